@@ -1,0 +1,175 @@
+/** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
+import type { Action } from './actions.js'
+import { PlatformUnavailable } from './errors.js'
+import { hasMore, idOf, pageOf } from './pages.js'
+import type { Platform, Query } from './platform.js'
+import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
+import { windowOf } from './window.js'
+import * as wire from './wire.js'
+
+/** What `Account` needs to tell about: rows of an action that were no records and were left out. */
+export type OnSkipped = (action: Action, rows: number) => void
+
+/** What a window of events is cut from; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
+export interface EventFilter {
+  deviceId: number | undefined
+  type: string | undefined
+  from: string | undefined
+  to: string | undefined
+}
+
+/** Page sizes a platform may impose on `get_devices` without saying so (platform.md 3.1: 100). */
+const pageStep = 100
+const largestPage = 1_000
+const mostPages = 1_000
+
+export class Account {
+  /** Safe to log; the same for every credential of the account. */
+  readonly id: string
+  /** The account's platform e-mail, lower-cased; null where the platform does not tell. */
+  readonly email: string | null
+  readonly #hash: string
+  readonly #platform: Platform
+  readonly #onSkipped: OnSkipped
+  #setup: Promise<wire.WireSetup> | undefined
+
+  constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
+    this.#platform = platform
+    this.#hash = hash
+    this.#onSkipped = onSkipped
+    this.id = who.id
+    this.email = who.email
+  }
+
+  /** Every device of the account, each once, with its group's title. */
+  async devices(): Promise<wire.WireDevice[]> {
+    const found = new Map<string, wire.WireDevice>()
+    let limit: number | undefined
+    for (let page = 1; page <= mostPages; page += 1) {
+      const rows = await this.#deviceRows(limit === undefined ? {} : { page, limit })
+      const before = found.size
+      for (const row of rows) {
+        const id = String(row.id ?? row.device_data.id)
+        if (!found.has(id)) found.set(id, row)
+      }
+      if (limit === undefined && !looksCut(rows.length)) break
+      limit ??= rows.length
+      if (found.size === before || rows.length < limit) break
+    }
+    return [...found.values()]
+  }
+
+  /** The device with this id by one small call; a platform that ignores `id` costs the whole list. */
+  async device(id: number): Promise<wire.WireDevice | undefined> {
+    const isIt = (row: wire.WireDevice): boolean => String(row.id ?? row.device_data.id) === String(id)
+    const rows = await this.#deviceRows({ id })
+    const found = rows.find(isIt)
+    if (found || !looksCut(rows.length)) return found
+    return (await this.devices()).find(isIt)
+  }
+
+  async #deviceRows(query: Query): Promise<wire.WireDevice[]> {
+    const body = await this.#get('get_devices', query)
+    const groups = this.#read('get_devices', [wire.wireGroup] as const, pageOf(body).rows)
+    return groups.flatMap(({ title, items }) => {
+      const group = title === undefined ? undefined : String(title)
+      return items.map((item) => ({ ...item, group }))
+    })
+  }
+
+  /** `/edit_setup_data`, asked once and kept: it is large, and an account hardly ever changes its zone. */
+  setup(): Promise<wire.WireSetup> {
+    this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
+    this.#setup.catch(() => {
+      this.#setup = undefined
+    })
+    return this.#setup
+  }
+
+  async geofences(): Promise<wire.WireGeofence[]> {
+    const body = await this.#get('get_geofences')
+    return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
+  }
+
+  /** Events newest first, as the platform orders them; `total` counts all that pass the filter. */
+  async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
+    const { deviceId: device_id, type, from: date_from, to: date_to } = filter
+    const ask = async (page: number, size: number) =>
+      pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
+    const { rows, total } = await windowOf(ask, offset, limit)
+    return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
+  }
+
+  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
+  async history(deviceId: number, from: string, to: string): Promise<wire.WireHistory> {
+    const body = await this.#get('get_history', {
+      device_id: deviceId,
+      from_date: from,
+      from_time: '00:00:00',
+      to_date: to,
+      to_time: '23:59:59',
+    })
+    return this.#read('get_history', wire.wireHistory, body)
+  }
+
+  async alerts(): Promise<wire.WireAlert[]> {
+    const body = await this.#get('get_alerts')
+    return this.#read('get_alerts', [wire.wireAlert] as const, pageOf(body, 'alerts').rows)
+  }
+
+  drivers(): Promise<wire.WireDriver[]> {
+    return this.#allPages('get_user_drivers', wire.wireDriver, {}, 'drivers')
+  }
+
+  /** The account's maintenance services in one call; `undefined` where the platform is too old to know the action. */
+  async services(): Promise<wire.WireService[] | undefined> {
+    if (this.#platform.lacks('services')) return undefined
+    try {
+      return await this.#allPages('services', wire.wireService, {})
+    } catch (error) {
+      if (error instanceof PlatformUnavailable && error.reason === 'missing_action') return undefined
+      throw error
+    }
+  }
+
+  /** The maintenance services of one device, the way older platforms know. */
+  deviceServices(deviceId: number): Promise<wire.WireService[]> {
+    return this.#allPages('get_services', wire.wireService, { device_id: deviceId })
+  }
+
+  async #allPages<T extends { readonly [field: string]: Shape }>(
+    action: Action,
+    shape: T,
+    query: Query,
+    name?: string,
+  ): Promise<Read<T>[]> {
+    const found: unknown[] = []
+    const ids = new Set<string>()
+    for (let number = 1; number <= mostPages; number += 1) {
+      const page = pageOf(await this.#get(action, { ...query, page: number }), name)
+      const before = found.length
+      for (const row of itemsOf(page.rows)) {
+        const id = idOf(row)
+        if (id !== undefined && ids.has(id)) continue
+        if (id !== undefined) ids.add(id)
+        found.push(row)
+      }
+      if (found.length === before || !hasMore(page, found.length)) break
+    }
+    return this.#read(action, [shape] as const, found) as Read<T>[]
+  }
+
+  #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {
+    const tally: Tally = { skipped: 0 }
+    const result = read(shape, raw, tally)
+    if (tally.skipped > 0) this.#onSkipped(action, tally.skipped)
+    return result
+  }
+
+  #get(action: Action, query?: Query): Promise<unknown> {
+    return this.#platform.get(action, this.#hash, query)
+  }
+}
+
+/** A full page of a platform that pages unasked; a longer list is the whole list. */
+const looksCut = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage

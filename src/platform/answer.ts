@@ -1,0 +1,108 @@
+/** Pure: status, headers and body of a platform answer become data or one of three failures (platform.md 1.2). */
+import { type Action, answers } from './actions.js'
+import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+
+/** The whole text of an answer, or what is read of one that is too long to be held. */
+export type Body = string | { projected: unknown }
+
+/** An answer as it came off the socket; `body` is empty where the status alone decides. */
+export interface RawAnswer {
+  status: number
+  location: string | undefined
+  body: Body
+}
+
+const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
+const loginPage = /\/(login|authentication)\b/
+
+/** The statuses whose meaning needs no body; `undefined` = read the body. */
+export function failureOfStatus(action: Action, answer: Pick<RawAnswer, 'status' | 'location'>): Error | undefined {
+  const { status, location } = answer
+  if (status >= 200 && status < 300) return undefined
+  if (status === 401 || status === 419) return new PlatformRefused(action, `status ${status}`)
+  if (status === 403) return new PlatformForbidden(action)
+  const detail = `status ${status}`
+  if (status >= 300 && status < 400) {
+    if (location !== undefined && loginPage.test(location))
+      return new PlatformRefused(action, 'redirect to a login page')
+    return new PlatformUnavailable(action, 'redirect', { detail })
+  }
+  if (status === 404 || status === 405) return new PlatformUnavailable(action, 'missing_action', { detail })
+  if (status === 429) return new PlatformUnavailable(action, 'rate_limited', { detail })
+  if (status >= 400 && status < 500) return new PlatformUnavailable(action, 'rejected', { detail })
+  return new PlatformUnavailable(action, 'server_error', { detail })
+}
+
+/**
+ * The data of an answer.
+ * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable, with a text safe to log.
+ */
+export function dataOf(action: Action, answer: RawAnswer): unknown {
+  const failure = failureOfStatus(action, answer)
+  if (failure) throw failure
+  const { body } = answer
+  const data = typeof body === 'string' ? parsed(action, body) : body.projected
+  const refusal = failureOfData(action, data)
+  if (refusal) throw refusal
+  return data
+}
+
+/**
+ * The text without what may stand before JSON.
+ * @throws PlatformUnavailable where it is HTML.
+ */
+export function jsonIn(action: Action, text: string): string {
+  const json = text.trimStart() // takes a byte order mark with it
+  if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
+  return json
+}
+
+function parsed(action: Action, body: string): unknown {
+  const json = jsonIn(action, body)
+  try {
+    return JSON.parse(json)
+  } catch {
+    // A SyntaxError quotes the body, which may hold anything: only its length is told.
+    throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
+  }
+}
+
+/** A refusal dressed as a success, a switched-off account, or a body that does not answer the question. */
+export function failureOfData(action: Action, data: unknown): Error | undefined {
+  if (isAccountAction(action) && isDeactivated(data)) return new PlatformRefused(action, 'account deactivated')
+  if (answers(action, data)) return undefined
+  if (isStatusZero(data)) {
+    return textsOf(data).some((text) => authenticationText.test(text))
+      ? new PlatformRefused(action, 'status 0 with an authentication text')
+      : new PlatformUnavailable(action, 'status_0')
+  }
+  return new PlatformUnavailable(action, 'wrong_shape')
+}
+
+const isRecord = (data: unknown): data is Record<string, unknown> =>
+  typeof data === 'object' && data !== null && !Array.isArray(data)
+
+const isStatusZero = (data: unknown): data is Record<string, unknown> =>
+  isRecord(data) && (data.status === 0 || data.status === '0' || data.status === false)
+
+const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
+
+const isOff = (flag: unknown): boolean => flag === 0 || flag === '0' || flag === false
+
+function isDeactivated(data: unknown): boolean {
+  if (!isRecord(data)) return false
+  return isOff(data.active) || (isRecord(data.item) && isOff(data.item.active))
+}
+
+/** Every text under the names the platform uses for a refusal: `error`, `message`, `errors` (a list or lists by field). */
+function textsOf(data: Record<string, unknown>): string[] {
+  const texts: string[] = []
+  const collect = (value: unknown, depth: number): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null && depth < 3) {
+      for (const inner of Object.values(value)) collect(inner, depth + 1)
+    }
+  }
+  for (const name of ['error', 'message', 'errors'] as const) collect(data[name], 0)
+  return texts
+}

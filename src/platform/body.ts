@@ -1,0 +1,99 @@
+/** The bytes of an answer's body, unpacked and counted: small ones become text, large ones what is read of them. Knows no status. */
+import { pipeline, type Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { createGunzip } from 'node:zlib'
+import type { Action } from './actions.js'
+import { type Body, jsonIn } from './answer.js'
+import { PlatformUnavailable } from './errors.js'
+import { plans } from './plans.js'
+import { Projector } from './projector.js'
+import type { Plan } from './projector-plan.js'
+
+/** Past this an answer that has a plan is projected: some 300 devices, ten milliseconds of `JSON.parse`. */
+const border = 1024 * 1024
+/** Past this an answer without a plan is given up. */
+const mostHeld = 64 * 1024 * 1024
+/** Past these an answer with a plan is given up: bytes received, about 140,000 devices of 3.7 kB, and bytes kept of them. */
+const mostProjected = 512 * 1024 * 1024
+const mostKept = 64 * 1024 * 1024
+/** Bytes looked at in one turn of the event loop: a few milliseconds, however fast they arrive. */
+const bytesPerTurn = 256 * 1024
+
+const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
+
+/**
+ * Reads a body to its end, or gives it up: leaving early destroys the stream, and with it the socket.
+ * All limits count unpacked bytes. A gzip that is none fails with zlib's own error, whose code starts with `Z_`.
+ * @throws PlatformUnavailable, or what the stream fails with.
+ */
+export function readBody(action: Action, body: Readable, encoding: unknown): Promise<Body> {
+  if (!isGzip(encoding)) return bodyOf(action, body)
+  const unpacked = createGunzip({ chunkSize: 64 * 1024 })
+  pipeline(body, unpacked, () => {}) // a failure of either ends both, and is thrown where the unpacked bytes are read
+  return bodyOf(action, unpacked)
+}
+
+async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>): Promise<Body> {
+  const plan = plans[action]
+  const held: Uint8Array[] = []
+  let received = 0
+  let projection: Projection | undefined
+  for await (const chunk of bytes) {
+    received += chunk.byteLength
+    if (received > (plan ? mostProjected : mostHeld)) throw tooLarge(action, `${received} bytes`)
+    if (projection) await projection.write(chunk)
+    else held.push(chunk)
+    if (!plan || projection || received <= border) continue
+    projection = new Projection(action, plan)
+    for (const part of begun(action, held.splice(0))) await projection.write(part)
+  }
+  return projection ? { projected: projection.end() } : Buffer.concat(held).toString()
+}
+
+/** The first bytes of an answer without what may stand before JSON; one that is still blank by now is none. */
+function begun(action: Action, held: Uint8Array[]): Uint8Array[] {
+  const head = Buffer.concat(held)
+  const text = head.toString()
+  const json = jsonIn(action, text)
+  if (json === '') throw new PlatformUnavailable(action, 'bad_json', { detail: `${head.length} blank bytes` })
+  const start = Buffer.byteLength(text.slice(0, text.length - json.length))
+  const parts: Uint8Array[] = []
+  for (let from = start; from < head.length; from += bytesPerTurn) parts.push(head.subarray(from, from + bytesPerTurn))
+  return parts
+}
+
+const tooLarge = (action: Action, detail: string): PlatformUnavailable =>
+  new PlatformUnavailable(action, 'too_large', { detail })
+
+/** A projector that fails as an answer does and lets others have a turn. */
+class Projection {
+  readonly #action: Action
+  readonly #projector: Projector
+  #sinceTurn = 0
+
+  constructor(action: Action, plan: Plan) {
+    this.#action = action
+    this.#projector = new Projector(plan)
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#json(() => this.#projector.write(chunk))
+    if (this.#projector.kept > mostKept) throw tooLarge(this.#action, `${this.#projector.kept} bytes kept`)
+    this.#sinceTurn += chunk.byteLength
+    if (this.#sinceTurn < bytesPerTurn) return
+    this.#sinceTurn = 0
+    await setImmediate()
+  }
+
+  end(): unknown {
+    return this.#json(() => this.#projector.end())
+  }
+
+  #json<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw new PlatformUnavailable(this.#action, 'bad_json', { cause: error })
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** A tiny language for the parts of a platform answer that we read; knows JSON's kinds, and no field of any action. */
+
+/** What a field of the platform may hold once read: nested values and nulls never get this far. */
+export type Scalar = string | number | boolean | undefined
+
+/**
+ * A description of the parts to keep: `'scalar'` one value, `'ids'` a list of ids or of objects with an `id`,
+ * `[shape]` a list, an object the named fields of a record. Everything else in the answer is dropped.
+ */
+export type Shape = 'scalar' | 'ids' | readonly [Shape] | { readonly [field: string]: Shape }
+
+/** The type of what `read` makes of a shape: lists and records are always there, scalars may be `undefined`. */
+export type Read<T> = T extends 'scalar'
+  ? Scalar
+  : T extends 'ids'
+    ? Scalar[]
+    : T extends readonly [infer Item]
+      ? Read<Item>[]
+      : { [K in keyof T]: Read<T[K]> }
+
+const isObject = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+
+/** PHP arrays with gaps arrive as objects with numeric keys; named keys beside them (`pagination`) are not items. */
+function numericValues(raw: Record<string, unknown>): unknown[] {
+  return Object.keys(raw)
+    .filter((key) => /^\d+$/.test(key))
+    .map((key) => raw[key])
+}
+
+/** JSON inside a string (platform.md 2); anything that does not parse is as good as absent. */
+function unwrapped(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw
+  const first = raw.trimStart()[0]
+  if (first !== '[' && first !== '{') return undefined
+  try {
+    return JSON.parse(raw)
+  } catch {
+    return undefined
+  }
+}
+
+function readScalar(raw: unknown): Scalar {
+  if (typeof raw === 'string' || typeof raw === 'boolean') return raw
+  return typeof raw === 'number' && Number.isFinite(raw) ? raw : undefined
+}
+
+/** The items of a list in any of the platform's spellings: an array, an object with numeric keys, either as JSON text. */
+export function itemsOf(raw: unknown): unknown[] {
+  const value = unwrapped(raw)
+  if (Array.isArray(value)) return value
+  return isObject(value) ? numericValues(value) : []
+}
+
+/** Counts the items of lists of records that were no records and were left out. */
+export interface Tally {
+  skipped: number
+}
+
+/** Reads `raw` by `shape`. Total: whatever is missing or of another kind becomes `undefined`, `{}` or `[]`. */
+export function read<T extends Shape>(shape: T, raw: unknown, tally?: Tally): Read<T>
+export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
+  if (shape === 'scalar') return readScalar(raw)
+  if (shape === 'ids') return itemsOf(raw).map((item) => readScalar(isObject(item) ? item.id : item))
+  if (isList(shape)) return readList(shape[0], raw, tally)
+  return readRecord(shape, raw, tally)
+}
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+
+function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[] {
+  let items = itemsOf(raw)
+  if (typeof item === 'object' && !isList(item)) {
+    const records = items.filter(isObject)
+    if (tally) tally.skipped += items.length - records.length
+    items = records
+  }
+  return items.map((value) => read(item, value, tally))
+}
+
+function readRecord(
+  shape: { readonly [field: string]: Shape },
+  raw: unknown,
+  tally: Tally | undefined,
+): Record<string, unknown> {
+  const value = unwrapped(raw)
+  const source = isObject(value) ? value : {}
+  const result: Record<string, unknown> = {}
+  for (const field in shape) {
+    const own = Object.hasOwn(source, field) ? source[field] : undefined
+    result[field] = read(shape[field] as Shape, own, tally)
+  }
+  return result
+}
