@@ -1,0 +1,73 @@
+/** A driver as we document it, and how it comes from the platform's row and the devices that name it. */
+import { type Static, Type } from 'typebox'
+import type { WireDevice, WireDriver } from '../platform/wire.js'
+import { deviceId, deviceName } from './device.js'
+import { Id, Nullable } from './schema.js'
+import { id, text } from './units.js'
+
+export const Driver = Type.Object(
+  {
+    id: Id('Unique driver identifier'),
+    name: Type.String({ description: 'Full name; empty if unknown' }),
+    phone: Type.String({ description: 'Contact phone; empty if unknown' }),
+    rfid: Type.String({ description: 'RFID identification code; empty if unknown' }),
+    assigned_device_id: Nullable(
+      Type.Integer({ minimum: 1, description: 'The vehicle assigned now; null without one' }),
+    ),
+    assigned_device: Nullable(Type.String({ description: 'Name of that vehicle; null without one' })),
+  },
+  {
+    additionalProperties: false,
+    title: 'Driver',
+    description: 'A person who drives',
+    examples: [
+      {
+        id: 12,
+        name: 'Jo Brandt',
+        phone: '+43 1 5550142',
+        rfid: '7C21E9',
+        assigned_device_id: 318,
+        assigned_device: 'Van 4',
+      },
+    ],
+  },
+)
+export type Driver = Static<typeof Driver>
+
+/** What the device list knows of drivers, in both directions. */
+export type DriverContext = {
+  /** A device's name by its id. */
+  deviceName: (id: number) => string | undefined
+  /** The device that names this driver as its current one. */
+  deviceOf: (driverId: number) => number | undefined
+}
+
+/** The look-ups of a driver in a device list; of several devices with one driver, the first counts. */
+export function driverContext(devices: readonly WireDevice[]): DriverContext {
+  const names = new Map<number, string>()
+  const byDriver = new Map<number, number>()
+  for (const device of devices) {
+    const own = deviceId(device)
+    if (own === undefined) continue
+    names.set(own, deviceName(device))
+    const driver = id(device.driver_data.id) ?? id(device.device_data.current_driver_id)
+    if (driver !== undefined && !byDriver.has(driver)) byDriver.set(driver, own)
+  }
+  return { deviceName: (own) => names.get(own), deviceOf: (driver) => byDriver.get(driver) }
+}
+
+/** The driver of a row, or undefined without a usable id (platform.md 9.1). */
+export function toDriver(wire: WireDriver, { deviceName, deviceOf }: DriverContext): Driver | undefined {
+  const own = id(wire.id)
+  if (own === undefined) return undefined
+  const assigned = id(wire.device_id) ?? id(wire.device.id) ?? deviceOf(own)
+  const nested = id(wire.device.id) === assigned ? text(wire.device.name) : undefined
+  return {
+    id: own,
+    name: text(wire.name) ?? '',
+    phone: text(wire.phone) ?? '',
+    rfid: text(wire.rfid) ?? '',
+    assigned_device_id: assigned ?? null,
+    assigned_device: assigned === undefined ? null : (nested ?? deviceName(assigned) ?? null),
+  }
+}

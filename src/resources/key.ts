@@ -1,0 +1,157 @@
+/** An API key as we document it: created, listed, revoked; must not know how keys are made or kept. */
+import { type Static, Type } from 'typebox'
+import { Nullable, Word } from './schema.js'
+
+const KEY_EXAMPLE = 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92'
+const ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
+
+const object = Type.Literal('api_key', { type: 'string', description: 'Always `api_key`' })
+const id = Type.String({ format: 'uuid', description: 'Identifier of the key; not a secret' })
+const label = Type.String({ description: 'Descriptive name; empty without one' })
+const created_at = Type.Integer({ minimum: 0, description: 'When it was created, in epoch milliseconds' })
+const expires_at = Type.Integer({ minimum: 0, description: 'When it expires, in epoch milliseconds' })
+const message = Type.String({ description: 'Text for people' })
+
+/** Any script; no control characters, line separators or halves of characters. */
+const LABEL = '^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$'
+
+export const CreateKey = Type.Object(
+  {
+    platform_hash: Type.String({ minLength: 1, maxLength: 512, description: "The account's platform credential" }),
+    label: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        pattern: LABEL,
+        description: 'Descriptive name in any script, without control characters; spaces around it are dropped',
+      }),
+    ),
+    expires_in_days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 3650, default: 365, description: 'Days until the key expires' }),
+    ),
+  },
+  {
+    title: 'CreateKey',
+    description: 'What a new API key is made from',
+    examples: [{ platform_hash: '<PLATFORM_HASH>', label: 'Dispatch board', expires_in_days: 90 }],
+  },
+)
+export type CreateKey = Static<typeof CreateKey>
+
+export const CreatedKey = Type.Object(
+  {
+    object,
+    id,
+    key: Type.String({
+      pattern: '^gps_live_[0-9a-f]{48}$',
+      description: 'The complete key, shown this once',
+    }),
+    label,
+    created_at,
+    expires_at,
+    platform_email: Nullable(Type.String({ description: 'E-mail of the owning account; null if unknown' })),
+    message,
+  },
+  {
+    additionalProperties: false,
+    title: 'CreatedKey',
+    description: 'A new API key, with its complete value',
+    examples: [
+      {
+        object: 'api_key',
+        id: ID_EXAMPLE,
+        key: KEY_EXAMPLE,
+        label: 'Dispatch board',
+        created_at: 1778501007000,
+        expires_at: 1786277007000,
+        platform_email: 'owner@example.com',
+        message: 'Keep this key now: it is not shown again.',
+      },
+    ],
+  },
+)
+export type CreatedKey = Static<typeof CreatedKey>
+
+export const Key = Type.Object(
+  {
+    object,
+    id,
+    key: Type.String({ description: 'The first and last four characters of the key' }),
+    label,
+    created_at,
+    expires_at,
+    last_used_at: Nullable(
+      Type.Integer({ minimum: 0, description: 'When it was last used, in epoch milliseconds; null if never' }),
+    ),
+    status: Word(['active'], { description: 'Only active keys are listed' }),
+  },
+  {
+    additionalProperties: false,
+    title: 'Key',
+    description: 'An active API key, with its value truncated',
+    examples: [
+      {
+        object: 'api_key',
+        id: ID_EXAMPLE,
+        key: 'gps_live_5d0b…1b92',
+        label: 'Dispatch board',
+        created_at: 1778501007000,
+        expires_at: 1786277007000,
+        last_used_at: null,
+        status: 'active',
+      },
+    ],
+  },
+)
+export type Key = Static<typeof Key>
+
+export const RevokedKey = Type.Object(
+  {
+    object,
+    id,
+    deleted: Type.Literal(true, { type: 'boolean', description: 'Always true' }),
+    revoked_at: Type.Integer({ minimum: 0, description: 'When it was revoked, in epoch milliseconds' }),
+    message,
+  },
+  {
+    additionalProperties: false,
+    title: 'RevokedKey',
+    description: 'A key that has just been revoked',
+    examples: [
+      {
+        object: 'api_key',
+        id: ID_EXAMPLE,
+        deleted: true,
+        revoked_at: 1778587407000,
+        message: 'The key no longer works and cannot be restored.',
+      },
+    ],
+  },
+)
+export type RevokedKey = Static<typeof RevokedKey>
+
+/** What a listing needs of a stored key; `hint` is its truncated value, times are epoch milliseconds. */
+export type StoredKey = {
+  readonly id: string
+  readonly hint: string
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly lastUsedAt: number | null
+}
+
+/** A label as kept: without the spaces around it. */
+export const toLabel = (sent: string | undefined): string => sent?.trim() ?? ''
+
+/** The list item of a stored key, which must not hold the complete value. */
+export function toKey(stored: StoredKey): Key {
+  return {
+    object: 'api_key',
+    id: stored.id,
+    key: stored.hint,
+    label: stored.label,
+    created_at: stored.createdAt,
+    expires_at: stored.expiresAt,
+    last_used_at: stored.lastUsedAt,
+    status: 'active',
+  }
+}
