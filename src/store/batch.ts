@@ -1,0 +1,56 @@
+/** Gathers what is asked within one turn of the event loop and sends it as one call; knows neither Redis nor what the verbs mean. */
+
+export type Verb = 'find' | 'use' | 'increment' | 'read' | 'touch' | 'limit'
+
+/** Sends the verbs, one per key, and resolves with one answer each, in order. */
+export type Send = (keys: string[], verbsAndValues: (string | number)[]) => Promise<unknown[]>
+
+interface Ask {
+  readonly key: string
+  readonly verb: Verb
+  readonly value: string | number
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class Batch {
+  readonly #send: Send
+  /** What may travel together: on a cluster only asks about the same key. */
+  readonly #groupOf: (key: string) => string
+  #waiting: Ask[] = []
+
+  constructor(send: Send, groupOf: (key: string) => string) {
+    this.#send = send
+    this.#groupOf = groupOf
+  }
+
+  /** The answer to one verb on one key; the whole group rejects together. */
+  ask(verb: Verb, key: string, value: string | number = ''): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // Immediates run once all sockets that were readable have been read; a microtask would run after each of them.
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+      this.#waiting.push({ key, verb, value, resolve, reject })
+    })
+  }
+
+  #flush(): void {
+    const asks = this.#waiting
+    this.#waiting = []
+    const groups = new Map<string, Ask[]>()
+    for (const ask of asks) {
+      const name = this.#groupOf(ask.key)
+      const group = groups.get(name)
+      if (group) group.push(ask)
+      else groups.set(name, [ask])
+    }
+    for (const group of groups.values()) {
+      this.#send(
+        group.map(({ key }) => key),
+        group.flatMap(({ verb, value }) => [verb, value]),
+      ).then(
+        (answers) => group.forEach(({ resolve }, i) => void resolve(answers[i])),
+        (error) => group.forEach(({ reject }) => void reject(error)),
+      )
+    }
+  }
+}
