@@ -1,0 +1,213 @@
+/** The environment as one schema; tells every problem at once. Knows nothing of what the settings are used for. */
+import { isIP } from 'node:net'
+import { envSchema } from 'env-schema'
+import { type Static, Type } from 'typebox'
+
+const port = (fallback: number, description: string) =>
+  Type.Integer({ default: fallback, minimum: 0, maximum: 65_535, description })
+const positive = (fallback: number, description: string, maximum = 2_147_483_647) =>
+  Type.Integer({ default: fallback, minimum: 1, maximum, description })
+const text = (description: string, options: { default?: string; pattern?: string } = {}) =>
+  Type.String({ ...options, description })
+
+/** Every variable the gateway reads. An empty value counts as unset. */
+export const Environment = Type.Object({
+  HOST: text('Address to listen on', { default: '0.0.0.0' }),
+  PORT: port(3000, 'Port of the API; 0 = any free port'),
+  OPS_PORT: text('Port of `/metrics`, `/ready` and `/live`; 0 = any free port, `off` = none', {
+    default: '9091',
+    pattern: '^(off|\\d{1,5})$',
+  }),
+  PLATFORM_URL: Type.Optional(
+    text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
+  ),
+  PLATFORM_TIMEOUT_MS: positive(10_000, 'Deadline of one call to the platform, milliseconds'),
+  REDIS_URL: Type.Optional(
+    text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
+  ),
+  DATA_DIR: text('Folder of the embedded store', { default: './data' }),
+  DEMO_TOKEN: Type.Optional(
+    text('The shared demo token; unset = `demo` when the sandbox is the platform, else none', {
+      pattern: '^[\\x21-\\x7e]{1,128}$',
+    }),
+  ),
+  RATE_LIMIT_MAX: positive(100, 'Requests per window and credential'),
+  RATE_LIMIT_WINDOW_S: positive(60, 'Length of the window, seconds', 86_400),
+  POSITION_TTL_MS: positive(5_000, 'Longest time a last position is answered from memory, milliseconds'),
+  CACHE_MAX_MB: positive(
+    256,
+    'Memory for last positions, megabytes; past it, the accounts longest unasked for make room',
+    65_536,
+  ),
+  ACCOUNT_TTL_MS: positive(60_000, 'Longest time a validated credential is trusted, milliseconds'),
+  MAX_KEYS_PER_ACCOUNT: positive(20, 'Active API keys an account may hold', 1_000),
+  TRUST_PROXY: Type.Optional(
+    text('Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted'),
+  ),
+  PUBLIC_URL: Type.Optional(text("The API's address as callers see it; unset = `http://localhost:PORT/api`")),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    type: 'string',
+    default: 'info',
+    description: 'Least severe level that is logged',
+  }),
+  GATEWAY_CLOCK: Type.Optional(
+    text(
+      'An ISO 8601 instant at which time stands still, so that two replays answer the same bytes; unset = real time',
+    ),
+  ),
+  SANDBOX_SEED: Type.Integer({
+    default: 7,
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: 'Seed of the simulated fleet',
+  }),
+})
+export type Environment = Static<typeof Environment>
+
+export interface Config {
+  host: string
+  port: number
+  /** null = no second listener. */
+  opsPort: number | null
+  /** undefined = the sandbox in the process. */
+  platformUrl: string | undefined
+  platformTimeoutMs: number
+  redisUrl: string | undefined
+  dataDir: string
+  demoToken: string | undefined
+  rateLimitMax: number
+  rateLimitWindowMs: number
+  positionTtlMs: number
+  cacheMaxBytes: number
+  accountTtlMs: number
+  maxKeysPerAccount: number
+  /** What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. */
+  trustProxy: false | ((address: string, hop: number) => boolean) | string[]
+  /** Without a trailing slash. */
+  publicUrl: string
+  logLevel: string
+  sandboxSeed: number
+  /** Epoch milliseconds. */
+  clock: () => number
+}
+
+/** What is wrong with the environment: one line per problem, none with a value that may be a secret. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`the configuration has ${problems.length} problem(s):\n${problems.map((one) => `  - ${one}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/**
+ * The configuration an environment means, with `design` defaults filled in.
+ * @throws ConfigError that lists every problem.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const problems: string[] = []
+  const values = parsed(given, problems)
+  for (const check of checks) {
+    const raw = given[check.name]
+    const problem = raw === undefined ? undefined : check.problem(raw)
+    if (problem) problems.push(`${check.name} ${problem}`)
+  }
+  if (values === undefined || problems.length > 0) throw new ConfigError(problems)
+  return toConfig(values)
+}
+
+function parsed(given: Record<string, string | undefined>, problems: string[]): Environment | undefined {
+  try {
+    return envSchema<Environment>({ schema: Environment, data: given, env: false })
+  } catch (error) {
+    const errors = (error as { errors?: { instancePath: string; message?: string }[] }).errors
+    if (!errors) throw error
+    for (const { instancePath, message } of errors) problems.push(`${instancePath.slice(1)} ${message}`)
+    return undefined
+  }
+}
+
+function urlProblem(raw: string, protocols: string[]): string | undefined {
+  const url = URL.canParse(raw) ? new URL(raw) : undefined
+  if (url && protocols.includes(url.protocol) && url.hostname !== '') return undefined
+  return `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+}
+
+/** What the schema language cannot say. */
+const checks: { name: keyof Environment; problem: (raw: string) => string | undefined }[] = [
+  { name: 'PLATFORM_URL', problem: (raw) => urlProblem(raw, ['http:', 'https:']) },
+  { name: 'PUBLIC_URL', problem: (raw) => urlProblem(raw, ['http:', 'https:']) },
+  {
+    name: 'REDIS_URL',
+    problem: (raw) =>
+      raw
+        .split(',')
+        .map((one) => urlProblem(one.trim(), ['redis:', 'rediss:']))
+        .find((problem) => problem !== undefined),
+  },
+  {
+    name: 'GATEWAY_CLOCK',
+    problem: (raw) => (Number.isNaN(Date.parse(raw)) ? 'must be an ISO 8601 instant' : undefined),
+  },
+  {
+    name: 'OPS_PORT',
+    problem: (raw) => (raw !== 'off' && Number(raw) > 65_535 ? 'must be `off` or a port up to 65535' : undefined),
+  },
+  {
+    name: 'TRUST_PROXY',
+    problem: (raw) =>
+      proxies(raw) === undefined ? 'must be a hop count or comma-separated addresses or CIDRs' : undefined,
+  },
+]
+
+function proxies(raw: string): number | string[] | undefined {
+  if (/^\d{1,2}$/.test(raw)) return Number(raw)
+  const ranges = raw.split(',').map((one) => one.trim())
+  return ranges.every(isRange) ? ranges : undefined
+}
+
+/** Fastify trusts nobody by a bare hop count, so that is spelled out: the peer is hop 0. */
+function trusted(raw: string | undefined): Config['trustProxy'] {
+  const found = raw === undefined ? undefined : proxies(raw)
+  return typeof found === 'number' ? (_address, hop) => hop < found : (found ?? false)
+}
+
+function clockAt(instant: string | undefined): () => number {
+  if (instant === undefined) return Date.now
+  const now = Date.parse(instant)
+  return () => now
+}
+
+function isRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+function toConfig(env: Environment): Config {
+  const sandbox = env.PLATFORM_URL === undefined
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    opsPort: env.OPS_PORT === 'off' ? null : Number(env.OPS_PORT),
+    platformUrl: env.PLATFORM_URL,
+    platformTimeoutMs: env.PLATFORM_TIMEOUT_MS,
+    redisUrl: env.REDIS_URL,
+    dataDir: env.DATA_DIR,
+    demoToken: env.DEMO_TOKEN ?? (sandbox ? 'demo' : undefined),
+    rateLimitMax: env.RATE_LIMIT_MAX,
+    rateLimitWindowMs: env.RATE_LIMIT_WINDOW_S * 1_000,
+    positionTtlMs: env.POSITION_TTL_MS,
+    cacheMaxBytes: env.CACHE_MAX_MB * 1024 * 1024,
+    accountTtlMs: env.ACCOUNT_TTL_MS,
+    maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
+    trustProxy: trusted(env.TRUST_PROXY),
+    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/\/+$/, ''),
+    logLevel: env.LOG_LEVEL,
+    sandboxSeed: env.SANDBOX_SEED,
+    clock: clockAt(env.GATEWAY_CLOCK),
+  }
+}
