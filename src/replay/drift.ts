@@ -1,0 +1,58 @@
+/** Pure: how the shape of an answer has changed since it was recorded. Values do not count. */
+
+/** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
+type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }
+
+type Place = { kinds: Set<string>; count: number; parent: string | undefined }
+type Shape = Map<string, Place>
+
+/** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null are no evidence. */
+export function drift(recorded: unknown, live: unknown): Drift[] {
+  const was = shapeOf(recorded)
+  const is = shapeOf(live)
+  const lines: Drift[] = []
+  for (const [path, place] of was) {
+    const now = is.get(path)
+    if (now === undefined) {
+      const parent = place.parent === undefined ? undefined : was.get(place.parent)
+      const always = parent !== undefined && parent.count === place.count && !path.endsWith(']')
+      const seen = place.parent !== undefined && is.get(place.parent)?.kinds.has('object')
+      if (always && seen) lines.push({ path, what: 'gone', was: kindsOf(place), is: '' })
+    } else if (isNewKind(place, now)) {
+      lines.push({ path, what: 'changed', was: kindsOf(place), is: kindsOf(now) })
+    }
+  }
+  for (const [path, place] of is) {
+    const known = was.has(path) || (place.parent !== undefined && !was.get(place.parent)?.kinds.has('object'))
+    if (!known && !path.endsWith(']')) lines.push({ path, what: 'new', was: '', is: kindsOf(place) })
+  }
+  return lines
+}
+
+const kindsOf = ({ kinds }: Place): string => [...kinds].sort().join(' or ') || 'null'
+
+const isNewKind = (was: Place, is: Place): boolean =>
+  was.kinds.size > 0 && [...is.kinds].some((kind) => !was.kinds.has(kind))
+
+function shapeOf(body: unknown): Shape {
+  const shape: Shape = new Map()
+  const add = (path: string, parent: string | undefined, value: unknown): void => {
+    const place = shape.get(path) ?? { kinds: new Set(), count: 0, parent }
+    shape.set(path, place)
+    place.count++
+    const kind = kindOf(value)
+    if (kind !== undefined) place.kinds.add(kind)
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, item] of Object.entries(value)) {
+      add(/^\d+$/.test(key) ? `${path}[]` : `${path}.${key}`, path, item)
+    }
+  }
+  add('$', undefined, body)
+  return shape
+}
+
+function kindOf(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : 'array'
+  if (typeof value !== 'object') return typeof value
+  return value === null || Object.keys(value).length === 0 ? undefined : 'object'
+}

@@ -1,0 +1,152 @@
+/** Pure: an exchange without anything that tells whose it is. What it does not know to be the platform's own word it replaces. */
+import type { Answer, Exchange } from './exchange.js'
+import type { Pseudonyms } from './pseudonym.js'
+import { isCredentialKey } from './survivors.js'
+
+const latKey = /^(lat|latitude|lastvalidlatitude)$/i
+const lngKey = /^(lng|lon|long|longitude|lastvalidlongitude)$/i
+/** Keys whose value is one secret as a whole. */
+const identityKey =
+  /imei|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
+/** Keys of texts that people wrote; numbers in them count as part of the name. */
+const textKey =
+  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|^(s|search|plan|geofence|zone)$/i
+/** Keys whose value is one of the platform's own words. */
+const termKey =
+  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|tag|type|unit|value_unit|version)$|^(icon|unit_of)_|_(by|color|format|id|type)$/
+const term = /^[a-z0-9_#%./-]{0,24}$/
+/** Keys that programs wrote, and the numbers of a list. */
+const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
+
+/** Words of the platform's own English texts; a name made of them tells nothing. */
+const vocabulary = new Set(
+  `a ack am and api attempts authenticated battery circle connected credentials custom data days db device devices distance door drive driver drivers duration
+   end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h has history hours id idle ignition in inactive
+   invalid is kilometer left liter liters many meter mile min minutes more moving mt network no none not odometer of off offline on online
+   out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop temperature the theft time to too true
+   unauthorized unauthenticated ungrouped user utc valid volts was wrong zone`.split(/\s+/),
+)
+
+const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
+/** What a text is made of, in the order in which it is looked for. */
+const token = new RegExp(
+  [
+    '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
+    '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
+    '(?<email>[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
+    '(?<pair>-?\\d{1,2}\\.\\d{4,}\\s*,\\s*-?\\d{1,3}\\.\\d{4,})',
+    '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
+    `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
+    '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,})',
+    '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
+    '(?<word>[\\p{L}\\p{M}]+)',
+  ].join('|'),
+  'giu',
+)
+
+export type Scrub = (exchange: Exchange) => Exchange
+
+/** A scrubber whose replacements all come from one set of pseudonyms. */
+export function buildScrub(pseudonyms: Pseudonyms): Scrub {
+  const text = (raw: string, isText: boolean): string =>
+    raw.replace(token, (found: string, ...rest: unknown[]) => {
+      const kinds = rest.at(-1) as Record<string, string | undefined>
+      if (kinds.hash !== undefined) return 'scrubbed'
+      if (kinds.url !== undefined) return 'https://platform.example.com/'
+      if (kinds.email !== undefined) return pseudonyms.email(found)
+      if (kinds.pair !== undefined) return pair(found)
+      if (kinds.date !== undefined || kinds.quantity !== undefined) return found
+      if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
+      if (kinds.number !== undefined) return isText ? pseudonyms.shaped(found) : found
+      return vocabulary.has(found.toLowerCase()) ? found : pseudonyms.shaped(found)
+    })
+
+  const pair = (found: string): string => {
+    const [lat = '', lng = ''] = found.split(/\s*,\s*/)
+    return `${pseudonyms.coordinate('lat', lat)},${pseudonyms.coordinate('lng', lng)}`
+  }
+
+  const string = (key: string, raw: string): string => {
+    if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
+    const axis = axisOf(key)
+    if (axis !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(raw)) return pseudonyms.coordinate(axis, raw.trim())
+    if (identityKey.test(key)) return pseudonyms.shaped(raw)
+    if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
+    const nested = jsonIn(raw)
+    if (nested !== undefined) return JSON.stringify(value(key, nested))
+    if (/^<(\w+)>/.test(raw.trim()))
+      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag, inner) => `<${tag}>${string(tag, inner)}`)
+    const [, name, rest] = /^(\w+): (.*)$/.exec(raw) ?? []
+    if (name !== undefined && rest !== undefined && key === 'other_arr') return `${name}: ${string(name, rest)}`
+    return text(raw, textKey.test(key))
+  }
+
+  const number = (key: string, raw: number): number | null => {
+    if (isCredentialKey(key)) return null
+    const axis = axisOf(key)
+    if (axis !== undefined) return Number(pseudonyms.coordinate(axis, String(raw)))
+    const long = Math.abs(raw) >= 1e10 && !(raw > 1e12 && raw < 2e12)
+    return identityKey.test(key) || long ? Number(pseudonyms.shaped(String(raw)).replace(/^0+(?=\d)/, '1')) : raw
+  }
+
+  const value = (key: string, raw: unknown): unknown => {
+    if (typeof raw === 'string') return string(key, raw)
+    if (typeof raw === 'number') return number(key, raw)
+    if (typeof raw !== 'object' || raw === null) return raw
+    if (isCredentialKey(key)) return null
+    if (Array.isArray(raw)) return isPosition(key, raw) ? position(raw) : raw.map((item) => value(key, item))
+    return Object.fromEntries(Object.entries(raw).map(([name, item]) => [keyName(name), value(name, item)]))
+  }
+
+  const keyName = (name: string): string => (plainKey.test(name) ? name : text(name, true))
+
+  const position = ([lng, lat]: number[]): number[] => [
+    Number(pseudonyms.coordinate('lng', String(lng))),
+    Number(pseudonyms.coordinate('lat', String(lat))),
+  ]
+
+  const answer = ({ json, html, text: plain, headers, ...rest }: Answer): Answer => ({
+    ...rest,
+    ...(headers === undefined ? {} : { headers: headersOf(headers) }),
+    ...(json === undefined ? {} : { json: value('', json) }),
+    ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
+    ...(plain === undefined ? {} : { text: text(plain, true) }),
+  })
+
+  return ({ action, query, answers }) => ({
+    action,
+    query: Object.fromEntries(Object.entries(query).map(([name, raw]) => [keyName(name), string(name, raw)])),
+    answers: answers.map(answer),
+  })
+}
+
+/** Of the headers only those that a client acts on; a redirect keeps its path and nothing else. */
+function headersOf(headers: Record<string, string>): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, raw] of Object.entries(headers)) {
+    if (name === 'location') kept[name] = /^(?:https?:\/\/[^/]*)?(\/[a-z/_-]{0,40})(?:[?#]|$)/.exec(raw)?.[1] ?? '/'
+    if (/^(retry-after|x-ratelimit-(limit|remaining))$/.test(name) && /^\d{1,9}$/.test(raw)) kept[name] = raw
+  }
+  return kept
+}
+
+const axisOf = (key: string): 'lat' | 'lng' | undefined => {
+  if (latKey.test(key)) return 'lat'
+  return lngKey.test(key) ? 'lng' : undefined
+}
+
+/** Unix seconds or milliseconds as text. */
+const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?$/.test(text)
+
+/** A GeoJSON position: longitude, latitude. */
+const isPosition = (key: string, raw: unknown[]): raw is number[] =>
+  key === 'coordinates' && raw.length === 2 && raw.every((part) => typeof part === 'number')
+
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,65 @@
+/** Pure: what of a secret is still in an exchange after scrubbing, and where. The last look before anything touches the disk. */
+import type { Exchange } from './exchange.js'
+
+const credentialKey =
+  /pass(word|wd)?$|passwd|token|api_?hash|secret|api_?key$|^ott$|gateway_params|authorization|cookie/i
+
+/** Whether what stands under this key is a credential, whatever it looks like. */
+export const isCredentialKey = (key: string): boolean => credentialKey.test(key)
+
+const patterns: [string, RegExp][] = [
+  ['a password hash', /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}/],
+  ['an e-mail address that is not at example.com', /[\w.+-]+@(?!example\.com(?![\w.-]))[\w-]+(\.[\w-]+)+/i],
+  ['15 digits like an IMEI that is not invented', /(?<![\d.])(?!99)\d{15}(?!\d)/],
+  [
+    'a credential in a text',
+    /\b(password|passwd|api_hash|token|secret)["']?\s*[=:]\s*["']?(?!scrubbed|null\b)[^\s"',&]{4,}/i,
+  ],
+]
+
+/** The text itself and what it says once percent-encoding and base64 are undone, some levels deep. */
+function readings(text: string, depth = 3): string[] {
+  if (depth === 0) return [text]
+  const inner: string[] = []
+  if (/%[0-9a-f]{2}/i.test(text)) inner.push(text.replace(/(%[0-9a-f]{2})+/gi, unescaped))
+  for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{12,}/g)) {
+    for (const start of [0, 1, 2, 3]) {
+      const decoded = Buffer.from(run.slice(start), 'base64').toString('latin1')
+      if (/^[\s!-~]{8}/.test(decoded)) inner.push(decoded)
+    }
+  }
+  return [text, ...inner.flatMap((one) => readings(one, depth - 1))]
+}
+
+const unescaped = (run: string): string => Buffer.from(run.replaceAll('%', ''), 'hex').toString('latin1')
+
+/**
+ * What survived, each as `<JSON path>: <what it looks like>`; never the thing itself. Empty when the exchange may be written.
+ * @param hashes credentials seen on the wire: none of six letters or more may stand in the exchange in any spelling.
+ */
+export function survivors(exchange: Exchange, hashes: Iterable<string> = []): string[] {
+  const spellings = [...hashes]
+    .filter((hash) => hash.length >= 6)
+    .flatMap((hash) => [hash, Buffer.from(hash).toString('hex')])
+  const found: string[] = []
+  const inspect = (path: string, text: string) => {
+    const all = readings(text)
+    if (all.some((reading) => spellings.some((hash) => reading.includes(hash))))
+      found.push(`${path}: the live credential`)
+    for (const [what, pattern] of patterns) if (all.some((one) => pattern.test(one))) found.push(`${path}: ${what}`)
+  }
+  const walk = (path: string, key: string, value: unknown): void => {
+    if (isCredentialKey(key) && !isBlank(value)) found.push(`${path}: a credential by its name`)
+    if (typeof value === 'string' || typeof value === 'number') inspect(path, String(value))
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, item] of Object.entries(value)) {
+      inspect(`${path} (a key)`, name)
+      walk(Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, Array.isArray(value) ? key : name, item)
+    }
+  }
+  walk('$', '', exchange)
+  return found
+}
+
+const isBlank = (value: unknown): boolean =>
+  value === null || value === '' || value === 'scrubbed' || (Array.isArray(value) && value.length === 0)
