@@ -1,0 +1,152 @@
+/** Last positions per account: an LRU bounded in bytes, seconds of life, one platform call for many waiting. Knows no request. */
+import { LRUCache } from 'lru-cache'
+import type { Account } from './platform/account.js'
+import type { WireDevice } from './platform/wire.js'
+import { type Device, deviceId, needsZone, toDevice } from './resources/device.js'
+import { translated } from './resources/list.js'
+import { toZone, type Zone } from './resources/zone.js'
+import { neverBack } from './steady.js'
+
+/** All devices of an account as of one platform answer. */
+export interface Fleet {
+  /** By id, ascending. */
+  devices: readonly Device[]
+  byId: ReadonlyMap<number, Device>
+  /** The rows behind them, for what only other resources need. */
+  rows: ReadonlyMap<number, WireDevice>
+}
+
+type Entry = { fleet: Fleet } | { device: Device | undefined }
+
+export interface PositionsOptions {
+  ttlMs: number
+  maxBytes: number
+  clock: () => number
+  /** Rows of the device list that made no device. */
+  onSkipped: (rows: number) => void
+  /** Every answer's rows, before they are translated. */
+  onRows?: (rows: readonly WireDevice[]) => void
+  onLookup?: (isHit: boolean) => void
+  /** An entry had to make room for another. */
+  onEvicted?: () => void
+}
+
+/** What there is to watch in a memory. */
+export interface Cached {
+  readonly bytes: number
+}
+
+export class Positions {
+  readonly #cache: LRUCache<string, Entry, Ask>
+  readonly #clock: () => number
+  readonly #options: PositionsOptions
+
+  constructor(options: PositionsOptions) {
+    const { ttlMs, maxBytes, clock } = options
+    const steady = neverBack(clock)
+    this.#clock = clock
+    this.#options = options
+    this.#cache = new LRUCache({
+      ttl: ttlMs,
+      ttlResolution: 0,
+      perf: { now: steady },
+      maxSize: maxBytes,
+      sizeCalculation: bytesOf,
+      dispose: (_entry, _key, reason) => {
+        if (reason === 'evict') options.onEvicted?.()
+      },
+      // Those who wait for a call get its answer even when the entry was dropped meanwhile; only the cache does not.
+      ignoreFetchAbort: true,
+      fetchMethod: async (_key, _stale, { context: ask, options }) => {
+        const asked = steady()
+        const entry = await ask()
+        // Age counts from the question: the answer may be as old as that.
+        options.ttl = Math.max(1, ttlMs - (steady() - asked))
+        return entry
+      },
+    })
+  }
+
+  /** Every device of the account, no older than the time of life. */
+  async all(account: Account): Promise<Fleet> {
+    const key = account.id
+    const entry = this.#fresh(key) ?? (await this.#cache.fetch(key, { context: () => this.#fleet(account) }))
+    if (!entry || !('fleet' in entry)) throw new Error('a device list came to nothing')
+    return entry.fleet
+  }
+
+  /** One device; from a fresh list without a call, else by a small call of its own. */
+  async one(account: Account, id: number): Promise<Device | undefined> {
+    const list = this.#cache.get(account.id)
+    if (list && 'fleet' in list) {
+      this.#options.onLookup?.(true)
+      return list.fleet.byId.get(id)
+    }
+    const key = `${account.id}:${id}`
+    const entry = this.#fresh(key) ?? (await this.#cache.fetch(key, { context: () => this.#device(account, id) }))
+    if (!entry || !('device' in entry)) throw new Error('a device came to nothing')
+    return entry.device
+  }
+
+  /** Estimated memory of all entries. */
+  get bytes(): number {
+    return this.#cache.calculatedSize
+  }
+
+  #fresh(key: string): Entry | undefined {
+    const entry = this.#cache.get(key)
+    this.#options.onLookup?.(entry !== undefined)
+    return entry
+  }
+
+  /** Forgets everything of an account. */
+  drop(account: Account): void {
+    for (const key of [...this.#cache.keys()]) {
+      if (key === account.id || key.startsWith(`${account.id}:`)) this.#cache.delete(key)
+    }
+  }
+
+  async #fleet(account: Account): Promise<Entry> {
+    const wires = await account.devices()
+    this.#options.onRows?.(wires)
+    const zone = await zoneFor(account, wires)
+    const now = this.#clock()
+    const { items, skipped } = translated(wires, (row) => toDevice(row, now, zone))
+    if (skipped > 0) this.#options.onSkipped(skipped)
+    const devices = items.sort((a, b) => a.id - b.id)
+    const rows = new Map(wires.map((row) => [deviceId(row) ?? 0, row]))
+    return { fleet: { devices, byId: new Map(devices.map((device) => [device.id, device])), rows } }
+  }
+
+  async #device(account: Account, id: number): Promise<Entry> {
+    const row = await account.device(id)
+    if (row) this.#options.onRows?.([row])
+    const zone = row ? await zoneFor(account, [row]) : undefined
+    return { device: row && toDevice(row, this.#clock(), zone) }
+  }
+}
+
+type Ask = () => Promise<Entry>
+
+/** The account's zone, asked for only when a device's time can be told no other way; unknown when it cannot be had. */
+async function zoneFor(account: Account, rows: readonly WireDevice[]): Promise<Zone | undefined> {
+  if (!rows.some(needsZone)) return undefined
+  const setup = await account.setup().catch(() => undefined)
+  return setup && toZone(setup)
+}
+
+/** What a device weighs beside its texts: two objects of about twenty fields, three map slots, and its sensors. */
+const deviceBytes = 1_500
+const sensorBytes = 200
+
+function weight({ name, driver, address, sensors }: Device): number {
+  let characters = name.length + (driver?.length ?? 0) + (address?.length ?? 0)
+  for (const { type, name, value } of sensors) characters += type.length + name.length + (value?.length ?? 0)
+  return deviceBytes + sensorBytes * sensors.length + 2 * characters
+}
+
+/** About what an entry weighs in memory. */
+function bytesOf(entry: Entry): number {
+  if ('fleet' in entry) return entry.fleet.devices.reduce((sum, device) => sum + weight(device), deviceBytes)
+  return entry.device ? weight(entry.device) : deviceBytes
+}

@@ -1,0 +1,28 @@
+/** `GET /v1/alerts`. Knows no platform. */
+import type { App } from '../http.js'
+import type { Positions } from '../positions.js'
+import { Alert, toAlert } from '../resources/alert.js'
+import { ListOf, ListQuery, page } from '../resources/list.js'
+import { byId, queryOf, type Translate } from './query.js'
+
+export function alerts(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+  app.get(
+    '/alerts',
+    {
+      schema: {
+        operationId: 'listAlerts',
+        summary: 'List alerts',
+        description: 'The rules the account has configured, with the devices they watch.',
+        tags: ['Alerts'],
+        querystring: ListQuery,
+        response: { 200: ListOf(Alert) },
+      },
+    },
+    async (request) => {
+      const wanted = queryOf(ListQuery, request)
+      const [rows, { byId: devices }] = await Promise.all([request.account.alerts(), positions.all(request.account)])
+      const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
+      return page(items.sort(byId), wanted)
+    },
+  )
+}

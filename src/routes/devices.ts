@@ -1,0 +1,92 @@
+/** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. Knows no platform. */
+import { Type } from 'typebox'
+import { ApiError } from '../errors.js'
+import type { App } from '../http.js'
+import type { Positions } from '../positions.js'
+import { Device, DevicesQuery } from '../resources/device.js'
+import { type List, ListOf, page } from '../resources/list.js'
+import { Location, toLocation } from '../resources/location.js'
+import { deviceOf, PathId, queryOf } from './query.js'
+
+const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
+
+const pageOf = (devices: readonly Device[], { status, ...wanted }: DevicesQuery): List<Device> =>
+  page(status === undefined ? devices : devices.filter((device) => device.status === status), wanted)
+
+/** Pages kept per list, and the longest that is kept: a few pages are asked for again and again, and a long one is rare. */
+const mostPages = 4
+const longestKept = 50
+
+/** Pages as they were written by the response schema, for as long as the list they are cut from. */
+class WrittenPages {
+  readonly #pages = new WeakMap<readonly Device[], Map<string, string>>()
+
+  of(devices: readonly Device[], { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): string {
+    if (limit > longestKept) return write()
+    const name = `${limit} ${offset} ${status ?? ''}`
+    const pages = this.#pages.get(devices) ?? new Map<string, string>()
+    this.#pages.set(devices, pages)
+    const known = pages.get(name)
+    if (known !== undefined) return known
+    const text = write()
+    if (pages.size < mostPages) pages.set(name, text)
+    return text
+  }
+}
+
+export function devices(app: App, { positions }: { positions: Positions }): void {
+  const written = new WrittenPages()
+  app.get(
+    '/devices',
+    {
+      schema: {
+        operationId: 'listDevices',
+        summary: 'List devices',
+        description: 'All devices of the account by id, with their last known state.',
+        tags: ['Devices'],
+        querystring: DevicesQuery,
+        response: { 200: ListOf(Device) },
+      },
+    },
+    async (request, reply) => {
+      const query = queryOf(DevicesQuery, request)
+      const { devices } = await positions.all(request.account)
+      const text = written.of(devices, query, () => String(reply.serialize(pageOf(devices, query))))
+      return reply.type('application/json; charset=utf-8').send(text as unknown as List<Device>)
+    },
+  )
+
+  app.get(
+    '/devices/:id',
+    {
+      schema: {
+        operationId: 'getDevice',
+        summary: 'Get a device',
+        description: 'One device with its last known state, without the list envelope.',
+        tags: ['Devices'],
+        params: DeviceId,
+        response: { 200: Device },
+      },
+    },
+    (request) => deviceOf(positions, request.account, request.params.id),
+  )
+
+  app.get(
+    '/devices/:id/location',
+    {
+      schema: {
+        operationId: 'getDeviceLocation',
+        summary: 'Get the last position of a device',
+        description: 'Only where and how fast; a device that never had a position is 404 `no_location`.',
+        tags: ['Devices'],
+        params: DeviceId,
+        response: { 200: Location },
+      },
+    },
+    async (request) => {
+      const location = toLocation(await deviceOf(positions, request.account, request.params.id))
+      if (!location) throw new ApiError('no_location')
+      return location
+    },
+  )
+}

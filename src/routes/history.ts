@@ -1,0 +1,38 @@
+/** `GET /v1/history/:device_id`. Knows no platform. */
+import { setImmediate } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { ApiError } from '../errors.js'
+import type { App } from '../http.js'
+import type { Positions } from '../positions.js'
+import { History, HistoryQuery, toHistory } from '../resources/history.js'
+import { isDay } from '../resources/zone.js'
+import { deviceOf, PathId, queryOf } from './query.js'
+
+export function history(app: App, { positions }: { positions: Positions }): void {
+  app.get(
+    '/history/:device_id',
+    {
+      schema: {
+        operationId: 'getHistory',
+        summary: 'Get the history of a device',
+        description: "Where it was, and totals, over whole days of the account's clock, both included.",
+        tags: ['History'],
+        params: Type.Object({ device_id: PathId('Device id', 1001) }),
+        querystring: HistoryQuery,
+        response: { 200: History },
+      },
+    },
+    async (request) => {
+      const { from, to } = queryOf(HistoryQuery, request)
+      for (const [param, value] of Object.entries({ from, to })) {
+        if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
+      }
+      if (from > to) throw invalid('from', 'from must not be after to.')
+      const { id: deviceId } = await deviceOf(positions, request.account, request.params.device_id)
+      const wire = await request.account.history(deviceId, from, to)
+      return toHistory(wire, { deviceId, from, to }, setImmediate)
+    },
+  )
+}
+
+const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
