@@ -1,0 +1,104 @@
+// What the page does by itself: follows the colour scheme, copies code, loads the interactive reference when it comes near.
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', paint)
+paint()
+
+/** The API this page belongs to, whatever address it was opened under. */
+const base = new URL('.', location.href).href.replace(/\/$/, '')
+
+function addCopyButtons() {
+  if (!navigator.clipboard) return
+  for (const figure of document.querySelectorAll('figure.code')) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.textContent = 'Copy'
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(figure.querySelector('code').textContent)
+      button.textContent = 'Copied'
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, 2000)
+    })
+    figure.querySelector('figcaption').append(button)
+  }
+}
+
+/** A day as YYYY-MM-DD, so many days ago. */
+const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+
+/** Values that "try it" begins with: days that have a history, and no filter nobody asked for. */
+function withFreshExamples(spec) {
+  for (const { get: operation } of Object.values(spec.paths)) {
+    for (const parameter of operation?.parameters ?? []) {
+      if (parameter.name !== 'from' && parameter.name !== 'to') continue
+      if (parameter.required) parameter.example = day(parameter.name === 'from' ? 2 : 1)
+      else delete parameter.example
+    }
+  }
+  return { ...spec, servers: [{ url: base }] }
+}
+
+function script(src) {
+  return new Promise((done, failed) => {
+    const element = document.createElement('script')
+    element.src = src
+    element.onload = done
+    element.onerror = failed
+    document.head.append(element)
+  })
+}
+
+/** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled for good. */
+const executesWhatIsResolved = () => ({
+  wrapComponents: {
+    execute:
+      (Execute, { React }) =>
+      (props) =>
+        props.operation.has('responses') ? React.createElement(Execute, props) : null,
+  },
+})
+
+async function showOperations(place) {
+  const { bundle, demo } = document.body.dataset
+  const [response] = await Promise.all([fetch('openapi.json'), script(bundle)])
+  const spec = withFreshExamples(await response.json())
+  const ui = window.SwaggerUIBundle({
+    spec,
+    domNode: place,
+    presets: [window.SwaggerUIBundle.presets.apis],
+    plugins: [executesWhatIsResolved],
+    layout: 'BaseLayout',
+    validatorUrl: null,
+    syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+    onComplete: () => {
+      if (demo) ui.preauthorizeApiKey('demoToken', demo)
+      place.dataset.state = 'ready'
+    },
+  })
+}
+
+function whenNear(element, act) {
+  const watch = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return
+      watch.disconnect()
+      act()
+    },
+    { rootMargin: '1200px' },
+  )
+  watch.observe(element)
+}
+
+addCopyButtons()
+const place = document.getElementById('operations')
+whenNear(place, () =>
+  showOperations(place).catch(() => {
+    place.textContent = 'The reference could not be loaded. Reload the page to try again.'
+  }),
+)
