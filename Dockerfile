@@ -1,0 +1,34 @@
+# Three stages: compile, install what runs, and an image that holds nothing else.
+# To pin the base to what was tested, build with
+#   --build-arg NODE_IMAGE=node:24-slim@sha256:<digest>   (docker buildx imagetools inspect node:24-slim)
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+
+FROM ${NODE_IMAGE}
+WORKDIR /app
+# The only place that is written to; everything else may be read-only. A volume made from it keeps owner and mode.
+RUN mkdir -m 0700 /data && chown node:node /data
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json ./
+ENV NODE_ENV=production
+ENV DATA_DIR=/data
+USER node
+VOLUME /data
+EXPOSE 3000 9091
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=3s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/api/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]
