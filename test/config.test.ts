@@ -1,0 +1,66 @@
+/** What the environment means, and that everything wrong with it is told at once. */
+import t from 'tap'
+import { ConfigError, readConfig } from '../src/config.js'
+
+t.test('an empty environment is the sandbox on one machine', async (t) => {
+  t.match(readConfig({}), {
+    host: '0.0.0.0',
+    port: 3000,
+    opsPort: 9091,
+    platformUrl: undefined,
+    redisUrl: undefined,
+    dataDir: './data',
+    demoToken: 'demo',
+    rateLimitMax: 100,
+    rateLimitWindowMs: 60_000,
+    positionTtlMs: 5_000,
+    cacheMaxBytes: 256 * 1024 * 1024,
+    accountTtlMs: 60_000,
+    maxKeysPerAccount: 20,
+    trustProxy: false,
+    publicUrl: 'http://localhost:3000/api',
+    logLevel: 'info',
+  })
+  t.same(readConfig({ PLATFORM_URL: '', PORT: '' }), { ...readConfig({}) }, 'an empty value is an unset one')
+})
+
+t.test('beside a real platform there is no demo unless a token is given', async (t) => {
+  t.equal(readConfig({ PLATFORM_URL: 'https://tracker.example.com/api' }).demoToken, undefined)
+  t.equal(readConfig({ PLATFORM_URL: 'https://tracker.example.com/api', DEMO_TOKEN: 'show-me' }).demoToken, 'show-me')
+})
+
+t.test('every problem stands in one message, and no value of a variable does', async (t) => {
+  const env = {
+    PORT: 'eighty',
+    OPS_PORT: '70000',
+    PLATFORM_URL: 'ftp://user:secret-word@example.com',
+    REDIS_URL: 'redis://:secret-word@a:6379,http://b',
+    RATE_LIMIT_MAX: '0',
+    TRUST_PROXY: '10.0.0.0/99',
+    PUBLIC_URL: 'nonsense',
+    LOG_LEVEL: 'loud',
+    DEMO_TOKEN: 'two words secret-word',
+  }
+  const error = t.throws(() => readConfig(env)) as unknown as ConfigError
+  t.type(error, ConfigError)
+  for (const name of Object.keys(env)) t.match(error.message, new RegExp(`\\b${name}\\b`), name)
+  t.notMatch(error.message, 'secret-word')
+})
+
+t.test('proxies are trusted by hop count or by address, and never all of them', async (t) => {
+  const hops = readConfig({ TRUST_PROXY: '2' }).trustProxy as (address: string, hop: number) => boolean
+  t.same(
+    [0, 1, 2, 3].map((hop) => hops('198.51.100.1', hop)),
+    [true, true, false, false],
+  )
+  t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy, ['10.0.0.0/8', '::1'])
+  for (const wrong of ['true', 'all', '*', '10.0.0.0/8/9', '-1'])
+    t.throws(() => readConfig({ TRUST_PROXY: wrong }), wrong)
+})
+
+t.test('time stands still at GATEWAY_CLOCK, and goes on without it', async (t) => {
+  const { clock } = readConfig({ GATEWAY_CLOCK: '2026-03-14T10:30:00+01:00' })
+  t.same([clock(), clock()], [Date.UTC(2026, 2, 14, 9, 30), Date.UTC(2026, 2, 14, 9, 30)])
+  t.equal(readConfig({}).clock, Date.now)
+  t.throws(() => readConfig({ GATEWAY_CLOCK: 'noon' }), /GATEWAY_CLOCK/)
+})

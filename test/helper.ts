@@ -1,0 +1,188 @@
+/** Lifetimes of the real parts that tests are made of: a gateway, a sandbox, a platform that misbehaves. Every part ends with its test. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildApp } from '../src/app.js'
+import { readConfig } from '../src/config.js'
+import { createLogger } from '../src/log.js'
+import { Metrics } from '../src/metrics.js'
+import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
+import { openStore, type Store } from '../src/store/store.js'
+
+/** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
+const readActions = new Set([
+  'get_user_data',
+  'edit_setup_data',
+  'get_devices',
+  'get_geofences',
+  'get_events',
+  'get_history',
+  'get_alerts',
+  'services',
+  'get_services',
+  'get_user_drivers',
+])
+
+interface Call {
+  method: string | undefined
+  url: string
+}
+
+/** Every stand-in of every test records what it is asked. @throws when the gateway asked for anything that may change data. */
+function onlyReads(calls: readonly Call[]): void {
+  for (const { method, url } of calls) {
+    const action = new URL(url, 'http://localhost').pathname.replace(/^\/api\//, '')
+    if (method !== 'GET' || !readActions.has(action)) throw new Error(`the platform was asked ${method} ${action}`)
+  }
+}
+
+const isGateway = (agent: string | undefined): boolean => agent === 'gps-fleet-gateway'
+
+/** What of tap's test object the helpers need. */
+export interface Test {
+  teardown(end: () => unknown): void
+}
+
+/** A clock that stands still until it is told to go on. Epoch milliseconds. */
+export class Clock {
+  #now: number
+  constructor(now = Date.UTC(2026, 4, 12, 9, 30)) {
+    this.#now = now
+  }
+  readonly now = (): number => this.#now
+  advance(ms: number): void {
+    this.#now += ms
+  }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into bodies of every shape
+  body: any
+}
+
+export interface Gateway {
+  /** `http://127.0.0.1:<port>/api` */
+  url: string
+  store: Store
+  /** All lines logged so far. */
+  log: () => string
+  /** What `/metrics` would say. */
+  metrics: () => Promise<string>
+  /** GETs a path below `/api` (or what `init` says) with a credential, or none. */
+  get(path: string, credential?: string, init?: RequestInit): Promise<Answer>
+}
+
+export interface GatewayOptions {
+  env?: Record<string, string>
+  clock?: () => number
+  /** Without it the gateway has an embedded store of its own. */
+  store?: Store
+}
+
+/** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
+export async function gateway(t: Test, { env = {}, clock = Date.now, store }: GatewayOptions = {}): Promise<Gateway> {
+  const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
+  const lines: string[] = []
+  const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const own = store ?? (await embeddedStore(t, clock))
+  const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
+  const metrics = new Metrics()
+  const app = await buildApp(config, {
+    logger,
+    clock,
+    store: own,
+    sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
+    metrics,
+    isDraining: () => false,
+  })
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  return {
+    url: `${origin}/api`,
+    store: own,
+    log: () => lines.join(''),
+    metrics: async () => (await metrics.text()).body,
+    get: (...args) => ask(`${origin}/api`, ...args),
+  }
+}
+
+async function ask(base: string, path: string, credential?: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = new Headers(init.headers)
+  if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
+  const response = await fetch(`${base}${path}`, { ...init, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** An embedded store in a folder of its own. */
+export async function embeddedStore(t: Test, clock: () => number = Date.now): Promise<Store> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'))
+  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {} })
+  t.teardown(async () => {
+    await store.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  return store
+}
+
+export interface SandboxOptions {
+  clock?: () => number
+  seed?: number
+  devices?: number
+  latencyMs?: number
+}
+
+/** A sandbox on a free port, and the hashes of its accounts. */
+export async function sandbox(t: Test, { clock = Date.now, ...options }: SandboxOptions = {}) {
+  const app = buildSandbox({ ...options, clock: { now: clock } })
+  const calls: string[] = []
+  const ofGateway: Call[] = []
+  app.addHook('onRequest', async ({ method, url, headers }) => {
+    calls.push(url.replace(/user_api_hash=[^&]*/, 'user_api_hash='))
+    if (isGateway(headers['user-agent'])) ofGateway.push({ method, url })
+  })
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => {
+    await app.close()
+    onlyReads(ofGateway)
+  })
+  const accounts = sandboxAccounts(options.seed, options.devices)
+  return { url: `${origin}/api`, hashes: accounts.map(({ hash }) => hash), accounts, calls }
+}
+
+/** A platform of a few lines: `answer` is a plain `node:http` listener. Its API base and the paths it was asked. */
+export async function platform(t: Test, answer: RequestListener) {
+  const calls: string[] = []
+  const ofGateway: Call[] = []
+  const server = createServer((request, response) => {
+    const { method, url = '' } = request
+    calls.push(url)
+    if (isGateway(request.headers['user-agent'])) ofGateway.push({ method, url })
+    answer(request, response)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+    onlyReads(ofGateway)
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, calls, server }
+}
+
+/** Answers each action with a fixed JSON body; `get_user_data` lets everybody in unless told otherwise. */
+export function answers(bodies: Record<string, unknown>): RequestListener {
+  return (request, response) => {
+    const action = new URL(request.url ?? '/', 'http://localhost').pathname.replace('/api/', '')
+    const body =
+      action in bodies ? bodies[action] : action === 'get_user_data' ? { email: 'owner@example.com' } : undefined
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body ?? { message: 'Not Found' }))
+  }
+}
+
+/** A hash as the platform makes them, with every character that an address must escape. */
+export const someHash = `$2y$10$${'ab/cd.EF'.repeat(7).slice(0, 53)}`

@@ -1,0 +1,30 @@
+/** The program as plain JavaScript, so that tests can start many processes of it without compiling it in each. */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+let made: string | undefined
+
+/** The folder that stands for `dist`; made once per test file and gone with its process. Its imports are found as those of `dist` are. */
+export function program(): string {
+  if (made !== undefined) return made
+  const dir = mkdtempSync(join(root, '.tap', 'program-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  cpSync(join(root, 'src'), dir, { recursive: true })
+  const { ESNext } = ts.ModuleKind
+  const compilerOptions = { module: ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
+  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue
+    const { outputText } = ts.transpileModule(readFileSync(join(dir, name), 'utf8'), { compilerOptions })
+    writeFileSync(join(dir, name.replace(/ts$/, 'js')), outputText)
+  }
+  made = dir
+  return dir
+}
+
+/** Options of `fork` for a file of the program: nothing of the loaders that tests themselves run with. */
+export function plainly(env: Record<string, string>) {
+  return { env: { ...process.env, NODE_OPTIONS: '', ...env }, execArgv: [], silent: true }
+}
