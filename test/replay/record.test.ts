@@ -1,0 +1,299 @@
+/** What is recorded tells nobody whose it is, and says the same as the platform. */
+import { readdir, readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { drift } from '../../src/replay/drift.js'
+import { type Answer, type Exchange, fileNameOf, format, readFolder } from '../../src/replay/exchange.js'
+import { Pseudonyms } from '../../src/replay/pseudonym.js'
+import { buildRecorder, check } from '../../src/replay/record.js'
+import { hashOf } from '../../src/replay/replay.js'
+import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { survivors } from '../../src/replay/survivors.js'
+import { platform } from '../helper.js'
+
+const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url))
+const scrub = buildScrub(new Pseudonyms('a secret of this test'))
+const answered = (answer: Answer, query = {}): Exchange => ({ action: 'get_devices', query, answers: [answer] })
+const scrubbed = (json: unknown, by: Scrub = scrub): unknown => by(answered({ json })).answers[0]?.json
+
+const hash = hashOf('a test')
+const digits = (length: number) =>
+  fc.integer({ min: 10 ** (length - 1), max: 10 ** length - 1 }).map((value) => String(value))
+const letters = fc.stringMatching(/^[A-Z]{3}$/)
+/** Values that must not survive, by the name under which a platform may send them. */
+const secrets: Record<string, fc.Arbitrary<string>> = {
+  user_api_hash: fc.constant(hash),
+  password: fc.stringMatching(/^[a-z]{3}[A-Z]{3}[0-9]{3}[a-z]{3}$/),
+  email: fc.stringMatching(/^[a-z]{6,10}@[a-z]{6,10}\.com$/),
+  imei: digits(15).filter((value) => !value.startsWith('99')),
+  phone: digits(9).map((value) => `+34${value}`),
+  sim_number: digits(15).filter((value) => !value.startsWith('99')),
+  vin: fc.stringMatching(/^[A-HJ-NPR-Z]{5}[0-9]{6}[A-Z]{6}$/),
+  plate_number: fc.tuple(digits(4), letters).map(([a, b]) => `${a} ${b}`),
+  registration_number: digits(9),
+  object_owner: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
+  address: fc.stringMatching(/^[A-Z][bcdfgh]{8} [1-9][0-9]{4}$/),
+}
+/** Ways in which a value can hide. */
+const hidings: Record<string, (name: string, value: string) => Exchange> = {
+  'under its name': (name, value) => answered({ json: [{ items: [{ device_data: { [name]: value } }] }] }),
+  'under another name': (_, value) => answered({ json: { remark: value } }),
+  'in a sentence': (_, value) => answered({ json: { message: `Zone in (${value})` } }),
+  'in a name': (_, value) => answered({ json: { name: value } }),
+  'in JSON in a string': (name, value) => answered({ json: { sensors: JSON.stringify([{ [name]: value }]) } }),
+  'in tags': (name, value) => answered({ json: { other: `<info><${name}>${value}</${name}></info>` } }),
+  'in a list of texts': (name, value) => answered({ json: { other_arr: [`${name}: ${value}`] } }),
+  'percent-encoded': (_, value) => answered({ json: { url: `/?x=${encodeURIComponent(value)}` } }),
+  'in base64': (_, value) => answered({ json: { blob: Buffer.from(value).toString('base64') } }),
+  'in base64 under a word of the platform': (_, value) =>
+    answered({ json: { type: Buffer.from(value).toString('base64') } }),
+  'in an address': (_, value) => answered({ json: { image: `https://tracker.example.net/x/${value}` } }),
+  'as a key': (_, value) => answered({ json: { [value]: 1 } }),
+  'in the query': (name, value) => answered({ json: [] }, { [name]: value }),
+  'in a header': (_, value) => answered({ headers: { 'set-cookie': value, location: `/login?next=${value}` } }),
+  'in a page': (_, value) => answered({ html: `<title>${value}</title>` }),
+  'in broken JSON': (name, value) => answered({ text: `{"${name}":"${value}` }),
+}
+
+t.test('no secret gets through, wherever it hides: it is replaced or the exchange is refused', async (t) => {
+  for (const [hiding, hide] of Object.entries(hidings)) {
+    for (const [name, values] of Object.entries(secrets)) {
+      const verdict = fc.check(
+        fc.property(values, (value) => {
+          const safe = scrub(hide(name, value))
+          if (survivors(safe, [hash]).length > 0) return true
+          const text = fileNameOf(safe) + format(safe)
+          const spellings = [value, encodeURIComponent(value), Buffer.from(value).toString('base64')]
+          return spellings.every((spelling) => !text.includes(spelling))
+        }),
+        { numRuns: 20 },
+      )
+      if (verdict.failed) t.fail(`${name} ${hiding}: ${JSON.stringify(verdict.counterexample)}`)
+    }
+  }
+  t.same(survivors(scrub(hidings['under its name']?.('imei', '356938035643809') ?? answered({}))), [])
+})
+
+t.test('a secret that was not scrubbed is refused, and the place is told but not the secret', async (t) => {
+  const cases: Record<string, unknown> = {
+    'a password hash': { note: hash },
+    'the live credential': { note: Buffer.from(`xx${hash}`).toString('base64') },
+    'an e-mail address that is not at example.com': { note: 'mail%20ops%40fleet.test' },
+    '15 digits like an IMEI that is not invented': { note: 356938035643809 },
+    'a credential in a text': { note: '{"password":"hunter22"}' },
+  }
+  for (const [what, json] of Object.entries(cases)) {
+    const left = survivors(answered({ json }), [hash])
+    t.ok(left.includes(`$.answers[0].json.note: ${what}`), what)
+    t.notMatch(left.join(), /fleet\.test|hunter|3569/)
+  }
+  t.match(survivors(answered({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
+  t.match(survivors(answered({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
+  t.same(survivors(answered({ json: { note: 'ops@example.com 990000000000501', password: 'scrubbed' } })), [])
+})
+
+t.test('the same value becomes the same everywhere, another with another secret, of the same shape', async (t) => {
+  const before = {
+    name: 'Falcon 12',
+    device_data: { name: 'Falcon 12', imei: '356938035643809', plate_number: '1234-BCD', phone: '+34600123456' },
+    items: [{ device_name: 'Falcon 12', message: 'Zone in (Falcon 12)' }],
+  }
+  const after = scrubbed(before) as typeof before
+  t.not(after.name, before.name)
+  t.match(after.name, /^[A-Z][a-z]{5} \d\d$/)
+  t.match(after.device_data, {
+    name: after.name,
+    imei: /^99\d{13}$/,
+    plate_number: /^\d{4}-[A-Z]{3}$/,
+    phone: /^\+\d{11}$/,
+  })
+  t.same(after.items, [{ device_name: after.name, message: `Zone in (${after.name})` }])
+  t.same(scrubbed(before), after)
+  t.notSame(scrubbed(before, buildScrub(new Pseudonyms('another'))), after)
+})
+
+t.test('what the platform itself says stays as it is', async (t) => {
+  const said = {
+    online: 'ack',
+    type: 'geofence_in',
+    time: '14-03-2026 10:21:07',
+    message: 'Overspeed (90 kph)',
+    distance_sum: '17.02 Km',
+    stop_duration: '53h 58min 13s',
+    services: [{ value: 'Odometer Left (1788 km)' }, { value: 'Engine hours Left (1000 )' }, { value: '6d.' }],
+    timestamp: '1773480067',
+    total_distance: 48211.92,
+    value: 'UTC +02:00',
+    center: { lat: 0, lng: '0' },
+    polygon_color: '#d000df',
+    other: '<info><ignition>true</ignition></info>',
+    power: '-',
+    driver: null,
+    created_at: '2025-05-05T05:05:05.000000Z',
+    expiration_date: '0000-00-00 00:00:00',
+    next_page_url: '/api/get_services?page=2',
+  }
+  t.same(scrubbed(said), said)
+})
+
+const radians = Math.PI / 180
+/** Kilometres between two positions, by the haversine. */
+function distance(a: readonly [number, number], b: readonly [number, number]): number {
+  const [dLat, dLng] = [(b[0] - a[0]) * radians, (b[1] - a[1]) * radians]
+  const h = Math.sin(dLat / 2) ** 2 + Math.cos(a[0] * radians) * Math.cos(b[0] * radians) * Math.sin(dLng / 2) ** 2
+  return 2 * 6371 * Math.asin(Math.sqrt(h))
+}
+
+t.test('distances stay true to 0.1 % while positions do not stay', async (t) => {
+  const coordinate = (min: number, max: number) =>
+    fc.double({ min, max, noNaN: true }).map((v) => Number(v.toFixed(6)) || 1)
+  const position = fc.record({ lat: coordinate(-70, 70), lng: coordinate(-180, 180) })
+  const away = fc.record({ lat: coordinate(0.02, 0.5), lng: coordinate(0.02, 0.5) })
+  fc.assert(
+    fc.property(position, away, fc.string({ minLength: 1 }), ({ lat, lng }, step, secret) => {
+      const by = buildScrub(new Pseudonyms(secret))
+      const there = { lat: lat > 0 ? lat - step.lat : lat + step.lat, lng: lng > 0 ? lng - step.lng : lng + step.lng }
+      const [a, b] = scrubbed([{ lat, lng }, there], by) as [typeof there, typeof there]
+      const was = distance([lat, lng], [there.lat, there.lng])
+      const is = distance([a.lat, a.lng], [b.lat, b.lng])
+      return Math.abs(is / was - 1) < 0.001 && Math.abs(a.lng - lng) > 19
+    }),
+  )
+  const [lat, lng] = ['41.387917', '-2.169919']
+  const shifted = scrubbed({ lat: Number(lat), lng: Number(lng) }) as { lat: number; lng: number }
+  const pair = { lat: shifted.lat.toFixed(6), lng: shifted.lng.toFixed(6) }
+  t.same(scrubbed({ latitude: lat, longitude: lng }), { latitude: pair.lat, longitude: pair.lng })
+  t.equal(scrubbed(`at ${lat}, ${lng}`) as string, `${scrubbed('at')} ${pair.lat},${pair.lng}`)
+  t.same(
+    JSON.parse((scrubbed({ coordinates: JSON.stringify([{ lat, lng }]) }) as { coordinates: string }).coordinates),
+    [pair],
+  )
+  t.same(scrubbed({ other: `<info><lat>${lat}</lat></info>` }), { other: `<info><lat>${pair.lat}</lat></info>` })
+  t.same(scrubbed({ coordinates: [Number(lng), Number(lat)] }), {
+    coordinates: [shifted.lng, shifted.lat],
+  })
+})
+
+t.test('scrubbing changes no shape of any fixture and leaves nothing to refuse', async (t) => {
+  for (const name of ['acme', 'empty', 'failing', 'heritage', 'oddities']) {
+    for (const exchange of (await readFolder(join(fixtures, name))).exchanges) {
+      const safe = scrub(exchange)
+      const changed = exchange.answers.flatMap((answer, i) => drift(answer.json, safe.answers[i]?.json))
+      if (changed.length > 0) t.same(changed, [], `${name}/${fileNameOf(exchange)}`)
+      const left = survivors(safe, [hashOf(name)])
+      if (left.length > 0) t.same(left, [], `${name}/${fileNameOf(exchange)}`)
+    }
+  }
+  t.pass('all fixtures')
+})
+
+t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
+  const was = {
+    items: [
+      { id: 1, name: 'a', note: 'b' },
+      { id: 2, name: null },
+    ],
+    total: 2,
+  }
+  t.same(drift(was, { items: [], total: 0 }), [])
+  t.same(drift(was, { items: [{ id: 1, name: null }], total: 1 }), [])
+  t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
+    { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
+    { path: '$.items[].name', what: 'gone', was: 'string', is: '' },
+    { path: '$.total', what: 'gone', was: 'number', is: '' },
+    { path: '$.more', what: 'new', was: '', is: 'number' },
+  ])
+})
+
+/** A recorder before a platform; gives its API base, the folder it records into and what it said. */
+async function recording(t: Test, base: string, update: boolean, by: Scrub = scrub) {
+  const folder = join(t.testdir({}), 'account')
+  const lines: string[] = []
+  const recorder = buildRecorder({ platform: base, folder, update, scrub: by, say: (line) => lines.push(line) })
+  t.teardown(() => recorder.app.close())
+  await recorder.app.listen({ host: '127.0.0.1', port: 0 })
+  const port = (recorder.app.server.address() as AddressInfo).port
+  return { base: `http://127.0.0.1:${port}/api`, folder, lines, recorder }
+}
+
+const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+
+t.test('a recorder passes the platform on unchanged and writes, scrubbed, only when told to', async (t) => {
+  const body = JSON.stringify([
+    { items: [{ id: 5, name: 'Falcon', imei: '356938035643809', email: 'ops@fleet.test' }] },
+  ])
+  const { url: base } = await platform(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end(body)
+  })
+  for (const update of [false, true]) {
+    const one = await recording(t, base, update)
+    const query = new URLSearchParams({ lang: 'en', user_api_hash: hash, id: '5' })
+    const answer = await fetch(`${one.base}/get_devices?${query}`)
+    t.equal(await answer.text(), body)
+    t.match(one.lines, [/get_devices\.id=5\.json: not stored yet/])
+    t.same(await filesIn(one.folder), update ? ['account.json', 'get_devices.id=5.json'] : [])
+    if (!update) continue
+    const text = await readFile(join(one.folder, 'get_devices.id=5.json'), 'utf8')
+    t.notMatch(text, /Falcon|3569|fleet\.test|\$2y|session/)
+    t.equal((await readFolder(one.folder)).exchanges.length, 1)
+    await (await fetch(`${one.base}/get_devices?${query}`)).text()
+    t.match(one.lines[1], /0 differences/)
+  }
+})
+
+t.test('a recorder writes nothing that it could not make safe', async (t) => {
+  const { url: base } = await platform(t, (_, response) => {
+    response.end(JSON.stringify({ type: Buffer.from('mail ops@fleet.test').toString('base64') }))
+  })
+  const one = await recording(t, base, true, (exchange) => exchange)
+  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
+  t.same(await filesIn(one.folder), [])
+  t.equal(one.recorder.refused(), 1)
+  t.match(one.lines, [/not written: \$\.answers\[0\]\.json\.type: an e-mail address/])
+  t.equal(one.lines.length, 1)
+})
+
+t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
+  const { url: base, calls: asked } = await platform(t, (_, response) => {
+    response.writeHead(302, { location: '/login' }).end()
+  })
+  const one = await recording(t, base, true)
+  for (const action of [
+    'destroy_device',
+    'change_active_device',
+    'get_devices/../destroy_device',
+    'services/5/x',
+    '',
+  ]) {
+    t.equal((await fetch(`${one.base}/${action}?user_api_hash=x`)).status, 405, action)
+  }
+  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`, { method: 'POST' })).status, 405)
+  t.same(asked, [])
+  const answer = await fetch(`${one.base}/get_devices?user_api_hash=x`, { redirect: 'manual' })
+  t.match(answer, { status: 302 })
+  t.equal(asked.length, 1)
+  const [{ answers } = { answers: [] }] = (await readFolder(one.folder)).exchanges
+  t.same(answers, [{ status: 302, headers: { location: '/login' } }])
+})
+
+t.test('a check asks the recorded questions and fails when an answer has lost its shape', async (t) => {
+  let now: unknown = { email: 'a@example.com', plan: 'x', days_left: 1 }
+  const { url: base, calls: asked } = await platform(t, (_, response) => void response.end(JSON.stringify(now)))
+  const acme = await readFolder(join(fixtures, 'acme'))
+  const folder = { ...acme, exchanges: [{ action: 'get_user_data', query: {}, answers: [{ json: now }] }] }
+  const verdict = async () => {
+    const lines: string[] = []
+    return { same: await check(base, folder, hash, (line) => lines.push(line)), lines }
+  }
+  t.same(await verdict(), { same: true, lines: [] })
+  t.equal(new URL(asked[0] ?? '', base).searchParams.get('user_api_hash'), hash)
+  now = { email: 'b@example.com', plan: null, days_left: 5, extra: true }
+  t.same(await verdict(), { same: true, lines: ['get_user_data.json: $.extra new, is boolean'] })
+  now = { email: 5, plan: 'x' }
+  t.match(await verdict(), { same: false, lines: [/\$\.email changed, was string, is number/, /days_left gone/] })
+  now = '<html>'
+  t.match(await verdict(), { same: false })
+})
