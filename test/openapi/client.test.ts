@@ -1,0 +1,87 @@
+/** A client generated from the document: everything it knows of the API, it knows from there. No cast anywhere. */
+import { readFile } from 'node:fs/promises'
+import createClient, { type Client } from 'openapi-fetch'
+import openapiTS, { astToString } from 'openapi-typescript'
+import t from 'tap'
+import { gateway, sandbox } from '../helper.js'
+import { isUpdating, remedy, served, tidied, typesPath, write } from './committed.js'
+import type { components, paths } from './types.js'
+
+type Device = components['schemas']['Device']
+
+/** Typed all the way: what `tsc` accepts here is what the document promises. */
+const clientOf = (url: string, credential: string): Client<paths> =>
+  createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${credential}` } })
+
+t.test('the types are those of the document that is served', async (t) => {
+  const source = astToString(await openapiTS(await served(t)))
+  if (isUpdating) await write(typesPath, source)
+  t.equal(await tidied(typesPath, source), await readFile(typesPath, 'utf8'), remedy)
+})
+
+t.test('a generated client lists devices and follows one', async (t) => {
+  const { url } = await gateway(t)
+  const client = clientOf(url, 'demo')
+  const { data, error } = await client.GET('/v1/devices', { params: { query: { status: 'moving', limit: 3 } } })
+  t.equal(error, undefined)
+  const devices: Device[] = data?.data ?? []
+  t.equal(devices.length, 3)
+  for (const { id, name, lat, status } of devices) {
+    const where: number | null = lat
+    const state: 'online' | 'offline' | 'moving' = status
+    t.ok(name.toUpperCase() && where !== null && state === 'moving')
+    const { data: location } = await client.GET('/v1/devices/{id}/location', { params: { path: { id } } })
+    t.equal(location?.object, 'location')
+    t.equal(location?.device_id, id)
+  }
+})
+
+t.test('a generated client pages through events without missing or repeating one', async (t) => {
+  const { url } = await gateway(t)
+  const client = clientOf(url, 'demo')
+  const to = new Date().toISOString()
+  const ids: number[] = []
+  for (let offset = 0; offset < 60; ) {
+    const { data } = await client.GET('/v1/events', { params: { query: { to, limit: 20, offset } } })
+    if (!data) throw new Error('no events')
+    ids.push(...data.data.map(({ id }) => id))
+    if (!data.has_more) break
+    offset += data.data.length
+  }
+  t.equal(ids.length, 60)
+  t.equal(new Set(ids).size, 60)
+})
+
+t.test('a generated client makes, uses and revokes a key', async (t) => {
+  const platform = await sandbox(t)
+  const hash = platform.hashes[0] ?? ''
+  const { url } = await gateway(t, { env: { PLATFORM_URL: platform.url } })
+  const owner = clientOf(url, hash)
+  const { data: made } = await owner.POST('/v1/keys', {
+    body: { platform_hash: hash, label: 'Dispatch board', expires_in_days: 7 },
+  })
+  if (!made) throw new Error('no key')
+  const holder = clientOf(url, made.key)
+  const { data: me } = await holder.GET('/v1/me')
+  t.equal(me?.credential, 'api_key')
+  t.equal(me?.key?.id, made.id)
+  const { data: listed } = await owner.GET('/v1/keys')
+  t.same(
+    listed?.data.map(({ id, status }) => [id, status]),
+    [[made.id, 'active']],
+  )
+  const { data: revoked } = await owner.DELETE('/v1/keys/{id}', { params: { path: { id: made.id } } })
+  t.equal(revoked?.deleted, true)
+  const { error, response } = await holder.GET('/v1/me')
+  t.equal(response.status, 401)
+  const code: components['schemas']['Error']['error'] | undefined = error?.error
+  t.equal(code, 'invalid_token')
+})
+
+t.test('a generated client is told of a refusal in the documented shape', async (t) => {
+  const { url } = await gateway(t)
+  const { data, error } = await clientOf(url, 'demo').GET('/v1/devices/{id}', { params: { path: { id: 4711 } } })
+  t.equal(data, undefined)
+  t.equal(error?.error, 'not_found')
+  t.match(error?.message, /4711/)
+})

@@ -1,0 +1,2038 @@
+export interface paths {
+  '/health': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Whether the service works
+     * @description Answers 200 while the gateway serves. Needs no credential and is not counted.
+     */
+    get: operations['getHealth']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/devices': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List devices
+     * @description All devices of the account by id, with their last known state.
+     */
+    get: operations['listDevices']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/devices/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get a device
+     * @description One device with its last known state, without the list envelope.
+     */
+    get: operations['getDevice']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/devices/{id}/location': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the last position of a device
+     * @description Only where and how fast; a device that never had a position is 404 `no_location`.
+     */
+    get: operations['getDeviceLocation']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/geofences': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List geofences
+     * @description The areas of the account, without their shapes.
+     */
+    get: operations['listGeofences']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/geofences/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get a geofence with its shape
+     * @description The list item and its GeoJSON geometry.
+     */
+    get: operations['getGeofence']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/events': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List events
+     * @description What happened, newest first. Any `limit` and `offset` work, however the platform pages.
+     */
+    get: operations['listEvents']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/history/{device_id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the history of a device
+     * @description Where it was, and totals, over whole days of the account's clock, both included.
+     */
+    get: operations['getHistory']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/alerts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List alerts
+     * @description The rules the account has configured, with the devices they watch.
+     */
+    get: operations['listAlerts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/services': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List maintenance services
+     * @description What is due when: by odometer (km), engine hours (h) or days.
+     */
+    get: operations['listServices']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/drivers': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List drivers
+     * @description The people who drive, with the vehicle each is assigned to now.
+     */
+    get: operations['listDrivers']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/me': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the account of the credential
+     * @description Whom the credential belongs to and what kind it is: a cheap way to try one.
+     */
+    get: operations['getMe']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/keys': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List active API keys
+     * @description Newest first, with truncated values. Only the platform hash may ask.
+     */
+    get: operations['listKeys']
+    put?: never
+    /**
+     * Make an API key
+     * @description The complete key is in this answer and never shown again. The platform hash goes in the body.
+     */
+    post: operations['createKey']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/v1/keys/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Revoke an API key
+     * @description At once and for good. Only the platform hash may ask.
+     */
+    delete: operations['revokeKey']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+}
+export interface webhooks {
+  fleetEvent: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Planned: an event is pushed to you
+     * @description **Planned and not delivered.** No webhook can be registered and none is sent today; signing, retries and registration are not settled. Until then poll `GET /v1/events`.
+     */
+    post: operations['plannedFleetEvent']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+}
+export interface components {
+  schemas: {
+    /** @description A configured rule that makes events */
+    Alert: {
+      /**
+       * @description Always `alert`
+       * @constant
+       */
+      object: 'alert'
+      /** @description Unique alert identifier */
+      id: number
+      /** @description Name given to the alert */
+      name: string
+      /** @description `overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule */
+      type: string
+      /** @description Every kind the rule watches for; more than one for a geofence or ignition rule in both directions */
+      types: string[]
+      /** @description Whether the rule is switched on */
+      active: boolean
+      /** @description The devices it is assigned to */
+      devices: components['schemas']['AlertDevice'][]
+    }
+    AlertDevice: {
+      /** @description Device identifier */
+      id: number
+      /** @description Device name; empty if unknown */
+      name: string
+    }
+    /** @description The items, with the paging that was applied */
+    AlertList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Alert'][]
+    }
+    /** @description What a new API key is made from */
+    CreateKey: {
+      /** @description The account's platform credential */
+      platform_hash: string
+      /** @description Descriptive name in any script, without control characters; spaces around it are dropped */
+      label?: string
+      /**
+       * @description Days until the key expires
+       * @default 365
+       */
+      expires_in_days: number
+    }
+    /** @description A new API key, with its complete value */
+    CreatedKey: {
+      /**
+       * @description Always `api_key`
+       * @constant
+       */
+      object: 'api_key'
+      /**
+       * Format: uuid
+       * @description Identifier of the key; not a secret
+       */
+      id: string
+      /** @description The complete key, shown this once */
+      key: string
+      /** @description Descriptive name; empty without one */
+      label: string
+      /** @description When it was created, in epoch milliseconds */
+      created_at: number
+      /** @description When it expires, in epoch milliseconds */
+      expires_at: number
+      /** @description E-mail of the owning account; null if unknown */
+      platform_email: string | null
+      /** @description Text for people */
+      message: string
+    }
+    /** @description A vehicle with its last known state */
+    Device: {
+      /** @description Unique device identifier */
+      id: number
+      /** @description Name given to the vehicle */
+      name: string
+      /**
+       * @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen
+       * @enum {string}
+       */
+      status: 'online' | 'offline' | 'moving'
+      /** @description Tracker protocol, in lower case; null where unknown */
+      protocol: string | null
+      /** @description Latitude in decimal degrees; null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees; null without a position */
+      lng: number | null
+      /** @description Speed in km/h */
+      speed: number
+      /** @description Degrees; 0 is north, 90 is east */
+      course: number
+      /** @description Metres above sea level */
+      altitude: number
+      /** @description When data last came in; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      last_seen: string | null
+      /** @description Unix seconds of the last data; 0 if there is none */
+      timestamp: number
+      /** @description Name of the assigned driver; null without one */
+      driver: string | null
+      /** @description Approximate address; null where the platform has none */
+      address: string | null
+      /** @description Additional sensors */
+      sensors: components['schemas']['Sensor'][]
+      /** @description Name of the device group */
+      group: string
+    }
+    /** @description The items, with the paging that was applied */
+    DeviceList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Device'][]
+    }
+    /** @description A person who drives */
+    Driver: {
+      /** @description Unique driver identifier */
+      id: number
+      /** @description Full name; empty if unknown */
+      name: string
+      /** @description Contact phone; empty if unknown */
+      phone: string
+      /** @description RFID identification code; empty if unknown */
+      rfid: string
+      /** @description The vehicle assigned now; null without one */
+      assigned_device_id: number | null
+      /** @description Name of that vehicle; null without one */
+      assigned_device: string | null
+    }
+    /** @description The items, with the paging that was applied */
+    DriverList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Driver'][]
+    }
+    Error: {
+      /**
+       * @description What went wrong, for programs
+       * @enum {string}
+       */
+      error:
+        | 'invalid_request'
+        | 'unauthorized'
+        | 'invalid_token'
+        | 'forbidden'
+        | 'not_found'
+        | 'no_location'
+        | 'method_not_allowed'
+        | 'too_many_keys'
+        | 'payload_too_large'
+        | 'uri_too_long'
+        | 'unsupported_media_type'
+        | 'rate_limit_exceeded'
+        | 'headers_too_large'
+        | 'internal_error'
+        | 'gateway_error'
+      /** @description What went wrong, for people */
+      message: string
+      /** @description Link to the explanation; not on a 429 */
+      docs?: string
+      /** @description The parameter or field a 400 is about */
+      param?: string
+    }
+    /** @description Something that happened to a device */
+    Event: {
+      /** @description Unique event identifier */
+      id: number
+      /** @description The platform's word for what happened, in lower case, such as `overspeed` */
+      type: string
+      /** @description Text for people */
+      message: string
+      /** @description The device it happened to; null if unknown */
+      device_id: number | null
+      /** @description Name of that device; empty if unknown */
+      device: string
+      /** @description Latitude in decimal degrees; null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees; null without a position */
+      lng: number | null
+      /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      timestamp: string | null
+    }
+    /** @description The items, with the paging that was applied */
+    EventList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Event'][]
+    }
+    /** @description An area on the map */
+    Geofence: {
+      /** @description Unique geofence identifier */
+      id: number
+      /** @description Name given to the geofence */
+      name: string
+      /** @description Shape, in lower case: `polygon`, `circle`, or a further word of the platform */
+      type: string
+      /** @description Whether the geofence is switched on */
+      active: boolean
+      /** @description Colour as `#RRGGBB`; `#000000` where none is set */
+      color: string
+      /** @description When it was made, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      created_at: string | null
+    }
+    /** @description One geofence with its shape */
+    GeofenceDetail: {
+      /** @description Unique geofence identifier */
+      id: number
+      /** @description Name given to the geofence */
+      name: string
+      /** @description Shape, in lower case: `polygon`, `circle`, or a further word of the platform */
+      type: string
+      /** @description Whether the geofence is switched on */
+      active: boolean
+      /** @description Colour as `#RRGGBB`; `#000000` where none is set */
+      color: string
+      /** @description When it was made, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      created_at: string | null
+      /** @description GeoJSON: `Polygon`, or `Point` for the centre of a circle. Null where the platform has no usable shape: fewer than three different points, a circle without centre, or a further type */
+      geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
+      /** @description Radius of a circle in metres; null for other shapes */
+      radius: number | null
+    }
+    /** @description The items, with the paging that was applied */
+    GeofenceList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Geofence'][]
+    }
+    /** @description How the service fares, from what recent calls saw */
+    Health: {
+      /**
+       * @description `degraded` while a component is down
+       * @enum {string}
+       */
+      status: 'ok' | 'degraded'
+      /** @description Version of the API */
+      version: string
+      /** @description Seconds since the gateway started */
+      uptime_s: number
+      components: {
+        /**
+         * @description The tracking platform as of the last calls; unknown before the first call
+         * @enum {string}
+         */
+        platform: 'up' | 'down' | 'unknown'
+        /**
+         * @description The store of API keys as of the last calls; unknown before the first call
+         * @enum {string}
+         */
+        store: 'up' | 'down' | 'unknown'
+      }
+    }
+    /** @description Where a device was over whole days, with totals */
+    History: {
+      /**
+       * @description Always `history`
+       * @constant
+       */
+      object: 'history'
+      /** @description The device asked for */
+      device_id: number
+      /**
+       * @description First day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-11
+       */
+      from: string
+      /**
+       * @description Last day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-12
+       */
+      to: string
+      /** @description Total distance in km */
+      distance_km: number
+      /** @description Highest speed in km/h */
+      top_speed: number
+      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+      move_duration: string
+      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+      stop_duration: string
+      /** @description Total time moving in seconds; null where its text cannot be read */
+      move_seconds: number | null
+      /** @description Total time stopped in seconds; null where its text cannot be read */
+      stop_seconds: number | null
+      /** @description Where it was, oldest first */
+      positions: components['schemas']['Position'][]
+    }
+    /** @description An active API key, with its value truncated */
+    Key: {
+      /**
+       * @description Always `api_key`
+       * @constant
+       */
+      object: 'api_key'
+      /**
+       * Format: uuid
+       * @description Identifier of the key; not a secret
+       */
+      id: string
+      /** @description The first and last four characters of the key */
+      key: string
+      /** @description Descriptive name; empty without one */
+      label: string
+      /** @description When it was created, in epoch milliseconds */
+      created_at: number
+      /** @description When it expires, in epoch milliseconds */
+      expires_at: number
+      /** @description When it was last used, in epoch milliseconds; null if never */
+      last_used_at: number | null
+      /**
+       * @description Only active keys are listed
+       * @enum {string}
+       */
+      status: 'active'
+    }
+    /** @description The items, with the paging that was applied */
+    KeyList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['Key'][]
+    }
+    /** @description The last recorded position of a device */
+    Location: {
+      /**
+       * @description Always `location`
+       * @constant
+       */
+      object: 'location'
+      /** @description The device that stood there */
+      device_id: number
+      /** @description Latitude in decimal degrees (WGS84) */
+      lat: number
+      /** @description Longitude in decimal degrees (WGS84) */
+      lng: number
+      /** @description Speed in km/h */
+      speed: number
+      /** @description Degrees; 0 is north, 90 is east */
+      course: number
+      /** @description Metres above sea level */
+      altitude: number
+      /**
+       * @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen
+       * @enum {string}
+       */
+      status: 'online' | 'offline' | 'moving'
+      /** @description Approximate address; null where the platform has none */
+      address: string | null
+      /** @description Unix seconds of the position; 0 if unknown */
+      timestamp: number
+      /** @description When data last came in; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      last_seen: string | null
+    }
+    /** @description A maintenance service that falls due by distance, engine hours or days */
+    MaintenanceService: {
+      /** @description Unique service identifier */
+      id: number
+      /** @description Name given to the service */
+      name: string
+      /** @description The device it is for; null if unknown */
+      device_id: number | null
+      /** @description Name of that device; empty if unknown */
+      device: string
+      /** @description What it is counted in: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01) */
+      expiration_by: string
+      /** @description Maintenance interval in that unit; null if unknown */
+      interval: number | null
+      /** @description Value at the last service in that unit; null if unknown */
+      last_service: number | null
+      /** @description Value at which the next is due, in that unit; null if unknown */
+      expires_at: number | null
+      /** @description What is left until then, in that unit; negative when overdue; null if unknown */
+      remaining: number | null
+      /** @description Whether it is overdue */
+      expired: boolean
+      /** @description For `days`: the day of the last service, `YYYY-MM-DD`; null for other units */
+      last_service_date: string | null
+      /** @description For `days`: the day on which the next is due, `YYYY-MM-DD`; null for other units */
+      expires_date: string | null
+    }
+    /** @description The items, with the paging that was applied */
+    MaintenanceServiceList: {
+      /**
+       * @description Always `list`
+       * @constant
+       */
+      object: 'list'
+      /** @description All items that match the filters, before paging */
+      count: number
+      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      limit: number
+      /** @description Items skipped */
+      offset: number
+      /** @description Whether items follow after these */
+      has_more: boolean
+      /** @description The items */
+      data: components['schemas']['MaintenanceService'][]
+    }
+    /** @description The account behind the credential */
+    Me: {
+      /**
+       * @description Always `account`
+       * @constant
+       */
+      object: 'account'
+      /**
+       * @description The kind of credential that was sent
+       * @enum {string}
+       */
+      credential: 'platform_hash' | 'api_key' | 'demo'
+      /** @description E-mail of the account; null if the platform does not say */
+      email: string | null
+      /** @description The API key that was sent; null for other credentials */
+      key: components['schemas']['OwnKey'] | null
+    }
+    OwnKey: {
+      /**
+       * Format: uuid
+       * @description Identifier of the key
+       */
+      id: string
+      /** @description Descriptive name; empty without one */
+      label: string
+      /** @description When it expires, in epoch milliseconds */
+      expires_at: number
+    }
+    /** @description Planned, not delivered: what a push message will look like */
+    PlannedMessage: {
+      /**
+       * @description What happened
+       * @enum {string}
+       */
+      event:
+        | 'geofence.enter'
+        | 'geofence.exit'
+        | 'speed.exceeded'
+        | 'ignition.on'
+        | 'ignition.off'
+        | 'device.offline'
+        | 'alarm.triggered'
+      /**
+       * Format: date-time
+       * @description When it happened, ISO 8601 in UTC
+       */
+      timestamp: string
+      /** @description The device it happened to */
+      device: {
+        id: number
+        name: string
+      }
+      /** @description The geofence, where the event is about one */
+      geofence?: {
+        id: number
+        name: string
+      }
+      /** @description Where it happened; speed in km/h */
+      location?: {
+        lat: number
+        lng: number
+        speed: number
+      }
+    }
+    Point: {
+      /** @constant */
+      type: 'Point'
+      /** @description `[longitude, latitude]` */
+      coordinates: number[]
+    }
+    Polygon: {
+      /** @constant */
+      type: 'Polygon'
+      /** @description One closed ring, counter-clockwise (RFC 7946) */
+      coordinates: number[][][]
+    }
+    Position: {
+      /** @description When it was there, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      time: string
+      /** @description Latitude in decimal degrees (WGS84) */
+      lat: number
+      /** @description Longitude in decimal degrees (WGS84) */
+      lng: number
+      /** @description Speed in km/h */
+      speed: number
+      /** @description Approximate address; null where the platform has none */
+      address: string | null
+    }
+    /** @description A key that has just been revoked */
+    RevokedKey: {
+      /**
+       * @description Always `api_key`
+       * @constant
+       */
+      object: 'api_key'
+      /**
+       * Format: uuid
+       * @description Identifier of the key; not a secret
+       */
+      id: string
+      /**
+       * @description Always true
+       * @constant
+       */
+      deleted: true
+      /** @description When it was revoked, in epoch milliseconds */
+      revoked_at: number
+      /** @description Text for people */
+      message: string
+    }
+    Sensor: {
+      /** @description The platform's word, lower-cased; `other` where it names none */
+      type: string
+      /** @description Name given to the sensor */
+      name: string
+      /** @description Value with its unit; null where the sensor has none */
+      value: string | null
+    }
+  }
+  responses: {
+    /** @description `forbidden`: The account lacks the permission for this on the tracking platform. */
+    Forbidden: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `gateway_error`: The tracking platform cannot be reached at the moment. Try again shortly. */
+    GatewayError: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        'Retry-After': components['headers']['Retry-After']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `internal_error`: Something went wrong inside the gateway. */
+    InternalError: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `invalid_request`: The request cannot be understood. */
+    InvalidRequest: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `invalid_token`: The credential is wrong, revoked or expired, or its account is deactivated. */
+    InvalidToken: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        'WWW-Authenticate': components['headers']['WWW-Authenticate']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `not_found`: There is no such resource. */
+    NotFound: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `not_found`: There is no such resource. `no_location`: The device has no recorded position. */
+    NotFoundOrNoLocation: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `payload_too_large`: The request body is larger than 16 KiB. */
+    PayloadTooLarge: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `rate_limit_exceeded`: Too many requests. Wait as many seconds as Retry-After says, then slow down. */
+    RateLimitExceeded: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        'Retry-After': components['headers']['Retry-After']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `too_many_keys`: The account holds as many active API keys as it may. Revoke one first. */
+    TooManyKeys: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `unauthorized`: Send a credential in the header "Authorization: Bearer <credential>". `invalid_token`: The credential is wrong, revoked or expired, or its account is deactivated. */
+    UnauthorizedOrInvalidToken: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        'WWW-Authenticate': components['headers']['WWW-Authenticate']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description `unsupported_media_type`: Send the body as application/json. */
+    UnsupportedMediaType: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+    /** @description Any other refusal, before the request reaches the operation */
+    UriTooLongOrHeadersTooLarge: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
+  }
+  parameters: never
+  requestBodies: never
+  headers: {
+    /**
+     * @description Requests per window
+     * @example 100
+     */
+    'RateLimit-Limit': number
+    /**
+     * @description Requests left in this window
+     * @example 87
+     */
+    'RateLimit-Remaining': number
+    /**
+     * @description Seconds until the window ends
+     * @example 42
+     */
+    'RateLimit-Reset': number
+    /**
+     * @description Names this request in our log; a sane one of yours is kept
+     * @example req-7f3a
+     */
+    'X-Request-Id': string
+    /**
+     * @description When the API key that was sent expires; only in its last 30 days
+     * @example Tue, 12 May 2026 09:30:00 GMT
+     */
+    'X-Api-Key-Expires': string
+    /**
+     * @description Seconds to wait before the next attempt
+     * @example 42
+     */
+    'Retry-After': number
+    /**
+     * @description The scheme that is wanted (RFC 6750)
+     * @example Bearer
+     */
+    'WWW-Authenticate': string
+  }
+  pathItems: never
+}
+export type $defs = Record<string, never>
+export interface operations {
+  getHealth: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description How the service fares, from what recent calls saw */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "status": "ok",
+           *       "version": "1.0.0",
+           *       "uptime_s": 86400,
+           *       "components": {
+           *         "platform": "up",
+           *         "store": "up"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Health']
+        }
+      }
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listDevices: {
+    parameters: {
+      query?: {
+        /** @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen */
+        status?: 'online' | 'offline' | 'moving'
+        /** @description Most items to answer. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "id": 318,
+           *           "name": "Van 4",
+           *           "status": "moving",
+           *           "protocol": "teltonika",
+           *           "lat": 48.208174,
+           *           "lng": 16.373819,
+           *           "speed": 43,
+           *           "course": 271,
+           *           "altitude": 171,
+           *           "last_seen": "2026-05-11 14:03:27",
+           *           "timestamp": 1778501007,
+           *           "driver": "Jo Brandt",
+           *           "address": null,
+           *           "sensors": [
+           *             {
+           *               "type": "battery",
+           *               "name": "Battery",
+           *               "value": "12.6 V"
+           *             }
+           *           ],
+           *           "group": "Vans"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['DeviceList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  getDevice: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /**
+         * @description Device id
+         * @example 1001
+         */
+        id: number
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description A vehicle with its last known state */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "id": 318,
+           *       "name": "Van 4",
+           *       "status": "moving",
+           *       "protocol": "teltonika",
+           *       "lat": 48.208174,
+           *       "lng": 16.373819,
+           *       "speed": 43,
+           *       "course": 271,
+           *       "altitude": 171,
+           *       "last_seen": "2026-05-11 14:03:27",
+           *       "timestamp": 1778501007,
+           *       "driver": "Jo Brandt",
+           *       "address": null,
+           *       "sensors": [
+           *         {
+           *           "type": "battery",
+           *           "name": "Battery",
+           *           "value": "12.6 V"
+           *         }
+           *       ],
+           *       "group": "Vans"
+           *     }
+           */
+          'application/json': components['schemas']['Device']
+        }
+      }
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  getDeviceLocation: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /**
+         * @description Device id
+         * @example 1001
+         */
+        id: number
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The last recorded position of a device */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "location",
+           *       "device_id": 318,
+           *       "lat": 48.208174,
+           *       "lng": 16.373819,
+           *       "speed": 43,
+           *       "course": 271,
+           *       "altitude": 171,
+           *       "status": "moving",
+           *       "address": null,
+           *       "timestamp": 1778501007,
+           *       "last_seen": "2026-05-11 14:03:27"
+           *     }
+           */
+          'application/json': components['schemas']['Location']
+        }
+      }
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      404: components['responses']['NotFoundOrNoLocation']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listGeofences: {
+    parameters: {
+      query?: {
+        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "id": 27,
+           *           "name": "Harbour",
+           *           "type": "polygon",
+           *           "active": true,
+           *           "color": "#1F7A4D",
+           *           "created_at": "2026-02-03 10:20:30"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['GeofenceList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  getGeofence: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /**
+         * @description Geofence id
+         * @example 101
+         */
+        id: number
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description One geofence with its shape */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "id": 27,
+           *       "name": "Harbour",
+           *       "type": "polygon",
+           *       "active": true,
+           *       "color": "#1F7A4D",
+           *       "created_at": "2026-02-03 10:20:30",
+           *       "geometry": {
+           *         "type": "Polygon",
+           *         "coordinates": [
+           *           [
+           *             [
+           *               16.41,
+           *               48.22
+           *             ],
+           *             [
+           *               16.43,
+           *               48.22
+           *             ],
+           *             [
+           *               16.42,
+           *               48.24
+           *             ],
+           *             [
+           *               16.41,
+           *               48.22
+           *             ]
+           *           ]
+           *         ]
+           *       },
+           *       "radius": null
+           *     }
+           */
+          'application/json': components['schemas']['GeofenceDetail']
+        }
+      }
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listEvents: {
+    parameters: {
+      query?: {
+        /** @description Only events of this device */
+        device_id?: number
+        /** @description Only events of this type, the platform's word */
+        type?: string
+        /**
+         * @description Earliest moment: ISO 8601, inclusive; without an offset it is the account's clock, a date alone is its start
+         * @example 2026-05-11T00:00:00Z
+         */
+        from?: string
+        /**
+         * @description Latest moment: ISO 8601, inclusive; without an offset it is the account's clock, a date alone is its end
+         * @example 2026-05-11
+         */
+        to?: string
+        /** @description Most items to answer. A higher value is lowered to 200. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "id": 5021,
+           *           "type": "zone_in",
+           *           "message": "Zone in (Harbour)",
+           *           "device_id": 318,
+           *           "device": "Van 4",
+           *           "lat": 48.22917,
+           *           "lng": 16.41862,
+           *           "timestamp": "2026-05-11 13:47:02"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['EventList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  getHistory: {
+    parameters: {
+      query: {
+        /**
+         * @description First day, `YYYY-MM-DD` on the account's clock
+         * @example 2026-05-11
+         */
+        from: string
+        /**
+         * @description Last day, not before `from`, `YYYY-MM-DD` on the account's clock
+         * @example 2026-05-12
+         */
+        to: string
+      }
+      header?: never
+      path: {
+        /**
+         * @description Device id
+         * @example 1001
+         */
+        device_id: number
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Where a device was over whole days, with totals */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "history",
+           *       "device_id": 318,
+           *       "from": "2026-05-11",
+           *       "to": "2026-05-12",
+           *       "distance_km": 64.3,
+           *       "top_speed": 92,
+           *       "move_duration": "1h 12min 5s",
+           *       "stop_duration": "22h 47min 54s",
+           *       "move_seconds": 4325,
+           *       "stop_seconds": 82074,
+           *       "positions": [
+           *         {
+           *           "time": "2026-05-11 06:58:12",
+           *           "lat": 48.2081,
+           *           "lng": 16.3738,
+           *           "speed": 31,
+           *           "address": null
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['History']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listAlerts: {
+    parameters: {
+      query?: {
+        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "object": "alert",
+           *           "id": 61,
+           *           "name": "Harbour watch",
+           *           "type": "geofence_in",
+           *           "types": [
+           *             "geofence_in",
+           *             "geofence_out"
+           *           ],
+           *           "active": true,
+           *           "devices": [
+           *             {
+           *               "id": 318,
+           *               "name": "Van 4"
+           *             }
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['AlertList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listServices: {
+    parameters: {
+      query?: {
+        /** @description Only services of this device */
+        device_id?: number
+        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "id": 7,
+           *           "name": "Tyres",
+           *           "device_id": 318,
+           *           "device": "Van 4",
+           *           "expiration_by": "odometer",
+           *           "interval": 30000,
+           *           "last_service": 52000,
+           *           "expires_at": 82000,
+           *           "remaining": 1450.5,
+           *           "expired": false,
+           *           "last_service_date": null,
+           *           "expires_date": null
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['MaintenanceServiceList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listDrivers: {
+    parameters: {
+      query?: {
+        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "id": 12,
+           *           "name": "Jo Brandt",
+           *           "phone": "+43 1 5550142",
+           *           "rfid": "7C21E9",
+           *           "assigned_device_id": 318,
+           *           "assigned_device": "Van 4"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['DriverList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      403: components['responses']['Forbidden']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  getMe: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The account behind the credential */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "account",
+           *       "credential": "api_key",
+           *       "email": "owner@example.com",
+           *       "key": {
+           *         "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
+           *         "label": "Dispatch board",
+           *         "expires_at": 1786277007000
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Me']
+        }
+      }
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  listKeys: {
+    parameters: {
+      query?: {
+        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        limit?: number
+        /** @description Items to skip */
+        offset?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The items, with the paging that was applied */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "list",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "data": [
+           *         {
+           *           "object": "api_key",
+           *           "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
+           *           "key": "gps_live_5d0b…1b92",
+           *           "label": "Dispatch board",
+           *           "created_at": 1778501007000,
+           *           "expires_at": 1786277007000,
+           *           "last_used_at": null,
+           *           "status": "active"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['KeyList']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  createKey: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "platform_hash": "<PLATFORM_HASH>",
+         *       "label": "Dispatch board",
+         *       "expires_in_days": 90
+         *     }
+         */
+        'application/json': components['schemas']['CreateKey']
+      }
+    }
+    responses: {
+      /** @description A new API key, with its complete value */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "api_key",
+           *       "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
+           *       "key": "gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92",
+           *       "label": "Dispatch board",
+           *       "created_at": 1778501007000,
+           *       "expires_at": 1786277007000,
+           *       "platform_email": "owner@example.com",
+           *       "message": "Keep this key now: it is not shown again."
+           *     }
+           */
+          'application/json': components['schemas']['CreatedKey']
+        }
+      }
+      400: components['responses']['InvalidRequest']
+      401: components['responses']['InvalidToken']
+      409: components['responses']['TooManyKeys']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  revokeKey: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /**
+         * @description Id of the key
+         * @example 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3
+         */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description A key that has just been revoked */
+      200: {
+        headers: {
+          'RateLimit-Limit': components['headers']['RateLimit-Limit']
+          'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+          'RateLimit-Reset': components['headers']['RateLimit-Reset']
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          [name: string]: unknown
+        }
+        content: {
+          /**
+           * @example {
+           *       "object": "api_key",
+           *       "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
+           *       "deleted": true,
+           *       "revoked_at": 1778587407000,
+           *       "message": "The key no longer works and cannot be restored."
+           *     }
+           */
+          'application/json': components['schemas']['RevokedKey']
+        }
+      }
+      401: components['responses']['UnauthorizedOrInvalidToken']
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimitExceeded']
+      500: components['responses']['InternalError']
+      503: components['responses']['GatewayError']
+      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+    }
+  }
+  plannedFleetEvent: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "event": "geofence.enter",
+         *       "timestamp": "2026-05-11T12:03:27Z",
+         *       "device": {
+         *         "id": 318,
+         *         "name": "Van 4"
+         *       },
+         *       "geofence": {
+         *         "id": 27,
+         *         "name": "Harbour"
+         *       },
+         *       "location": {
+         *         "lat": 48.229171,
+         *         "lng": 16.418624,
+         *         "speed": 12
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['PlannedMessage']
+      }
+    }
+    responses: {
+      /** @description Your answer: the message was taken */
+      200: {
+        headers: {
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Code blocks as a reader would paste them: taken out of a page or a text, run against a gateway. */
+import { spawn } from 'node:child_process'
+
+export interface Block {
+  name: string
+  language: string
+  code: string
+}
+
+const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+
+/** The blocks of the page. */
+export function pageBlocks(html: string): Block[] {
+  return [...html.matchAll(/<code id="code-([\w-]+)" data-language="(\w+)">(.*?)<\/code>/gs)].map(
+    ([, name = '', language = '', marked = '']) => ({
+      name,
+      language,
+      code: marked.replace(/<[^>]+>/g, '').replace(/&\w+;/g, (entity) => entities[entity] ?? entity),
+    }),
+  )
+}
+
+/** The fenced blocks of a Markdown text; each is named by its place. */
+export function fencedBlocks(markdown: string): Block[] {
+  return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = ''], at) => ({
+    name: `block ${at + 1}`,
+    language,
+    code,
+  }))
+}
+
+const programs: Record<string, [string, ...string[]]> = {
+  shell: ['bash', '-euo', 'pipefail', '-s'],
+  javascript: [process.execPath, '--input-type=module', '-'],
+  python: ['python3', '-'],
+}
+
+export interface Outcome {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** What a block prints, ended after 20 seconds. curl keeps quiet and fails on an error answer. */
+export function runBlock({ language, code }: Block): Promise<Outcome> {
+  const [program, ...args] = programs[language] as [string, ...string[]]
+  const text = language === 'shell' ? code.replace(/^curl /gm, 'curl -sS --fail-with-body ') : code
+  return new Promise((done, failed) => {
+    const child = spawn(program, args, { timeout: 20_000, env: { PATH: process.env.PATH, HOME: process.env.HOME } })
+    const said = { out: '', err: '' }
+    child.stdout.on('data', (chunk) => {
+      said.out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      said.err += chunk
+    })
+    child.once('error', failed)
+    child.once('close', (exit) => done({ code: exit, ...said }))
+    child.stdin.end(text)
+  })
+}

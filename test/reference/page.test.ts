@@ -1,0 +1,80 @@
+/** The page's code does what it says when pasted, and its answers look as shown. */
+import t from 'tap'
+import { gateway, sandbox } from '../helper.js'
+import { type Block, pageBlocks, runBlock } from './blocks.js'
+
+const publicUrl = 'https://fleet.example.org/api'
+
+async function blocksOf(url: string): Promise<Map<string, Block>> {
+  const html = await (await fetch(`${url}/docs`)).text()
+  return new Map(
+    pageBlocks(html).map(({ code, ...block }) => [block.name, { ...block, code: code.replaceAll(publicUrl, url) }]),
+  )
+}
+
+/** What each block prints when it works. */
+const prints: Record<string, RegExp> = {
+  'first-curl': /^\{"object":"list","count":50,"limit":2,/,
+  'first-javascript': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
+  'first-python': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
+  'all-events': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
+  'since-instant': /^\{"object":"list","count":\d+,"limit":5,/,
+  'back-off-javascript': /^North depot polygon\n/,
+  'back-off-python': /^North depot polygon\n/,
+}
+const ofKeys = ['make-key', 'list-keys', 'revoke-key']
+const ofAnswers = ['envelope', 'error-body']
+
+t.test('every block that reads works as pasted', async (t) => {
+  const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+  const blocks = await blocksOf(url)
+  t.same([...blocks.keys()].sort(), [...Object.keys(prints), ...ofKeys, ...ofAnswers].sort(), 'every block is tried')
+  for (const [name, wanted] of Object.entries(prints)) {
+    const { code, out, err } = await runBlock(blocks.get(name) as Block)
+    t.equal(code, 0, `${name} ends well: ${err}`)
+    t.match(out, wanted, `${name} prints what it reads`)
+  }
+})
+
+t.test('a key is made, listed and revoked by the blocks as pasted', async (t) => {
+  const platform = await sandbox(t)
+  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl, PLATFORM_URL: platform.url } })
+  const blocks = await blocksOf(url)
+  const filled = (name: string, id = ''): Block => {
+    const block = blocks.get(name) as Block
+    const code = block.code.replaceAll('<PLATFORM_HASH>', platform.hashes[0] as string).replaceAll('<KEY_ID>', id)
+    return { ...block, code }
+  }
+  const made = JSON.parse((await runBlock(filled('make-key'))).out)
+  t.equal((await get('/v1/devices', made.key)).status, 200)
+  const listed = JSON.parse((await runBlock(filled('list-keys'))).out)
+  t.equal(listed.data[0].id, made.id)
+  const revoked = JSON.parse((await runBlock(filled('revoke-key', made.id))).out)
+  t.equal(revoked.deleted, true)
+  t.equal((await get('/v1/devices', made.key)).status, 401)
+})
+
+t.test('the recipes wait out a spent window and then get their answer', async (t) => {
+  const env = { PUBLIC_URL: publicUrl, RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' }
+  for (const name of ['back-off-javascript', 'back-off-python']) {
+    const { url, get } = await gateway(t, { env })
+    const block = (await blocksOf(url)).get(name) as Block
+    await get('/v1/me', 'demo')
+    await get('/v1/me', 'demo')
+    t.equal((await get('/v1/me', 'demo')).status, 429, 'the window is spent')
+    const { code, out, err } = await runBlock(block)
+    t.equal(code, 0, `${name}: ${err}`)
+    t.match(out, /^North depot polygon\n/)
+  }
+})
+
+t.test('answers look as the page shows them', async (t) => {
+  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+  const html = await (await fetch(`${url}/docs`)).text()
+  const shown = new Map(pageBlocks(html).map(({ name, code }) => [name, code]))
+  const list = await get('/v1/events?limit=200&offset=400', 'demo')
+  const envelope = JSON.parse(shown.get('envelope') as string)
+  t.same(Object.keys(list.body), Object.keys(envelope))
+  t.match(list.body, { object: 'list', limit: envelope.limit, offset: envelope.offset, has_more: envelope.has_more })
+  t.same((await get('/v1/devices/4711', 'demo')).body, JSON.parse(shown.get('error-body') as string))
+})
