@@ -1,0 +1,177 @@
+/** The image and the deployments: they name files, ports and settings there are, and their steps work. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { parse as parseToml } from 'smol-toml'
+import t, { type Test } from 'tap'
+import { parse as parseYaml } from 'yaml'
+import { readConfig } from '../src/config.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const text = (name: string): string => readFileSync(join(root, name), 'utf8')
+
+interface Step {
+  verb: string
+  rest: string
+}
+interface Stage {
+  name: string
+  steps: Step[]
+}
+
+/** Stages and steps of a Dockerfile, with continued lines joined and comments left out. */
+function stagesOf(dockerfile: string): Stage[] {
+  const lines = dockerfile
+    .replace(/^#.*\n/gm, '')
+    .replace(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const stages: Stage[] = [{ name: '', steps: [] }]
+  for (const line of lines) {
+    const [, verb = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? []
+    if (verb === 'FROM') stages.push({ name: / AS (\S+)$/.exec(rest)?.[1] ?? 'final', steps: [] })
+    stages.at(-1)?.steps.push({ verb, rest })
+  }
+  return stages
+}
+
+const stages = stagesOf(text('Dockerfile'))
+const final = stages.at(-1)?.steps ?? []
+
+t.test('the image runs without root, without tools, and can be read-only', async (t) => {
+  const verbs = new Set(['ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'VOLUME', 'EXPOSE'])
+  for (const verb of ['STOPSIGNAL', 'HEALTHCHECK', 'CMD']) verbs.add(verb)
+  for (const { steps } of stages) for (const { verb } of steps) t.ok(verbs.has(verb), verb)
+  t.match(stages[0]?.steps[0]?.rest, /^NODE_IMAGE=node:24-slim$/)
+  for (const { steps } of stages.slice(1)) t.match(steps[0]?.rest, /^\$\{NODE_IMAGE\}/, 'one base, pinned in one place')
+  const user = final.findIndex(({ verb }) => verb === 'USER')
+  t.equal(final[user]?.rest, 'node')
+  const after = final.slice(user).map(({ verb }) => verb)
+  t.notOk(after.includes('RUN') || after.includes('COPY'), 'what the process may run it cannot change')
+  t.notOk(
+    final.some(({ rest }) => /npm|apt|curl/.test(rest)),
+    'nothing is installed into the image that runs',
+  )
+  t.ok(stages.some(({ name, steps }) => name === 'packages' && steps.some(({ rest }) => rest === 'npm ci --omit=dev')))
+  t.ok(final.some(({ verb, rest }) => verb === 'HEALTHCHECK' && rest.includes('/api/health')))
+  t.same(
+    final.filter(({ verb }) => verb === 'CMD').map(({ rest }) => JSON.parse(rest)),
+    [['node', 'dist/main.js']],
+    'the process itself gets the signals',
+  )
+})
+
+t.test('what the image is made from is in the build context, and nothing else is', async (t) => {
+  const allowed = text('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1))
+  const copied = stages.flatMap(({ steps }) =>
+    steps
+      .filter(({ verb, rest }) => verb === 'COPY' && !rest.startsWith('--from'))
+      .flatMap(({ rest }) => rest.split(' ').slice(0, -1)),
+  )
+  t.same([...new Set(copied)].sort(), allowed.sort())
+  for (const name of allowed) t.ok(existsSync(join(root, name)), name)
+})
+
+t.test('Fly.io finds the ports, checks and settings it is told of', async (t) => {
+  // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
+  const fly = parseToml(text('fly.toml')) as any
+  const config = readConfig(fly.env)
+  t.equal(fly.http_service.internal_port, config.port)
+  t.equal(fly.metrics.port, config.opsPort)
+  t.equal(fly.metrics.path, '/metrics')
+  t.equal(fly.checks.ready.port, config.opsPort)
+  t.equal(fly.checks.ready.path, '/ready')
+  t.equal(fly.http_service.checks[0].path, '/api/health')
+  t.ok(config.dataDir.startsWith(`${fly.mounts[0].destination}/`), 'keys live on the volume')
+  t.equal(fly.kill_signal, 'SIGTERM')
+  t.ok(Number.parseInt(fly.kill_timeout, 10) > graceS(), 'longer than the process itself waits')
+  t.ok(fly.http_service.concurrency.soft_limit < fly.http_service.concurrency.hard_limit)
+  t.equal(typeof config.trustProxy, 'function')
+})
+
+/** Seconds the process gives itself, as it says. */
+function graceS(): number {
+  const [, ms = ''] = /graceMs = ([\d_]+)/.exec(text('src/main.ts')) ?? []
+  return Number(ms.replaceAll('_', '')) / 1_000
+}
+
+t.test('compose gives keys a Redis that keeps them', async (t) => {
+  // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
+  const { services, volumes } = parseYaml(text('compose.yaml')) as any
+  const { gateway, redis } = services
+  const given = Object.entries(gateway.environment as Record<string, string>)
+  const env = Object.fromEntries(given.map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*)\}/, '$1')]))
+  t.equal(readConfig(env).redisUrl, 'redis://redis:6379', 'its settings are valid as they stand')
+  t.match(redis.command, /--maxmemory-policy noeviction/)
+  t.match(redis.command, /--appendonly yes/)
+  t.ok(Object.hasOwn(volumes, redis.volumes[0].split(':')[0]), 'on a volume')
+  t.equal(gateway.read_only, true)
+  t.ok(Number.parseInt(gateway.stop_grace_period, 10) > graceS())
+  t.notOk(
+    gateway.ports.some((port: string) => port.includes('9091')),
+    'operations are not published',
+  )
+})
+
+/** Runs the steps of a stage in an empty folder that stands for its root, as `docker build` would. */
+async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise<void> {
+  const base = mkdtempSync(join(tmpdir(), 'image-'))
+  t.teardown(() => rmSync(base, { recursive: true, force: true }))
+  roots.set(stage.name, base)
+  let workdir = base
+  for (const { verb, rest } of stage.steps) {
+    if (verb === 'WORKDIR') {
+      workdir = join(base, rest)
+      mkdirSync(workdir, { recursive: true })
+    }
+    if (verb === 'COPY') {
+      const words = rest.split(' ')
+      const from = words[0]?.startsWith('--from=') ? roots.get(words.shift()?.slice(7) ?? '') : root
+      const to = words.pop() ?? '.'
+      for (const word of words) {
+        const target = to.endsWith('/') && to === './' ? join(workdir, word) : join(workdir, to)
+        mkdirSync(dirname(target), { recursive: true })
+        cpSync(join(from ?? root, word), target, { recursive: true, verbatimSymlinks: true })
+      }
+    }
+    if (verb === 'RUN' && rest.startsWith('npm')) {
+      const [command = '', ...args] = rest.split(' ')
+      await promisify(execFile)(command, args, { cwd: workdir, maxBuffer: 2 ** 24 })
+    }
+  }
+}
+
+const isLong = process.env.FAULTS === 'long' ? false : 'installs packages: set FAULTS=long'
+t.test('the steps of the Dockerfile make something that answers', { skip: isLong, timeout: 600_000 }, async (t) => {
+  const roots = new Map<string, string>()
+  for (const stage of stages.slice(1)) await build(t, stage, roots)
+  const app = join(roots.get('final') ?? '', 'app')
+  t.same(readdirSync(app).sort(), ['dist', 'node_modules', 'package.json'])
+  for (const name of ['typescript', 'tap', '@biomejs'])
+    t.notOk(existsSync(join(app, 'node_modules', name)), `no ${name}`)
+  const dataDir = join(roots.get('final') ?? '', 'data')
+  const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: dataDir }
+  const child = spawn('node', ['dist/main.js'], { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  child.stdout.setEncoding('utf8').on('data', (data: string) => {
+    log += data
+  })
+  const ended = once(child, 'exit').then(() => false)
+  while (!/listening on (\S+)\/api/.test(log)) {
+    if (!(await Promise.race([once(child.stdout, 'data'), ended]))) throw new Error('it ended at once')
+  }
+  const url = /listening on (http:\/\/127\S+)\/api/.exec(log)?.[1]
+  t.equal((await fetch(`${url}/api/health`)).status, 200)
+  const fleet = await fetch(`${url}/api/v1/devices`, { headers: { authorization: 'Bearer demo' } })
+  t.equal(fleet.status, 200)
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [0, null])
+})
