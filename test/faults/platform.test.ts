@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gateway, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
 import { isLong, isUnavailable } from './faults.js'
 
@@ -24,12 +24,13 @@ const device = {
 }
 const well = answers({ get_devices: [{ title: 'All', items: [device] }] })
 
-/** A platform whose behaviour the test changes, and a gateway on it that remembers nothing for long. */
+/** A platform whose behaviour the test changes, and a gateway on it to which every call comes after all positions have outlived themselves. */
 async function faulty(t: Test, env: Record<string, string> = {}) {
   let behave: RequestListener = well
   const { url, calls, server } = await platform(t, (request, response) => behave(request, response))
+  const clock = new Clock()
   const settings = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '300', POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '600000' }
-  const { get, log, metrics } = await gateway(t, { env: { ...settings, ...env } })
+  const { get, log, metrics } = await gateway(t, { clock: clock.now, env: { ...settings, ...env } })
   return {
     calls,
     server,
@@ -38,7 +39,10 @@ async function faulty(t: Test, env: Record<string, string> = {}) {
     become: (listener: RequestListener) => {
       behave = listener
     },
-    ask: () => get('/v1/devices', someHash),
+    ask: () => {
+      clock.advance(2)
+      return get('/v1/devices', someHash)
+    },
     health: () => get('/health'),
   }
 }
@@ -128,8 +132,10 @@ t.test('one account whose history always fails leaves the others alone', async (
     if (request.url?.includes('get_history')) response.writeHead(500).end()
     else well(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
+  const clock = new Clock()
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   for (let n = 0; n < 30; n += 1) {
+    clock.advance(2)
     isUnavailable(t, await get('/v1/history/7?from=2026-05-01&to=2026-05-02', someHash), 'history')
     t.equal((await get('/v1/devices', `${someHash.slice(0, -1)}Z`)).status, 200)
   }
