@@ -1,36 +1,64 @@
 /** What a request costs as fleets, accounts and instances grow; times of life are long here, so that only look-ups are measured. */
-import { bodyOf, keyOf, location, type Pace, pageOf50 } from './cached.js'
+import { bareRow, bodyOf, keyOf, location, missing, type Pace, pageOf50 } from './cached.js'
 import { flood, type Load, rotate } from './load.js'
 import { has, hashOf, memoryOf, type Part, type Parts } from './parts.js'
-import { type Contestant, race, type Table } from './table.js'
+import { type Contestant, floor, race, rounded, type Table } from './table.js'
 
 const longLived = { POSITION_TTL_MS: '3600000', ACCOUNT_TTL_MS: '3600000' }
+
+/** Each row's processor time as a multiple of the first of its kind, which is the smallest. */
+function grown(rows: Table['rows'], kindOf: (name: string) => string): Table['rows'] {
+  const cpu = (row: Table['rows'][number]): number => Number(row['CPU µs'])
+  return rows.map((row) => {
+    const kind = kindOf(String(row.name))
+    const smallest = rows.find(({ name }) => kindOf(String(name)) === kind) ?? row
+    return { ...row, 'CPU to smallest': row.name === floor ? '' : rounded(cpu(row) / cpu(smallest)) }
+  })
+}
+
+/** Every answer of these subjects comes from memory, or the figures mean something else. */
+async function callsTo(platform: Part): Promise<number> {
+  const calls = (await (await fetch(`${platform.url}/calls`)).json()) as Record<string, number>
+  return calls.get_devices ?? 0
+}
+
+async function fromMemory(platform: Part, contestants: Contestant[], rounds: number): Promise<[Table['rows'], string]> {
+  const before = await callsTo(platform)
+  const rows = await race(contestants, rounds)
+  const calls = (await callsTo(platform)) - before
+  return [rows, calls === 0 ? 'The platform was not asked meanwhile.' : `NOT all from memory: ${calls} platform calls.`]
+}
+
+const smaller = (isQuick: boolean): string => (isQuick ? ', in quick runs smaller sizes' : '')
 
 export async function growthByDevices(parts: Parts, { rounds, seconds, isQuick }: Pace): Promise<Table> {
   const platform = await parts.peer('platform', '0', 'other')
   const contestants: Contestant[] = []
   const memory: string[] = []
-  for (const devices of isQuick ? [10, 1_000, 10_000] : [10, 1_000, 100_000]) {
+  const kinds = [
+    ['location', location],
+    ['page of 10', `${pageOf50}?limit=10`],
+    ['page of 10, moving only', `${pageOf50}?limit=10&status=moving`],
+  ] as const
+  for (const devices of isQuick ? [10, 10_000] : [10, 1_000, 100_000]) {
     const gateway = await parts.gateway({ PLATFORM_URL: `${platform.url}/api`, ...longLived })
     const credential = hashOf(devices)
-    await bodyOf(gateway.url + pageOf50, credential)
+    const body = await bodyOf(`${gateway.url}${pageOf50}?limit=10`, credential)
+    if (contestants.length === 0) contestants.push(await bareRow(parts, body, seconds))
     memory.push(`${devices}: ${memoryOf(gateway.pid, 'VmHWM')} MB`)
-    for (const [name, path] of [
-      ['location', location],
-      ['page of 10', `${pageOf50}?limit=10`],
-      ['page of 10, moving only', `${pageOf50}?limit=10&status=moving`],
-    ]) {
+    for (const [kind, path] of kinds) {
       contestants.push({
-        name: `${devices} devices, ${name}`,
+        name: `${kind}, ${devices} devices`,
         run: () => flood({ url: gateway.url + path, credential }, seconds),
-        pid: gateway.pid,
+        pids: [gateway.pid],
       })
     }
   }
+  const [rows, note] = await fromMemory(platform, contestants, rounds)
   return {
-    subject: 'One account of many devices, its list in memory',
-    note: `Peak memory after the list: ${memory.join(', ')}.`,
-    rows: await race(contestants, rounds),
+    subject: `One account of many devices, its list in memory${smaller(isQuick)}`,
+    note: `${note} Peak memory after the list: ${memory.join(', ')}.`,
+    rows: grown(rows, (name) => name.replace(/, \d+ devices/, '')),
   }
 }
 
@@ -42,18 +70,21 @@ export async function growthByAccounts(parts: Parts, { rounds, seconds, isQuick 
     const gateway = await parts.gateway({ PLATFORM_URL: `${platform.url}/api`, ...longLived })
     const hashes = Array.from({ length: accounts }, (_, account) => hashOf(50, account))
     await warm(gateway, hashes)
+    if (contestants.length === 0)
+      contestants.push(await bareRow(parts, await bodyOf(gateway.url + location, hashOf(50)), seconds))
     memory.push(`${accounts}: ${memoryOf(gateway.pid, 'VmRSS')} MB`)
     const dir = parts.folder('lua')
     contestants.push({
       name: `${accounts} accounts`,
       run: () => rotate({ url: gateway.url + location }, hashes, seconds, dir),
-      pid: gateway.pid,
+      pids: [gateway.pid],
     })
   }
+  const [rows, note] = await fromMemory(platform, contestants, rounds)
   return {
-    subject: 'A cached location, each request from another of many accounts',
-    note: `Memory with all of them known: ${memory.join(', ')}.`,
-    rows: await race(contestants, rounds),
+    subject: `A cached location, each request from another of many accounts${smaller(isQuick)}`,
+    note: `${note} Memory with all of them known: ${memory.join(', ')}.`,
+    rows: grown(rows, (name) => (name === floor ? name : 'accounts')),
   }
 }
 
@@ -66,32 +97,40 @@ async function warm(gateway: Part, hashes: string[]): Promise<void> {
   await Promise.all(Array.from({ length: 32 }, work))
 }
 
+/** Several loads at once as one. */
+function sum(loads: Load[]): Load {
+  return {
+    requests: loads.reduce((sum, { requests }) => sum + requests, 0),
+    perSecond: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    p50: Math.max(...loads.map(({ p50 }) => p50)),
+    p99: Math.max(...loads.map(({ p99 }) => p99)),
+  }
+}
+
 export async function growthByInstances(parts: Parts, { rounds, seconds }: Pace): Promise<Table> {
-  const subject = 'A cached location by API key, instances on one Redis, all on one core'
-  if (!has('redis-server')) return { subject, note: 'redis-server is missing: NOTHING measured.', rows: [] }
+  const subject = 'A cached location by API key, instances on one Redis, 64 connections in all'
+  if (!has('redis-server')) return { subject, note: missing('redis-server').trim(), rows: [] }
   const platform = await parts.peer('platform', '0', 'other')
   const env = { PLATFORM_URL: `${platform.url}/api`, REDIS_URL: await parts.redis(), ...longLived }
   const contestants: Contestant[] = []
   for (const count of [1, 2, 4]) {
     const gateways = await Promise.all(Array.from({ length: count }, () => parts.gateway(env)))
     const credential = await keyOf(gateways[0] as Part, hashOf(50, count))
-    const run = async (): Promise<Load> => {
-      const all = gateways.map(({ url }) =>
-        flood({ url: url + location, credential, connections: 64 / count }, seconds),
-      )
-      const loads = await Promise.all(all)
-      return {
-        requests: loads.reduce((sum, { requests }) => sum + requests, 0),
-        perSecond: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
-        p50: Math.max(...loads.map(({ p50 }) => p50)),
-        p99: Math.max(...loads.map(({ p99 }) => p99)),
-      }
-    }
-    contestants.push({ name: `${count} instances, together`, run })
+    const bodies = gateways.map(({ url }) => bodyOf(url + location, credential))
+    if (contestants.length === 0) contestants.push(await bareRow(parts, (await bodies[0]) ?? '', seconds))
+    await Promise.all(bodies)
+    const one = ({ url }: Part): Promise<Load> =>
+      flood({ url: url + location, credential, connections: 64 / count }, seconds)
+    contestants.push({
+      name: `${count} instances`,
+      run: async () => sum(await Promise.all(gateways.map(one))),
+      pids: gateways.map(({ pid }) => pid),
+    })
   }
+  const [rows, note] = await fromMemory(platform, contestants, rounds)
   return {
     subject,
-    note: 'One core for all instances: a flat sum means that a request costs the same however many there are.',
-    rows: await race(contestants, rounds),
+    note: `${note} All instances share one core, so that their sum cannot grow: what is to be flat is the processor time of a request.`,
+    rows: grown(rows, (name) => (name === floor ? name : 'instances')),
   }
 }

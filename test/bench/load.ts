@@ -4,13 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { cannon } from './cannon.js'
 import { has } from './parts.js'
 
-const run = promisify(execFile)
 const hasWrk = has('wrk')
-const patient = ['--latency', '--timeout', '30s']
 export const loader = hasWrk ? 'wrk' : 'autocannon'
 
 /** Latencies in milliseconds. */
@@ -28,37 +26,31 @@ export interface Target {
 }
 
 /** As many requests as the connections manage. @throws when any answer was an error. */
-export async function flood({ url, credential, connections = 64 }: Target, seconds: number): Promise<Load> {
-  const header = credential === undefined ? [] : ['-H', `Authorization: Bearer ${credential}`]
-  const size = ['-c', String(connections), '-d', String(seconds)]
-  if (hasWrk) return ofWrk((await run('wrk', ['-t1', ...size, ...patient, ...header, url])).stdout, url)
-  const program = fileURLToPath(new URL('../../../../node_modules/autocannon/autocannon.js', import.meta.url))
-  const { requests, latency, errors, non2xx } = JSON.parse(
-    (await run(process.execPath, [program, '-j', ...size, ...header.map((text) => text.replace(': ', '=')), url]))
-      .stdout,
-  )
-  if (errors > 0 || non2xx > 0) throw new Error(`${url}: ${errors} errors, ${non2xx} refusals`)
-  return { perSecond: requests.average, requests: requests.total, p50: latency.p50, p99: latency.p99 }
+export function flood(target: Target, seconds: number): Promise<Load> {
+  const { credential } = target
+  if (!hasWrk) return cannon(target, credential === undefined ? [] : [credential], seconds)
+  return wrk(target, credential === undefined ? [] : ['-H', `Authorization: Bearer ${credential}`], seconds)
 }
 
-/** The same with another credential for each request, in turn; needs wrk. */
-export async function rotate(
-  { url, connections = 64 }: Target,
-  credentials: string[],
-  seconds: number,
-  dir: string,
-): Promise<Load> {
-  if (!hasWrk) throw new Error('wrk is missing: autocannon cannot take turns with credentials')
+/** The same with another credential for each request, in turn; `dir` is for files. */
+export function rotate(target: Target, credentials: string[], seconds: number, dir: string): Promise<Load> {
+  if (!hasWrk) return cannon(target, credentials, seconds)
   const script = join(dir, 'rotate.lua')
   const list = credentials.map((credential) => `"Bearer ${credential}"`).join(',')
   writeFileSync(
     script,
     `local all, i = {${list}}, 0\nrequest = function() i = i % #all + 1 wrk.headers["Authorization"] = all[i] return wrk.format() end\n`,
   )
-  return ofWrk(
-    (await run('wrk', ['-t1', '-c', String(connections), '-d', String(seconds), ...patient, '-s', script, url])).stdout,
-    url,
-  )
+  return wrk(target, ['-s', script], seconds)
+}
+
+async function wrk({ url, connections = 64 }: Target, options: string[], seconds: number): Promise<Load> {
+  const size = ['-t1', '-c', String(connections), '-d', String(Math.ceil(seconds)), '--latency', '--timeout', '30s']
+  const running = promisify(execFile)('wrk', [...size, ...options, url])
+  // It counts in whole seconds, but when interrupted it tells what it has got.
+  const early = Number.isInteger(seconds) ? undefined : setTimeout(() => running.child.kill('SIGINT'), seconds * 1_000)
+  const { stdout } = await running.finally(() => clearTimeout(early))
+  return ofWrk(stdout, url)
 }
 
 function ofWrk(text: string, url: string): Load {
@@ -76,21 +68,25 @@ function ofWrk(text: string, url: string): Load {
   }
 }
 
-/** So many requests a second whatever the answers take; latency counts from when each should have begun. */
-export async function pace(targets: readonly Target[], perSecond: number, seconds: number): Promise<Load> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+/** So many acts a second whatever each takes; latency counts from when each should have begun. @throws what an act throws. */
+export async function paced(act: (sent: number) => Promise<void>, perSecond: number, seconds: number): Promise<Load> {
   const took: number[] = []
   const pending: Promise<void>[] = []
+  let failure: unknown
   const started = performance.now()
-  for (let sent = 0; sent < perSecond * seconds; sent += 1) {
+  for (let sent = 0; sent < perSecond * seconds && failure === undefined; sent += 1) {
     const due = started + (sent * 1000) / perSecond
     const early = due - performance.now()
     if (early > 1) await pause(early)
-    const { url, credential = '' } = targets[sent % targets.length] as Target
-    pending.push(asked(url, credential, agent).then(() => void took.push(performance.now() - due)))
+    const done = act(sent).then(() => void took.push(performance.now() - due))
+    pending.push(
+      done.catch((error) => {
+        failure ??= error
+      }),
+    )
   }
   await Promise.all(pending)
-  agent.destroy()
+  if (failure !== undefined) throw failure
   took.sort((a, b) => a - b)
   return {
     perSecond,
@@ -98,6 +94,16 @@ export async function pace(targets: readonly Target[], perSecond: number, second
     p50: took[Math.floor(took.length / 2)] ?? 0,
     p99: took[Math.floor(took.length * 0.99)] ?? 0,
   }
+}
+
+/** `paced` with reads that must be answered 200, the targets in turn. */
+export async function pace(targets: readonly Target[], perSecond: number, seconds: number): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const act = (sent: number): Promise<void> => {
+    const { url, credential = '' } = targets[sent % targets.length] as Target
+    return asked(url, credential, agent)
+  }
+  return paced(act, perSecond, seconds).finally(() => agent.destroy())
 }
 
 /** Resolves when the whole answer has come. */
