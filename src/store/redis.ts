@@ -1,7 +1,7 @@
 /** The store that several instances share: one connection to a Redis server or cluster, for keys and counters; the only file that imports ioredis. */
 import { once } from 'node:events'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { Batch } from './batch.js'
+import { Batch, type Verb } from './batch.js'
 import { SharedCounters } from './counters.js'
 import { type Commands, RedisKeys } from './redis-keys.js'
 import { PERFORM, PRUNE, RESERVE, WRITE } from './scripts.js'
@@ -14,6 +14,9 @@ const SILENCE_MS = 1000
 /** How long opening waits for the first connection before it goes on without. */
 const OPENING_MS = 1000
 
+/** What Redis says when it will not write, also from within a script. */
+const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
+
 const retry = (times: number): number => Math.min(50 * times, 250)
 
 declare module 'ioredis' {
@@ -24,6 +27,9 @@ declare module 'ioredis' {
     gpsPrune(index: string, id: string, entry: string): Promise<number>
   }
 }
+
+/** The verbs of a batch that fail where nothing can be written; the others write only what they find. */
+const WRITERS: ReadonlySet<unknown> = new Set<Verb>(['increment', 'read'])
 
 const SCRIPTS = {
   gpsPerform: { lua: PERFORM },
@@ -40,7 +46,10 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls.split(',').map((url) => url.trim()))
   const connection = new Connection(client, deps.onError)
   const batch = new Batch(
-    (keys, args) => connection.ask(() => client.gpsPerform(keys.length, ...keys, ...args)),
+    (keys, args) => {
+      const perform = () => client.gpsPerform(keys.length, ...keys, ...args)
+      return args.some((arg) => WRITERS.has(arg)) ? connection.write(perform) : connection.ask(perform)
+    },
     client.isCluster ? (key) => key : () => '',
   )
   await once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }).catch(() => {})
@@ -114,21 +123,23 @@ function connect(urls: string[]): Redis | Cluster {
 
 function commands(client: Redis | Cluster, connection: Connection): Commands {
   return {
-    write: async (...args) => void (await connection.ask(() => client.gpsWrite(...args))),
+    write: async (...args) => void (await connection.write(() => client.gpsWrite(...args))),
     reserve: async (...args) => (await connection.ask(() => client.gpsReserve(...args))) === 1,
     prune: async (...args) => void (await connection.ask(() => client.gpsPrune(...args))),
     entries: (index) => connection.ask(() => client.hgetall(index)),
     entry: (index, id) => connection.ask(() => client.hget(index, id)),
     get: (key) => connection.ask(() => client.get(key)),
     setUntil: async (key, value, expiresAt) =>
-      void (await connection.ask(() => client.set(key, value, 'PXAT', expiresAt))),
+      void (await connection.write(() => client.set(key, value, 'PXAT', expiresAt))),
     remove: async (key) => (await connection.ask(() => client.del(key))) === 1,
   }
 }
 
 /** What is known of the connection, and the time limit on every answer. */
 class Connection {
-  up = false
+  #answers = false
+  /** Answers readers, but takes nothing: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
+  #refuses = false
   readonly #client: Redis | Cluster
   readonly #onError: (error: Error) => void
   #reported = false
@@ -139,14 +150,25 @@ class Connection {
     this.#client = client
     this.#onError = onError
     client.on('ready', () => {
-      this.up = true
+      this.#answers = true
       this.#reported = false
     })
     client.on('close', () => {
-      this.up = false
+      this.#answers = false
     })
     client.on('error', (error: Error) => this.#report(error))
     client.on('node error', (error: Error) => this.#report(error))
+  }
+
+  get up(): boolean {
+    return this.#answers && !this.#refuses
+  }
+
+  /** The answer to a command that never succeeds without writing; as `ask`. */
+  async write<T>(command: () => Promise<T>): Promise<T> {
+    const result = await this.ask(command)
+    this.#refuses = false
+    return result
   }
 
   /** The answer to a command; rejects with `StoreUnavailable` when there is none within `ANSWER_MS`, or an error. */
@@ -155,10 +177,11 @@ class Connection {
       if (this.#overdue) throw new Error('An earlier answer is overdue')
       const answer = command()
       const result = await withinLimit(answer, () => this.#fallBehind(answer))
-      this.up = true
+      this.#answers = true
       return result
     } catch (error) {
-      this.up = false
+      this.#answers = false
+      if (REFUSAL.test(String(error))) this.#refuses = true
       throw new StoreUnavailable('Redis cannot answer', withoutCommand(error))
     }
   }

@@ -4,6 +4,7 @@ import { TOUCH_EVERY_MS } from './store.js'
 /**
  * Performs one thing per key. ARGV holds a verb and a value for each of KEYS; the reply holds one answer for each.
  * The requests of a key are counted beside its record, in a window by the clock of Redis, and are gone with it.
+ * Reading a counter writes nothing into it, so that it fails wherever the counter could not be counted.
  * A key record always has the field `used`, so its absence means there is no such record, and nothing revives one.
  */
 export const PERFORM = `
@@ -30,6 +31,7 @@ for i, key in ipairs(KEYS) do
     end
     answers[i] = { current, ttl }
   elseif verb == 'read' then
+    redis.call('SETRANGE', key, 0, '')
     answers[i] = { tonumber(redis.call('GET', key) or 0), math.max(0, redis.call('PTTL', key)) }
   elseif verb == 'touch' then
     local used = redis.call('HGET', key, 'used')

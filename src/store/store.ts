@@ -67,7 +67,7 @@ export interface Used {
 /** Fixed windows shared by all instances; the first increment opens the window. Both reject with `StoreUnavailable`. */
 export interface Counters {
   increment(name: string, windowMs: number): Promise<Count>
-  /** Looks without counting. */
+  /** Looks without counting; rejects also when nothing could be counted. */
   read(name: string): Promise<Count>
 }
 
@@ -76,7 +76,7 @@ export interface Store {
   readonly keys: KeyStore
   /** Undefined where no other instance shares the store: then counting in process is exact. */
   readonly counters: Counters | undefined
-  /** Whether the store answered when it was last asked; asks nothing. */
+  /** Whether the store answered when it was last asked, and has taken what it was last told to keep; asks nothing. */
   up(): boolean
   close(): Promise<void>
 }

@@ -75,7 +75,40 @@ t.test('when Redis', { skip: withoutRedis }, async (t) => {
     const server = await redisServer(t)
     const parts = await withKey(t, server.url)
     await server.command('replicaof', '127.0.0.1', '1')
+    t.equal((await parts.health()).body.components.store, 'down', 'whoever looks first is told')
     await endures(t, parts, () => server.command('replicaof', 'no', 'one'))
+  })
+
+  t.test('answers but takes nothing, health never calls it up, and the log tells of it once', async (t) => {
+    const server = await redisServer(t)
+    const parts = await withKey(t, server.url)
+    const refusals: [refuse: string[], mend: string[]][] = [
+      [
+        ['replicaof', '127.0.0.1', '1'],
+        ['replicaof', 'no', 'one'],
+      ],
+      [
+        ['config', 'set', 'maxmemory', '1'],
+        ['config', 'set', 'maxmemory', '0'],
+      ],
+      [
+        ['config', 'set', 'min-replicas-to-write', '1'],
+        ['config', 'set', 'min-replicas-to-write', '0'],
+      ],
+    ]
+    for (const [at, [refuse, mend]] of refusals.entries()) {
+      await server.command(...refuse)
+      for (let n = 0; n < 5; n += 1) {
+        t.equal((await parts.byHash()).status, 200)
+        await parts.get('/v1/keys', someHash)
+        await parts.byKey()
+        t.equal((await parts.health()).body.components.store, 'down', refuse.join(' '))
+      }
+      await server.command(...mend)
+      await until(async () => (await parts.health()).body.status === 'ok')
+      t.equal((await parts.byKey()).status, 200)
+      t.equal(parts.log().match(/counting requests in process/g)?.length, at + 1)
+    }
   })
 
   t.test('is full', async (t) => {
