@@ -55,7 +55,9 @@ function claim(path: string): void {
 }
 
 class EmbeddedKeys implements KeyStore {
-  up = true
+  #reads = true
+  /** A full disk goes on being read. */
+  #writes = true
   readonly #root: RootDatabase<KeyRecord, string>
   readonly #records: Database<KeyRecord, string>
   /** id → digest */
@@ -145,6 +147,10 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
+  get up(): boolean {
+    return this.#reads && this.#writes
+  }
+
   close(): Promise<void> {
     return this.#root.close()
   }
@@ -167,29 +173,32 @@ class EmbeddedKeys implements KeyStore {
   }
 
   async #read<T>(action: () => T): Promise<T> {
-    return this.#attempt(() => {
+    try {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       this.#root.resetReadTxn()
-      return action()
-    })
+      const result = action()
+      this.#reads = true
+      return result
+    } catch (error) {
+      this.#reads = false
+      throw unusable(error)
+    }
   }
 
   /** One transaction among all processes; on the disk once this resolves, undone when it rejects. */
   async #write<T>(action: () => T): Promise<T> {
-    return this.#attempt(() => this.#root.transactionSync(action))
-  }
-
-  #attempt<T>(action: () => T): T {
     try {
-      const result = action()
-      this.up = true
+      const result = this.#root.transactionSync(action)
+      this.#writes = true
       return result
     } catch (error) {
-      this.up = false
-      throw new StoreUnavailable('The key file cannot be used', error)
+      this.#writes = false
+      throw unusable(error)
     }
   }
 }
+
+const unusable = (error: unknown): StoreUnavailable => new StoreUnavailable('The key file cannot be used', error)
 
 function active(record: KeyRecord | undefined, now: number): KeyRecord | undefined {
   return record && record.expiresAt > now ? record : undefined

@@ -127,6 +127,7 @@ t.test('on a full disk no key is handed out, what exists works on, and space hea
   }
   t.same(await store.keys.list(owner, NOW), [])
   t.same(await store.keys.find(record.digest, NOW), record)
+  t.equal(store.up(), false, 'that it can be read does not make it whole')
 
   limitFiles('unlimited')
   t.equal(await store.keys.create(lost[0]!, 1, NOW), 'created')
