@@ -12,7 +12,7 @@ function grown(rows: Table['rows'], kindOf: (name: string) => string): Table['ro
   return rows.map((row) => {
     const kind = kindOf(String(row.name))
     const smallest = rows.find(({ name }) => kindOf(String(name)) === kind) ?? row
-    return { ...row, 'CPU to smallest': row.name === floor ? '' : rounded(cpu(row) / cpu(smallest)) }
+    return { ...row, 'CPU to smallest': rounded(cpu(row) / cpu(smallest)) }
   })
 }
 
@@ -107,30 +107,44 @@ function sum(loads: Load[]): Load {
   }
 }
 
+/** As many processes as `parts` share 64 connections. */
+function together(
+  name: string,
+  processes: readonly Part[],
+  path: string,
+  credential: string,
+  seconds: number,
+): Contestant {
+  const connections = 64 / processes.length
+  const one = ({ url }: Part): Promise<Load> => flood({ url: url + path, credential, connections }, seconds)
+  return {
+    name,
+    run: async () => sum(await Promise.all(processes.map(one))),
+    pids: processes.map(({ pid }) => pid),
+  }
+}
+
 export async function growthByInstances(parts: Parts, { rounds, seconds }: Pace): Promise<Table> {
   const subject = 'A cached location by API key, instances on one Redis, 64 connections in all'
   if (!has('redis-server')) return { subject, note: missing('redis-server').trim(), rows: [] }
   const platform = await parts.peer('platform', '0', 'other')
   const env = { PLATFORM_URL: `${platform.url}/api`, REDIS_URL: await parts.redis(), ...longLived }
-  const contestants: Contestant[] = []
+  const several = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, one))
+  const bare: Contestant[] = []
+  const gateways: Contestant[] = []
   for (const count of [1, 2, 4]) {
-    const gateways = await Promise.all(Array.from({ length: count }, () => parts.gateway(env)))
-    const credential = await keyOf(gateways[0] as Part, hashOf(50, count))
-    const bodies = gateways.map(({ url }) => bodyOf(url + location, credential))
-    if (contestants.length === 0) contestants.push(await bareRow(parts, (await bodies[0]) ?? '', seconds))
-    await Promise.all(bodies)
-    const one = ({ url }: Part): Promise<Load> =>
-      flood({ url: url + location, credential, connections: 64 / count }, seconds)
-    contestants.push({
-      name: `${count} instances`,
-      run: async () => sum(await Promise.all(gateways.map(one))),
-      pids: gateways.map(({ pid }) => pid),
-    })
+    const instances = await several(count, () => parts.gateway(env))
+    const credential = await keyOf(instances[0] as Part, hashOf(50, count))
+    const [body = ''] = await Promise.all(instances.map(({ url }) => bodyOf(url + location, credential)))
+    const floors = await several(count, () => parts.peer('bare', body))
+    bare.push(together(count === 1 ? floor : `${count} ${floor}`, floors, '', credential, seconds))
+    gateways.push(together(`${count} instances`, instances, location, credential, seconds))
   }
-  const [rows, note] = await fromMemory(platform, contestants, rounds)
+  const [rows, note] = await fromMemory(platform, [...bare, ...gateways], rounds)
   return {
     subject,
-    note: `${note} All instances share one core, so that their sum cannot grow: what is to be flat is the processor time of a request.`,
-    rows: grown(rows, (name) => (name === floor ? name : 'instances')),
+    note: `${note} All processes of a row share one core: their sum cannot grow, and what sharing costs in processor time the bare servers show.`,
+    rows: grown(rows, (name) => (name.endsWith(floor) ? floor : 'instances')),
   }
 }
