@@ -5,7 +5,7 @@ import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandl
 import { Accounts } from './accounts.js'
 import { Auth, type AuthOptions } from './auth.js'
 import type { Config } from './config.js'
-import { limiterStore } from './counters.js'
+import { FailoverStore, type LimiterStore } from './counters.js'
 import { Secret } from './credential.js'
 import { countAddress, type EdgesNeeds, edgeOptions, installEdges, methodGuard, showLimits } from './edges.js'
 import { headerLimits, installGuards, timeLimits } from './guards.js'
@@ -153,24 +153,30 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
 
 /** Counting by @fastify/rate-limit, in the shared store where there is one. */
 async function countRequests(app: App, config: Config, { store, clock, logger, metrics }: Deps): Promise<Limits> {
+  const counters = new FailoverStore({
+    shared: store.counters,
+    up: () => store.up(),
+    clock,
+    onCounted: metrics.counted,
+    onShared: (available, err) =>
+      available
+        ? logger.info('counting requests in Redis again')
+        : logger.warn({ err }, 'Redis away: counting requests in process'),
+  })
   await app.register(rateLimit, {
     global: false,
     max: uncapped,
     timeWindow: config.rateLimitWindowMs,
     keyGenerator: nameOf,
-    store: limiterStore({
-      shared: store.counters,
-      up: () => store.up(),
-      clock,
-      onCounted: metrics.counted,
-      onShared: (available, err) =>
-        available
-          ? logger.info('counting requests in Redis again')
-          : logger.warn({ err }, 'Redis away: counting requests in process'),
-    }),
+    store: class implements LimiterStore {
+      incr = counters.incr.bind(counters)
+      read = counters.read.bind(counters)
+      child = (): LimiterStore => counters
+    },
   })
   return new Limits({
     counting: app.createRateLimit({}),
+    here: (name, windowMs) => counters.incrHere(name, windowMs),
     max: config.rateLimitMax,
     windowMs: config.rateLimitWindowMs,
     onShared: () => metrics.counted('shared'),

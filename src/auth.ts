@@ -9,7 +9,7 @@ import type { Caller } from './http.js'
 import { addressName, admit, isSpent, type Limits, limitHeaders, type Usage } from './limits.js'
 import type { Account } from './platform/account.js'
 import { PlatformRefused } from './platform/errors.js'
-import type { KeyRecord, KeyStore } from './store/store.js'
+import { isStale, type KeyRecord, type KeyStore, type Used } from './store/store.js'
 
 /** Answers to a key with less time left than this say when it expires. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
@@ -27,6 +27,13 @@ export interface AuthOptions {
   limits: Limits
   clock: () => number
 }
+
+const hashCaller: Caller = { credential: 'platform_hash', key: null }
+const demoCaller: Caller = { credential: 'demo', key: null }
+
+/** Names that requests are counted under. */
+const hashName = (secret: Secret): string => `hash:${digestOf(secret).slice(0, 32)}`
+const demoName = (address: string): string => `demo:${address}`
 
 type Identity = { account: Account; caller: Caller; usage: Usage }
 
@@ -48,10 +55,27 @@ export class Auth {
   }
 
   /** The hook of every route behind a credential: sets `request.account`, counts, and sets the limit headers. */
-  readonly hook = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { demo, limits, clock } = this.#options
+  readonly hook = (request: FastifyRequest, reply: FastifyReply, next: (error?: Error) => void): void => {
+    const credential = parseCredential(request.headers.authorization, this.#options.demo?.token)
+    const known = this.#known(credential, request)
+    if (known === undefined) {
+      this.#ask(credential, request, reply).then(() => next(), next)
+      return
+    }
+    try {
+      admit(reply, known.usage)
+    } catch (error) {
+      next(error as ApiError)
+      return
+    }
+    request.account = known.account
+    request.caller = known.caller
+    next()
+  }
+
+  async #ask(credential: Credential, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { limits, clock } = this.#options
     const address = addressName(request.ip)
-    const credential = parseCredential(request.headers.authorization, demo?.token)
     try {
       const { account, caller, usage } = await this.#identify(credential, address)
       reply.headers(limitHeaders(usage))
@@ -65,6 +89,20 @@ export class Auth {
       admit(reply, usage)
       throw cause
     }
+  }
+
+  /** What `#identify` would come to for most requests, found and counted without waiting for anybody; else nothing is counted. */
+  #known(credential: Credential, request: FastifyRequest): Identity | undefined {
+    const { accounts, demo, limits } = this.#options
+    if (credential.kind === 'hash') {
+      const account = accounts.fresh(credential.secret)
+      const usage = account && limits.countHere(hashName(credential.secret))
+      return usage && { account, caller: hashCaller, usage }
+    }
+    if (credential.kind !== 'demo' || demo === undefined) return undefined
+    const account = demo.accounts.fresh(demo.hash)
+    const usage = account && limits.countHere(demoName(addressName(request.ip)))
+    return usage && { account, caller: demoCaller, usage }
   }
 
   /**
@@ -107,15 +145,15 @@ export class Auth {
   async #demo(address: string): Promise<Identity> {
     const { demo, limits } = this.#options
     if (!demo) throw new ApiError('invalid_token')
-    const usage = allowed(await limits.count(`demo:${address}`))
+    const usage = allowed(await limits.count(demoName(address)))
     const account = await counted(usage, demo.accounts.of(demo.hash))
-    return { account, caller: { credential: 'demo', key: null }, usage }
+    return { account, caller: demoCaller, usage }
   }
 
   async #hash(secret: Secret, address: string): Promise<Identity> {
     const { accounts, limits } = this.#options
-    const name = `hash:${digestOf(secret).slice(0, 32)}`
-    const caller: Caller = { credential: 'platform_hash', key: null }
+    const name = hashName(secret)
+    const caller = hashCaller
     const fresh = accounts.fresh(secret)
     if (fresh) return { account: fresh, caller, usage: allowed(await limits.count(name)) }
     if (accounts.isKnown(secret)) {
@@ -127,32 +165,33 @@ export class Auth {
   }
 
   async #key(secret: Secret, address: string): Promise<Identity> {
-    const { keys, limits, clock } = this.#options
+    const { accounts, keys, limits, clock } = this.#options
     const digest = digestOf(secret)
     const name = `key:${digest.slice(0, 32)}`
     const now = clock()
-    const used = await keys.use(digest, limits.windowMs, now).catch(async (error: unknown) => {
+    let used: Used | undefined
+    try {
+      used = await keys.use(digest, limits.windowMs, now)
+    } catch (error) {
       // Nobody knows whether it is good, so neither does it cost its address anything.
       throw new Counted(await limits.count(name), error)
-    })
+    }
     if (!used) {
       this.#opened.delete(digest)
       throw new ApiError('invalid_token')
     }
     const { record, count } = used
-    const own = count ? limits.shared(count) : await limits.count(name)
+    const own = count ? limits.shared(count) : (limits.countHere(name) ?? (await limits.count(name)))
     const usage = allowed(record.limit === null ? own : { ...own, limit: record.limit })
-    const account = await counted(usage, this.#accountOf(record, secret, address))
-    keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
+    const hash = this.#hashIn(record, secret)
+    if (!hash) throw new ApiError('invalid_token')
+    const account = accounts.fresh(hash) ?? (await counted(usage, this.#accountOf(record, hash, address)))
+    if (isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
     return { account, caller: { credential: 'api_key', key: record }, usage }
   }
 
-  async #accountOf(record: KeyRecord, key: Secret, address: string): Promise<Account> {
+  async #accountOf(record: KeyRecord, hash: Secret, address: string): Promise<Account> {
     const { accounts } = this.#options
-    const hash = this.#hashIn(record, key)
-    if (!hash) throw new ApiError('invalid_token')
-    const fresh = accounts.fresh(hash)
-    if (fresh) return fresh
     if (this.#dead.has(record.digest)) {
       const account = await this.#guess(address, hash)
       this.#dead.delete(record.digest)

@@ -69,15 +69,7 @@ export interface LimiterStore {
 }
 
 /** The shared counters, or this process's own where there are none or they do not answer: counting never fails. */
-export function limiterStore(deps: CountersDeps): new () => LimiterStore {
-  return class extends FailoverStore {
-    constructor() {
-      super(deps)
-    }
-  }
-}
-
-class FailoverStore implements LimiterStore {
+export class FailoverStore implements LimiterStore {
   readonly #deps: CountersDeps
   readonly #local: LocalCounters
   /** The name that could not be counted; the counters are back once they answer for it: a cluster may have lost a part. */
@@ -109,6 +101,13 @@ class FailoverStore implements LimiterStore {
       () => this.#local.read(name),
       done,
     )
+  }
+
+  /** One more of this name, without a promise, where nobody is to be asked: the same windows as `incr`. */
+  incrHere(name: string, windowMs: number): Count | undefined {
+    if (this.#deps.shared !== undefined) return undefined
+    this.#deps.onCounted?.('local')
+    return this.#local.increment(name, windowMs)
   }
 
   child(): LimiterStore {

@@ -23,6 +23,8 @@ export interface Usage {
 
 export interface LimitsOptions {
   counting: Counting
+  /** Counts in the same windows as `counting` without a promise; undefined where others must be asked. */
+  here: (name: string, windowMs: number) => Count | undefined
   max: number
   windowMs: number
   /** Told of every request that the shared store counted by itself. */
@@ -34,18 +36,26 @@ export class Limits {
   readonly max: number
   readonly windowMs: number
   readonly #counting: Counting
+  readonly #here: LimitsOptions['here']
   readonly #onShared: () => void
-  constructor({ counting, max, windowMs, onShared }: LimitsOptions) {
+  constructor({ counting, here, max, windowMs, onShared }: LimitsOptions) {
     this.#counting = counting
+    this.#here = here
     this.max = max
     this.windowMs = windowMs
     this.#onShared = onShared
   }
 
   /** Where a name stands that the shared store has counted by itself. */
-  shared({ current, ttlMs }: Count): Usage {
+  shared(count: Count): Usage {
     this.#onShared()
-    return { limit: this.max, used: current, resetS: Math.ceil(ttlMs / 1000) }
+    return this.#of(count)
+  }
+
+  /** One more request of this name, where that takes no waiting; otherwise nothing is counted. */
+  countHere(name: string): Usage | undefined {
+    const count = this.#here(name, this.windowMs)
+    return count && this.#of(count)
   }
 
   /** One more request of this name. */
@@ -56,6 +66,10 @@ export class Limits {
   /** Where the name stands, without counting. */
   look(name: string): Promise<Usage> {
     return this.#usage(name, false)
+  }
+
+  #of({ current, ttlMs }: Count): Usage {
+    return { limit: this.max, used: current, resetS: Math.ceil(ttlMs / 1000) }
   }
 
   async #usage(name: string, increment: boolean): Promise<Usage> {

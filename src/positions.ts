@@ -75,6 +75,14 @@ export class Positions {
     return entry.fleet
   }
 
+  /** One device where it is remembered, which most are that are asked for: no promise need be made. */
+  remembered(account: Account, id: number): Device | undefined {
+    const entry = this.#cache.get(account.id) ?? this.#cache.get(`${account.id}:${id}`)
+    const device = entry && ('fleet' in entry ? entry.fleet.byId.get(id) : entry.device)
+    if (device !== undefined) this.#options.onLookup?.(true)
+    return device
+  }
+
   /** One device; from a fresh list without a call, else by a small call of its own. */
   async one(account: Account, id: number): Promise<Device | undefined> {
     const list = this.#cache.get(account.id)

@@ -1,4 +1,6 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. Knows no platform. */
+
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
 import type { App } from '../http.js'
@@ -34,8 +36,34 @@ class WrittenPages {
   }
 }
 
+/** Devices and locations as they were written by their response schema, for as long as the device is remembered. */
+class Written {
+  readonly #texts = new WeakMap<Device, string>()
+
+  of(device: Device, write: () => string): string {
+    let text = this.#texts.get(device)
+    if (text === undefined) {
+      text = write()
+      this.#texts.set(device, text)
+    }
+    return text
+  }
+}
+
+/** A text that is JSON already; typed as what it says. */
+function sent<T>(reply: FastifyReply, text: string): T {
+  reply.type('application/json; charset=utf-8')
+  return text as unknown as T
+}
+
+/** Answers at once where there is nothing to wait for. */
+const whenKnown = <T>(device: Device | Promise<Device>, answer: (device: Device) => T): T | Promise<T> =>
+  device instanceof Promise ? device.then(answer) : answer(device)
+
 export function devices(app: App, { positions }: { positions: Positions }): void {
   const written = new WrittenPages()
+  const devicesWritten = new Written()
+  const locationsWritten = new Written()
   app.get(
     '/devices',
     {
@@ -52,7 +80,7 @@ export function devices(app: App, { positions }: { positions: Positions }): void
       const query = queryOf(DevicesQuery, request)
       const { devices } = await positions.all(request.account)
       const text = written.of(devices, query, () => String(reply.serialize(pageOf(devices, query))))
-      return reply.type('application/json; charset=utf-8').send(text as unknown as List<Device>)
+      return sent<List<Device>>(reply, text)
     },
   )
 
@@ -68,7 +96,13 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: Device },
       },
     },
-    (request) => deviceOf(positions, request.account, request.params.id),
+    (request, reply) =>
+      whenKnown(deviceOf(positions, request.account, request.params.id), (device) =>
+        sent<Device>(
+          reply,
+          devicesWritten.of(device, () => String(reply.serialize(device))),
+        ),
+      ),
   )
 
   app.get(
@@ -83,10 +117,14 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: Location },
       },
     },
-    async (request) => {
-      const location = toLocation(await deviceOf(positions, request.account, request.params.id))
-      if (!location) throw new ApiError('no_location')
-      return location
-    },
+    (request, reply) =>
+      whenKnown(deviceOf(positions, request.account, request.params.id), (device) => {
+        const write = (): string => {
+          const location = toLocation(device)
+          if (!location) throw new ApiError('no_location')
+          return String(reply.serialize(location))
+        }
+        return sent<Location>(reply, locationsWritten.of(device, write))
+      }),
   )
 }

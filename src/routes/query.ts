@@ -31,14 +31,27 @@ export function notFound(noun: string, sent: string): ApiError {
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
 }
 
-/** @throws ApiError `not_found`: unknown and foreign ids look the same, and no id that cannot be one is asked for. */
-export async function deviceOf(
+/**
+ * The device of an id as sent; without a promise where it is remembered.
+ * @throws ApiError `not_found`: unknown and foreign ids look the same, and no id that cannot be one is asked for.
+ */
+export function deviceOf(
   positions: Positions,
   account: Parameters<Positions['one']>[0],
   sent: string,
-): Promise<Device> {
+): Device | Promise<Device> {
   const id = idOf(sent)
-  const device = id === undefined ? undefined : await positions.one(account, id)
+  if (id === undefined) throw notFound('device', sent)
+  return positions.remembered(account, id) ?? deviceAsked(positions, account, id, sent)
+}
+
+async function deviceAsked(
+  positions: Positions,
+  account: Parameters<Positions['one']>[0],
+  id: number,
+  sent: string,
+): Promise<Device> {
+  const device = await positions.one(account, id)
   if (!device) throw notFound('device', sent)
   return device
 }
