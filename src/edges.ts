@@ -96,6 +96,7 @@ export function installEdges(app: App, { limits, docsUrl, onRefused, onAnswered,
     onAnswered({ method, route: routeOptions.url ?? 'none', status: reply.statusCode, ms: reply.elapsedTime })
     request.log.info(
       {
+        reqId: request.id,
         method,
         route: routeOptions.url ?? null,
         status: reply.statusCode,
@@ -115,7 +116,7 @@ export function installEdges(app: App, { limits, docsUrl, onRefused, onAnswered,
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500)
-      request.log[error.code === 'internal_error' ? 'error' : 'warn']({ err: thrown }, error.code)
+      request.log[error.code === 'internal_error' ? 'error' : 'warn']({ reqId: request.id, err: thrown }, error.code)
     const counted = reply.hasHeader('RateLimit-Limit') ? error : await refused(reply, request, error, limits())
     return answer(reply, counted, docsUrl)
   })
