@@ -92,8 +92,13 @@ if (!values.json)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
   )
-if (positionals[0] === 'soak') await measure((parts) => soak(parts, Number(values.minutes)))
-else {
+if (positionals[0] === 'soak') {
+  const tell = (row: Table['rows'][number]): void => {
+    const line = Object.entries(row).map(([name, value]) => `${name} ${value}`)
+    if (!values.json) show(line.join(', '))
+  }
+  await measure((parts) => soak(parts, Number(values.minutes), tell))
+} else {
   for (const name of values.only ?? Object.keys(subjects)) {
     const [subject, pace] = subjects[name] ?? []
     if (!subject || !pace) throw new Error(`no such subject: ${name}; there are ${Object.keys(subjects).join(', ')}`)
@@ -103,3 +108,4 @@ else {
 const seconds = secondsSince(started)
 if (values.json) show(JSON.stringify({ machine, isQuick, noise: noise(), seconds, tables }, null, 2))
 else show(`\nNoise: ${noise()}\nTook ${seconds} s.`)
+if (tables.some(({ hasFailed }) => hasFailed)) process.exitCode = 1

@@ -1,55 +1,94 @@
 /** Mixed traffic for a long time: memory, handles and latency must end as they began. */
-import { keyOf, location, pageOf50 } from './cached.js'
-import { pace, type Target } from './load.js'
-import { has, hashOf, memoryOf, type Part, type Parts } from './parts.js'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { missing } from './cached.js'
+import { grownIn, type Sample } from './flat.js'
+import { paced } from './load.js'
+import { demoToken, limitPerMinute, Mixture } from './mixture.js'
+import { has, type Part, type Parts } from './parts.js'
+import type { Probed } from './probe.js'
 import { rounded, type Table } from './table.js'
 
-const accounts = 20
-const perSecond = 200
-const stages = 10
+/** At each gateway. */
+const perSecond = 60
+const intervals = 12
 
-/** Reads of every kind, by many accounts of different sizes, by hash and by key, fresh and from memory. */
-async function mixture(gateway: Part): Promise<Target[]> {
-  const targets: Target[] = []
-  for (let account = 0; account < accounts; account += 1) {
-    const hash = hashOf(account % 5 === 0 ? 2_000 : 50, account)
-    const credential = account % 2 === 0 ? hash : await keyOf(gateway, hash)
-    const paths = ['devices/1002', 'geofences', 'alerts', 'drivers', 'services', 'events?limit=5', 'me', 'keys'].filter(
-      (path) => path !== 'keys' || credential === hash,
+interface Soaked {
+  name: string
+  socketPath: string
+  mixture: Mixture
+  samples: Sample[]
+}
+
+async function begin(parts: Parts, name: string, env: Record<string, string>): Promise<Soaked> {
+  const socketPath = join(parts.folder('probe'), 'socket')
+  const gateway: Part = await parts.gateway({
+    ...env,
+    DEMO_TOKEN: demoToken,
+    RATE_LIMIT_MAX: String(limitPerMinute),
+    LOG_LEVEL: 'warn',
+    NODE_OPTIONS: `--import=${new URL('probe.js', import.meta.url).href}`,
+    PROBE: socketPath,
+  })
+  return { name, socketPath, mixture: await Mixture.before(gateway), samples: [] }
+}
+
+function probe(socketPath: string): Promise<Probed> {
+  return new Promise((resolve, reject) => {
+    get({ socketPath }, (response) => text(response).then((json) => resolve(JSON.parse(json)), reject)).on(
+      'error',
+      reject,
     )
-    for (const path of [location, pageOf50, location, ...paths.map((path) => `/api/v1/${path}`)]) {
-      targets.push({ url: gateway.url + path, credential })
-    }
-  }
-  return targets
+  })
 }
 
-async function gauge({ opsUrl }: Part, name: string): Promise<number> {
-  const text = await (await fetch(`${opsUrl}/metrics`)).text()
-  return Number(new RegExp(`^${name} ([\\d.e+-]+)`, 'm').exec(text)?.[1])
+/** One interval of traffic; the process is probed when all of it is answered. */
+async function stage({ mixture, socketPath }: Soaked, minute: number, seconds: number): Promise<Sample> {
+  const before = mixture.unexpected
+  const { p50, p99 } = await paced((sent) => mixture.act(sent), perSecond, seconds)
+  return { minute, p50, p99, unexpected: mixture.unexpected - before, ...(await probe(socketPath)) }
 }
 
-export async function soak(parts: Parts, minutes: number): Promise<Table> {
+const row = (name: string, one: Sample): Table['rows'][number] => ({
+  name,
+  minute: rounded(one.minute, 1),
+  'p50 ms': rounded(one.p50),
+  'p99 ms': rounded(one.p99),
+  'resident MB': rounded(one.rssMb, 1),
+  'heap MB': rounded(one.heapMb, 1),
+  'external MB': rounded(one.externalMb, 1),
+  handles: one.handles,
+  unexpected: one.unexpected,
+})
+
+function verdict({ name, samples, mixture }: Soaked): string {
+  const grown = grownIn(samples)
+  return grown.length === 0
+    ? `${name}: flat.`
+    : `${name}: NOT flat: ${grown.join(', ')}. ${mixture.surprises.join('; ')}`.trim()
+}
+
+/** @param tell is told each row as soon as it is known. */
+export async function soak(parts: Parts, minutes: number, tell: (row: Table['rows'][number]) => void): Promise<Table> {
   const platform = await parts.peer('platform', '20', 'other')
-  const env = { PLATFORM_URL: `${platform.url}/api`, LOG_LEVEL: 'warn' }
-  const gateway = await parts.gateway(has('redis-server') ? { ...env, REDIS_URL: await parts.redis() } : env)
-  const targets = await mixture(gateway)
-  await pace(targets, perSecond, 5)
-  const rows: Table['rows'] = []
-  for (let stage = 1; stage <= stages; stage += 1) {
-    const { p50, p99 } = await pace(targets, perSecond, (minutes * 60) / stages)
-    rows.push({
-      'minutes passed': rounded((minutes * stage) / stages, 1),
-      'p50 ms': rounded(p50),
-      'p99 ms': rounded(p99),
-      'memory MB': memoryOf(gateway.pid, 'VmRSS'),
-      'heap MB': Math.round((await gauge(gateway, 'nodejs_heap_size_used_bytes')) / 1e6),
-      handles: await gauge(gateway, 'nodejs_active_handles_total'),
-    })
+  const PLATFORM_URL = `${platform.url}/api`
+  const soaked = [await begin(parts, 'embedded', { PLATFORM_URL })]
+  if (has('redis-server')) soaked.push(await begin(parts, 'Redis', { PLATFORM_URL, REDIS_URL: await parts.redis() }))
+  for (let interval = 1; interval <= intervals; interval += 1) {
+    const minute = (minutes * interval) / intervals
+    const run = async (one: Soaked): Promise<void> => {
+      const sample = await stage(one, minute, (minutes * 60) / intervals)
+      one.samples.push(sample)
+      tell(row(one.name, sample))
+    }
+    await Promise.all(soaked.map(run))
   }
+  for (const { mixture } of soaked) mixture.end()
   return {
-    subject: `Mixed traffic of ${accounts} accounts, ${perSecond} a second`,
-    note: 'Any answer but 200 ends the run.',
-    rows,
+    subject: `Mixed traffic for ${minutes} minutes, ${perSecond} a second at each gateway`,
+    note: `${soaked.map(verdict).join(' ')} Memory is told after a garbage collection; the first third is warm-up.${missing('redis-server')}`,
+    rows: soaked.flatMap(({ name, samples }) => samples.map((sample) => row(name, sample))),
+    hasFailed: soaked.some(({ samples }) => grownIn(samples).length > 0),
   }
 }

@@ -8,6 +8,8 @@ export interface Table {
   /** What the figures mean and what they do not. */
   note: string
   rows: Record<string, string | number>[]
+  /** The figures are not as they must be. */
+  hasFailed?: boolean
 }
 
 export interface Contestant {
