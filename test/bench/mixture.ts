@@ -23,6 +23,10 @@ interface Kind {
   acts: (() => Promise<unknown>)[]
 }
 
+class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+
 const dayMs = 86_400_000
 const day = (ago: number): string => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
 
@@ -51,6 +55,8 @@ export class Mixture {
   /** The first few answers that should not have been. */
   readonly surprises: string[] = []
   unexpected = 0
+  /** Answers 503, which anybody may get while the machine is overloaded. */
+  unavailable = 0
 
   private constructor(gateway: Part, callers: readonly string[]) {
     this.#gateway = gateway
@@ -90,8 +96,10 @@ export class Mixture {
     try {
       await act?.()
     } catch (error) {
-      this.unexpected += 1
-      if (this.surprises.length < 5) this.surprises.push(String(error))
+      if (error instanceof Unavailable) this.unavailable += 1
+      else this.unexpected += 1
+      const surprise = String(error)
+      if (this.surprises.length < 5 && !this.surprises.includes(surprise)) this.surprises.push(surprise)
     }
   }
 
@@ -168,10 +176,8 @@ export class Mixture {
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk
     const { statusCode = 0 } = response
-    if (!expected.includes(statusCode))
-      throw new Error(
-        `${method} ${path}: ${statusCode} where ${expected.join(' or ')} was expected: ${text.slice(0, 200)}`,
-      )
-    return text
+    if (expected.includes(statusCode)) return text
+    const told = `${method} ${path}: ${statusCode} where ${expected.join(' or ')} was expected: ${text.slice(0, 200)}`
+    throw statusCode === 503 ? new Unavailable(told) : new Error(told)
   }
 }
