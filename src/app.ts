@@ -3,13 +3,14 @@ import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
 import { Accounts } from './accounts.js'
-import { Auth, type AuthOptions } from './auth.js'
+import { authentication } from './auth.js'
 import type { Config } from './config.js'
 import { FailoverStore, type LimiterStore } from './counters.js'
 import { Secret } from './credential.js'
 import { countAddress, type EdgesNeeds, edgeOptions, installEdges, methodGuard, showLimits } from './edges.js'
 import { headerLimits, installGuards, timeLimits } from './guards.js'
 import type { App } from './http.js'
+import { Identities, type IdentitiesOptions } from './identities.js'
 import { Limits, nameOf, uncapped } from './limits.js'
 import type { Metrics, Realm } from './metrics.js'
 import { type CallReport, Platform } from './platform/platform.js'
@@ -75,14 +76,14 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.decorateRequest('account')
   app.decorateRequest('caller')
   const limits = await countRequests(app, config, { ...deps, store })
-  const auth = new Auth({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
+  const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
   metrics.watch(parts.positions, () => store.up())
 
   installEdges(app, needs)
   const shed = installGuards(app, metrics.shed)
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, auth, shed }), { prefix: '/api' })
+  await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
   guardMethods()
   return app
 }
@@ -90,7 +91,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
   accounts: Accounts
-  demo: AuthOptions['demo']
+  demo: IdentitiesOptions['demo']
   positions: Positions
   translate: Translate
   platformState: () => PlatformState
@@ -189,12 +190,12 @@ interface Served {
   clock: () => number
   parts: Parts
   limits: Limits
-  auth: Auth
+  identities: Identities
   shed: onRequestHookHandler
 }
 
 /** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, auth, shed }: Served): Promise<void> {
+async function serve(api: App, { config, store, clock, parts, limits, identities, shed }: Served): Promise<void> {
   const { positions, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
@@ -207,7 +208,7 @@ async function serve(api: App, { config, store, clock, parts, limits, auth, shed
   const v1 = { prefix: '/v1' }
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', auth.hook)
+    behindCredential.addHook('onRequest', authentication({ identities, demoToken: parts.demo?.token, limits, clock }))
     devices(behindCredential, { positions })
     geofences(behindCredential, { translate })
     events(behindCredential, { positions, translate })
@@ -222,7 +223,7 @@ async function serve(api: App, { config, store, clock, parts, limits, auth, shed
     open.addHook('onRequest', shed)
     open.addHook('onRequest', countAddress(limits))
     const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: auth.accountOfHash })
+    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: identities.ofHash })
   }, v1)
 }
 

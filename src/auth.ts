@@ -1,88 +1,44 @@
-/** The hook that turns a credential into an account: who is asked, who is counted, and what a failure costs. Knows no route. */
+/** The hook of every route behind a credential: reads the header, sets `request.account`, counts, and says so. Knows no route. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Accounts } from './accounts.js'
-import { type Credential, digestOf, parseCredential, type Secret, toCredential, unseal } from './credential.js'
-import { ApiError } from './errors.js'
-import { Guesses } from './guesses.js'
-import type { Caller } from './http.js'
-import { addressName, admit, isSpent, type Limits, limitHeaders, type Usage } from './limits.js'
-import type { Account } from './platform/account.js'
-import { PlatformRefused } from './platform/errors.js'
-import { isStale, type KeyRecord, type KeyStore, type Used } from './store/store.js'
+import { type Credential, parseCredential } from './credential.js'
+import type { ApiError } from './errors.js'
+import { Counted, type Identities, type Identity } from './identities.js'
+import { addressName, admit, type Limits, limitHeaders } from './limits.js'
 
 /** Answers to a key with less time left than this say when it expires. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
-/** Keys remembered at once whose platform hash no longer works. */
-const mostDeadKeys = 20_000
-/** Keys remembered at once whose platform hash has been unsealed, and for how long, milliseconds: nothing opened outlives its key for longer. */
-const mostOpened = 20_000
-const openedMs = 60_000
+/** Headers remembered at once. */
+const mostRead = 10_000
 
 export interface AuthOptions {
-  accounts: Accounts
-  /** The sandbox account behind the demo token; undefined = no demo. */
-  demo: { token: string; accounts: Accounts; hash: Secret } | undefined
-  keys: KeyStore
+  identities: Identities
+  demoToken: string | undefined
   limits: Limits
   clock: () => number
 }
 
-const hashCaller: Caller = { credential: 'platform_hash', key: null }
-const demoCaller: Caller = { credential: 'demo', key: null }
+type Hook = (request: FastifyRequest, reply: FastifyReply, next: (error?: Error) => void) => void
 
-/** Names that requests are counted under. */
-const hashName = (secret: Secret): string => `hash:${digestOf(secret).slice(0, 32)}`
-const demoName = (address: string): string => `demo:${address}`
+/** @returns a hook that fails with ApiError or with what the platform or the store did. */
+export function authentication({ identities, demoToken, limits, clock }: AuthOptions): Hook {
+  /** Headers whose credential was good, as they were read: to take one apart and to hash it costs as much as a look-up. */
+  const good = new LRUCache<string, Credential>({ max: mostRead })
 
-type Identity = { account: Account; caller: Caller; usage: Usage }
-
-export class Auth {
-  readonly #options: AuthOptions
-  readonly #guesses = new Guesses()
-  /** Digests of keys whose platform hash was refused: each further try costs its address like a guess. */
-  readonly #dead = new LRUCache<string, true>({ max: mostDeadKeys })
-
-  /** What was sealed in a record, by its digest: to unseal it costs as much as the rest of an answer from memory. */
-  readonly #opened = new LRUCache<string, { sealed: string; hash: Secret }>({
-    max: mostOpened,
-    ttl: openedMs,
-    ttlAutopurge: true,
-  })
-
-  constructor(options: AuthOptions) {
-    this.#options = options
+  const admitAs = (request: FastifyRequest, { account, caller }: Identity): void => {
+    request.account = account
+    request.caller = caller
   }
 
-  /** The hook of every route behind a credential: sets `request.account`, counts, and sets the limit headers. */
-  readonly hook = (request: FastifyRequest, reply: FastifyReply, next: (error?: Error) => void): void => {
-    const credential = parseCredential(request.headers.authorization, this.#options.demo?.token)
-    const known = this.#known(credential, request)
-    if (known === undefined) {
-      this.#ask(credential, request, reply).then(() => next(), next)
-      return
-    }
-    try {
-      admit(reply, known.usage)
-    } catch (error) {
-      next(error as ApiError)
-      return
-    }
-    request.account = known.account
-    request.caller = known.caller
-    next()
-  }
-
-  async #ask(credential: Credential, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { limits, clock } = this.#options
+  const ask = async (credential: Credential, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const address = addressName(request.ip)
     try {
-      const { account, caller, usage } = await this.#identify(credential, address)
-      reply.headers(limitHeaders(usage))
-      request.account = account
-      request.caller = caller
-      if (caller.key && caller.key.expiresAt - clock() < soonMs) {
-        reply.header('X-Api-Key-Expires', new Date(caller.key.expiresAt).toUTCString())
+      const identity = await identities.of(credential, address)
+      const { key } = identity.caller
+      admitAs(request, identity)
+      reply.headers(limitHeaders(identity.usage))
+      if (key && key.expiresAt - clock() < soonMs) {
+        reply.header('X-Api-Key-Expires', new Date(key.expiresAt).toUTCString())
       }
     } catch (error) {
       const { usage, cause } = error instanceof Counted ? error : { usage: await limits.count(address), cause: error }
@@ -91,173 +47,26 @@ export class Auth {
     }
   }
 
-  /** What `#identify` would come to for most requests, found and counted without waiting for anybody; else nothing is counted. */
-  #known(credential: Credential, request: FastifyRequest): Identity | undefined {
-    const { accounts, demo, limits } = this.#options
-    if (credential.kind === 'hash') {
-      const account = accounts.fresh(credential.secret)
-      const usage = account && limits.countHere(hashName(credential.secret))
-      return usage && { account, caller: hashCaller, usage }
-    }
-    if (credential.kind !== 'demo' || demo === undefined) return undefined
-    const account = demo.accounts.fresh(demo.hash)
-    const usage = account && limits.countHere(demoName(addressName(request.ip)))
-    return usage && { account, caller: demoCaller, usage }
-  }
-
-  /**
-   * The account of a platform hash that came in the body of a request already counted on its address.
-   * @throws ApiError or what the platform did.
-   */
-  readonly accountOfHash = async (sent: string, ip: string): Promise<{ account: Account; secret: Secret }> => {
-    const { accounts, demo, limits } = this.#options
-    const credential = toCredential(sent, demo?.token)
-    if (credential.kind !== 'hash') {
-      throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
-    }
-    const { secret } = credential
-    if (!accounts.isKnown(secret)) {
-      const address = addressName(ip)
-      const { limit, used, resetS } = await limits.look(address)
-      if (used + this.#guesses.underWay(address, digestOf(secret)) > limit) {
-        throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, resetS) })
+  return (request, reply, next) => {
+    const header = request.headers.authorization ?? ''
+    const read = good.get(header)
+    const credential = read ?? parseCredential(header, demoToken)
+    const known = identities.known(credential, request.ip)
+    if (known === undefined) {
+      const passed = (): void => {
+        if (!read) good.set(header, credential)
+        next()
       }
-    }
-    return { account: await accounts.of(secret), secret }
-  }
-
-  /** @throws Counted when the failure has been counted already; anything else is still to be counted per address. */
-  #identify(credential: Credential, address: string): Promise<Identity> {
-    switch (credential.kind) {
-      case 'none':
-        throw new ApiError('unauthorized')
-      case 'malformed':
-        throw new ApiError('invalid_token')
-      case 'demo':
-        return this.#demo(address)
-      case 'hash':
-        return this.#hash(credential.secret, address)
-      case 'key':
-        return this.#key(credential.secret, address)
-    }
-  }
-
-  async #demo(address: string): Promise<Identity> {
-    const { demo, limits } = this.#options
-    if (!demo) throw new ApiError('invalid_token')
-    const usage = allowed(await limits.count(demoName(address)))
-    const account = await counted(usage, demo.accounts.of(demo.hash))
-    return { account, caller: demoCaller, usage }
-  }
-
-  async #hash(secret: Secret, address: string): Promise<Identity> {
-    const { accounts, limits } = this.#options
-    const name = hashName(secret)
-    const caller = hashCaller
-    const fresh = accounts.fresh(secret)
-    if (fresh) return { account: fresh, caller, usage: allowed(await limits.count(name)) }
-    if (accounts.isKnown(secret)) {
-      const usage = allowed(await limits.count(name))
-      return { account: await counted(usage, accounts.of(secret)), caller, usage }
-    }
-    const account = await this.#guess(address, secret)
-    return { account, caller, usage: allowed(await limits.count(name)) }
-  }
-
-  async #key(secret: Secret, address: string): Promise<Identity> {
-    const { accounts, keys, limits, clock } = this.#options
-    const digest = digestOf(secret)
-    const name = `key:${digest.slice(0, 32)}`
-    const now = clock()
-    let used: Used | undefined
-    try {
-      used = await keys.use(digest, limits.windowMs, now)
-    } catch (error) {
-      // Nobody knows whether it is good, so neither does it cost its address anything.
-      throw new Counted(await limits.count(name), error)
-    }
-    if (!used) {
-      this.#opened.delete(digest)
-      throw new ApiError('invalid_token')
-    }
-    const { record, count } = used
-    const own = count ? limits.shared(count) : (limits.countHere(name) ?? (await limits.count(name)))
-    const usage = allowed(record.limit === null ? own : { ...own, limit: record.limit })
-    const hash = this.#hashIn(record, secret)
-    if (!hash) throw new ApiError('invalid_token')
-    const account = accounts.fresh(hash) ?? (await counted(usage, this.#accountOf(record, hash, address)))
-    if (isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
-    return { account, caller: { credential: 'api_key', key: record }, usage }
-  }
-
-  async #accountOf(record: KeyRecord, hash: Secret, address: string): Promise<Account> {
-    const { accounts } = this.#options
-    if (this.#dead.has(record.digest)) {
-      const account = await this.#guess(address, hash)
-      this.#dead.delete(record.digest)
-      return account
+      ask(credential, request, reply).then(passed, next)
+      return
     }
     try {
-      return await accounts.of(hash)
+      admit(reply, known.usage)
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#dead.set(record.digest, true)
-      throw error
+      next(error as ApiError)
+      return
     }
-  }
-
-  /** The platform hash sealed in the record that the store has just given for this key. */
-  #hashIn({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
-    const opened = this.#opened.get(digest)
-    if (opened?.sealed === sealed) return opened.hash
-    const hash = unseal(sealed, key)
-    if (hash) this.#opened.set(digest, { sealed, hash })
-    return hash
-  }
-
-  /** Validates a hash nobody knows yet, unless its address has spent its budget on failures. */
-  async #guess(address: string, secret: Secret): Promise<Account> {
-    const { accounts, limits } = this.#options
-    const digest = digestOf(secret)
-    const usage = await limits.look(address)
-    if (usage.used + this.#guesses.underWay(address, digest) >= usage.limit) {
-      throw new Counted(overspent(await limits.count(address)), undefined)
-    }
-    const end = this.#guesses.begin(address, digest)
-    try {
-      return await accounts.of(secret)
-    } catch (error) {
-      // Counted before it stops being under way, so that no other guess slips between.
-      throw new Counted(await limits.count(address), error)
-    } finally {
-      end()
-    }
-  }
-}
-
-/** A failure whose request has been counted already, with where that leaves its name. */
-class Counted extends Error {
-  readonly usage: Usage
-  constructor(usage: Usage, cause: unknown) {
-    super('counted', { cause })
-    this.usage = usage
-  }
-}
-
-/** @throws Counted when the usage is over its limit. */
-function allowed(usage: Usage): Usage {
-  if (isSpent(usage)) throw new Counted(usage, undefined)
-  return usage
-}
-
-/** What guesses under way will have used up is spent already. */
-const overspent = (usage: Usage): Usage => ({ ...usage, used: Math.max(usage.used, usage.limit + 1) })
-
-/** The account, or a failure that stays counted for the credential; a refusal makes the credential a failed one after all. */
-async function counted(usage: Usage, account: Promise<Account>): Promise<Account> {
-  try {
-    return await account
-  } catch (error) {
-    if (error instanceof Counted || error instanceof PlatformRefused || error instanceof ApiError) throw error
-    throw new Counted(usage, error)
+    admitAs(request, known)
+    next()
   }
 }
