@@ -38,7 +38,7 @@ function stamp(): () => string {
 }
 
 /** Lines wait for each other until they are this long together, in characters, or the first has waited this long, in milliseconds. */
-const enough = 16_384
+const enough = 65_536
 const longestWaitMs = 10
 
 /** The standard output, which gets many lines as one text: each write costs as much as several answers from memory. */
