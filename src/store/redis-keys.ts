@@ -31,6 +31,7 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #commands: Commands
+  readonly #read = new ReadRecords()
 
   constructor(batch: Batch, commands: Commands) {
     this.#batch = batch
@@ -61,7 +62,7 @@ export class RedisKeys implements KeyStore {
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
     const answer = await this.#batch.ask('use', recordKey(digest), windowMs)
-    const record = toRecord(answer)
+    const record = this.#read.record(digest, answer)
     if (!record || record.expiresAt <= now) return undefined
     const [current, ttlMs] = (answer as unknown[]).slice(3)
     return { record, count: { current: Number(current), ttlMs: Number(ttlMs) } }
@@ -109,6 +110,25 @@ export class RedisKeys implements KeyStore {
   async setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
     const record = await this.findById(id, now)
     return record !== undefined && (await this.#batch.ask('limit', recordKey(record.digest), limitText(limit))) === 1
+  }
+}
+
+/** Records read at once; the oldest goes first. */
+const mostRead = 10_000
+
+/** What records said when they were last read: Redis is asked each time, but a text that is still the same need not be taken apart again. */
+class ReadRecords {
+  readonly #known = new Map<string, { answer: (string | null)[]; record: KeyRecord }>()
+
+  record(digest: string, answer: unknown): KeyRecord | undefined {
+    const texts = answer as (string | null)[]
+    const known = this.#known.get(digest)
+    if (known?.answer.every((text, at) => text === texts[at])) return known.record
+    const record = toRecord(texts)
+    this.#known.delete(digest)
+    if (record) this.#known.set(digest, { answer: texts.slice(0, 3), record })
+    if (this.#known.size > mostRead) this.#known.delete(this.#known.keys().next().value ?? digest)
+    return record
   }
 }
 
