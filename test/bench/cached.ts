@@ -43,7 +43,7 @@ export async function bareRow(parts: Parts, body: string, seconds: number): Prom
   return { name: floor, run: () => flood({ url }, seconds), pids: [pid] }
 }
 
-export async function cachedLocation(parts: Parts, { rounds, seconds }: Pace): Promise<Table> {
+export async function cachedLocation(parts: Parts, { rounds, seconds, isQuick }: Pace): Promise<Table> {
   const platform = await parts.peer('platform', '0', 'other')
   const PLATFORM_URL = `${platform.url}/api`
   const hash = hashOf(50)
@@ -68,7 +68,8 @@ export async function cachedLocation(parts: Parts, { rounds, seconds }: Pace): P
   if (has('nginx')) {
     const behind = await parts.peer('bare', constant, 'other')
     contestants.push(contestant('nginx proxy_pass to a bare node:http', await parts.nginx(behind.url, false)))
-    contestants.push(contestant('nginx proxy_cache of the same answer', await parts.nginx(behind.url, true)))
+    if (!isQuick)
+      contestants.push(contestant('nginx proxy_cache of the same answer', await parts.nginx(behind.url, true)))
   }
   return {
     subject: 'A cached location, 64 connections',

@@ -40,7 +40,7 @@ class Calls {
 
 /** The same gateway twice; the one without anything to share has a time of life of 1 ms and each request comes from another account. */
 export async function manyWaiting(parts: Parts, { rounds, seconds, isQuick }: Pace): Promise<Table> {
-  const [ttlS, window] = isQuick ? [1, 2] : [5, 11]
+  const [ttlS, window] = isQuick ? [1, 1.5] : [5, 11]
   const platforms = [
     await parts.peer('platform', String(latencyMs), 'other'),
     await parts.peer('platform', String(latencyMs), 'other'),
