@@ -1,7 +1,7 @@
 /** What to keep of the answers that can be large, per action; knows the fields of answers, and nothing of bytes. */
 import type { Action } from './actions.js'
 import { Plan, type Wanted } from './projector-plan.js'
-import { wireGroup, wireHistory } from './wire.js'
+import { wireDevice, wireGroup, wireHistory, wirePoint } from './wire.js'
 
 const s = 'scalar' as const
 
@@ -13,11 +13,14 @@ const refusal: Wanted = { status: s, error: 'all', message: 'all', errors: 'all'
 
 /** With each, `failureOfData`, `pageOf` and `read` say of the kept part what they say of the whole answer. */
 export const plans: { readonly [action in Action]?: Plan } = {
-  get_devices: new Plan([
-    [wireGroup],
-    refusal,
-    { items: [wireGroup], data: [wireGroup], ...paginator, pagination: paginator },
-    { items: { data: [wireGroup], ...paginator } },
-  ]),
-  get_history: new Plan([wireHistory, refusal]),
+  get_devices: new Plan(
+    [
+      [wireGroup],
+      refusal,
+      { items: [wireGroup], data: [wireGroup], ...paginator, pagination: paginator },
+      { items: { data: [wireGroup], ...paginator } },
+    ],
+    [wireDevice],
+  ),
+  get_history: new Plan([wireHistory, refusal], [wirePoint]),
 }

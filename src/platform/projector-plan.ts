@@ -16,6 +16,7 @@ interface Field extends Member {
   next: Field | undefined
 }
 
+export type RowShape = { readonly [field: string]: Shape }
 type RecordShape = { readonly [field: string]: Wanted }
 
 const BUCKETS = 128
@@ -37,18 +38,22 @@ export class Plan {
   readonly items: Plan | undefined
   /** Whether a record is kept as one, if only for being one. */
   readonly keepsRecords: boolean
+  /** The one shape that reads the records planned here, where it is one of the rows. */
+  readonly row: RowShape | undefined
   readonly #fields = new Map<string, Field>()
   readonly #buckets: (Field | undefined)[] = Array.from({ length: BUCKETS })
   readonly #keepsAll: boolean
 
-  constructor(shapes: readonly Wanted[]) {
+  /** @param rows shapes, among those given or within them, of records that are short and come in long lists. */
+  constructor(shapes: readonly Wanted[], rows: readonly RowShape[] = []) {
+    this.row = shapes.length === 1 ? rows.find((row) => row === shapes[0]) : undefined
     const items = shapes.flatMap(itemShapes)
     const records = shapes.filter(isRecord)
     this.#keepsAll = shapes.includes('all')
-    this.items = this.#keepsAll ? this : items.length > 0 ? new Plan(items) : undefined
+    this.items = this.#keepsAll ? this : items.length > 0 ? new Plan(items, rows) : undefined
     for (const name of new Set(records.flatMap((record) => Object.keys(record)))) {
       const own = records.flatMap((record) => (Object.hasOwn(record, name) ? [record[name] as Wanted] : []))
-      this.#add(name, new Plan(isNumeric(name) ? [...own, ...items] : own))
+      this.#add(name, new Plan(isNumeric(name) ? [...own, ...items] : own, rows))
     }
     this.keepsRecords = this.items !== undefined || records.length > 0
   }

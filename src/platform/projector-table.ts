@@ -2,7 +2,9 @@
 
 export const QUOTE = 0x22
 export const COMMA_BYTE = 0x2c
+export const COLON_BYTE = 0x3a
 export const OPEN_LIST_BYTE = 0x5b
+export const BACKSLASH = 0x5c
 export const CLOSE_LIST_BYTE = 0x5d
 export const OPEN_RECORD_BYTE = 0x7b
 export const CLOSE_RECORD_BYTE = 0x7d

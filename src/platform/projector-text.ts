@@ -1,8 +1,11 @@
 /** The kept part of a JSON text, made into values a batch at a time; trusts its caller that the text is valid. */
 import { isAscii } from 'node:buffer'
 import { CLOSE_LIST_BYTE, COMMA_BYTE, OPEN_LIST_BYTE, OPEN_RECORD_BYTE } from './projector-table.js'
+import { pushRead, type Shape } from './shape.js'
 
 type Container = unknown[] | Record<string, unknown>
+
+const SPACES = [0x20, 0x0a, 0x0d, 0x09]
 
 /** Below this many bytes a loop copies faster than a call. */
 const SHORT = 64
@@ -65,6 +68,20 @@ export class KeptText {
     merge(target, JSON.parse(decode(this.#bytes.subarray(0, this.length))))
     for (let at = known; at < depth; at++) this.#built.push(openIn(this.#built[at] as Container, frames[at] as Frame))
     this.#restart((frames[depth] as Frame).closer)
+  }
+
+  /** Adds a record to the list at `depth`, the innermost of what is open; it is as `read(shape, …)` makes it, and of `size` bytes. */
+  add(frames: readonly Frame[], depth: number, shape: Shape, record: object, size: number): void {
+    this.#dropComma()
+    if (this.length > 1 || this.#built.length <= depth) this.fold(frames, depth)
+    pushRead(this.#built[depth] as unknown[], shape, record)
+    this.#folded += size
+  }
+
+  /** What separates the last item from the next. */
+  #dropComma(): void {
+    while (this.length > 1 && SPACES.includes(this.#bytes[this.length - 1] as number)) this.length--
+    if (this.length > 1 && this.#bytes[this.length - 1] === COMMA_BYTE) this.length--
   }
 
   /** Builds the innermost value to its end. */

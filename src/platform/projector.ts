@@ -1,18 +1,25 @@
 /** Reads a JSON answer as its bytes arrive and keeps only what shapes name; knows no transport and no action's fields. */
-import type { Member, Plan } from './projector-plan.js'
+import type { Member, Plan, RowShape } from './projector-plan.js'
 import * as json from './projector-table.js'
 import { type Frame, KeptText } from './projector-text.js'
+import { RecordReader, UNREAD } from './row.js'
+import { Texts } from './row-texts.js'
 
 /** Bytes looked at in one go; longer chunks are cut. */
 const PIECE = 1 << 16
 /** Kept bytes after which values are built of them. */
 const BATCH = 1 << 14
 const MAX_DEPTH = 512
+/** Longer rows are read the long way; and how deep a row may lie, so that nothing in it is too deep. */
+const LONGEST_ROW = 1 << 16
+const DEEPEST_ROW = MAX_DEPTH - 64
 const NULL = Buffer.from('null')
 const SPACE = Buffer.from(' ')
 
 /** The piece being looked at, for the time of one `write`, and a zero byte, which is nothing of JSON. */
-const input = Buffer.alloc(PIECE + 1)
+const input = Buffer.alloc(LONGEST_ROW + PIECE + 1)
+
+const NOTHING = Buffer.alloc(0)
 
 /** A record or list whose members are being chosen: the plan of the record, or of each item. `some`: at least one member was kept. */
 interface Kept extends Frame {
@@ -46,6 +53,14 @@ export class Projector {
   /** Where in the text a key starts that is cut or escaped, -1 while there is none. */
   #stashed = -1
 
+  readonly #texts = new Texts()
+  /** What reads the records of a plan's rows. */
+  readonly #readers = new Map<Plan, RecordReader>()
+  /** The start of a row whose end is still to come, and how many bytes it is worth looking at again. */
+  #rest = NOTHING
+  #enough = 0
+  #isLast = false
+
   constructor(plan: Plan) {
     this.#frames = [{ closer: json.CLOSE_LIST_BYTE, name: '', plan, some: false }]
   }
@@ -58,16 +73,19 @@ export class Projector {
   write(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.length; from += PIECE) {
       const piece = chunk.subarray(from, from + PIECE)
-      input.set(piece)
-      input[piece.length] = 0
-      this.#end = piece.length
-      this.#scan()
-      this.#offset += piece.length
+      input.set(this.#rest)
+      input.set(piece, this.#rest.length)
+      this.#end = this.#rest.length + piece.length
+      input[this.#end] = 0
+      const read = this.#end < this.#enough && !this.#isLast ? 0 : this.#scan()
+      this.#rest = read < this.#end ? Buffer.from(input.subarray(read, this.#end)) : NOTHING
+      this.#offset += read
     }
   }
 
   /** The document's kept part. */
   end(): unknown {
+    this.#isLast = true
     this.write(SPACE)
     if (this.#state !== json.AFTER || this.#depth > 0) this.#fail()
     this.#text.fold(this.#frames, 0)
@@ -78,12 +96,14 @@ export class Projector {
     throw new SyntaxError(`no JSON at byte ${this.#offset + this.#at}`)
   }
 
-  #scan(): void {
+  /** Reads the input, if need be up to a row whose end is still to come; returns how far. */
+  #scan(): number {
     const { STEP, STATES } = json // imported names are looked up each time
     const bytes = input
     let at = 0
     let state = this.#state
-    for (;;) {
+    let isWaiting = false
+    while (!isWaiting) {
       let next = STEP[(state << 8) | bytes[at]!]!
       while (next >= STATES) {
         state = next
@@ -91,16 +111,21 @@ export class Projector {
       }
       this.#at = at
       if (next === json.STOP) break
-      state = next <= json.SKIP_CLOSE ? this.#skip(next) : this.#act(next)
-      at++
+      const after = next <= json.SKIP_CLOSE ? this.#skip(next) : this.#act(next)
+      isWaiting = after === json.STOP
+      if (isWaiting) break
+      state = after
+      at = this.#at + 1
     }
-    if (at < this.#end) this.#fail()
+    if (at < this.#end && !isWaiting) this.#fail()
+    this.#enough = isWaiting ? Math.min(2 * (this.#end - at), LONGEST_ROW) : 0
     this.#state = state
     if (state >= json.KEY && state <= json.LAST_OF_KEY) this.#stash(at)
     else if (this.#span >= 0) {
       this.#cut(at)
       this.#span = 0
     }
+    return at
   }
 
   /** A bracket of what nobody reads. */
@@ -186,12 +211,29 @@ export class Projector {
       if (plan !== undefined) this.#text.append(NULL, 0, NULL.length)
       return this.#skipInto(isList)
     }
+    if (!isList && inner.row !== undefined && frame.closer === json.CLOSE_LIST_BYTE && this.#depth < DEEPEST_ROW) {
+      const after = this.#readRow(inner, inner.row)
+      if (after !== undefined) return after
+    }
     if (this.#depth === MAX_DEPTH) this.#fail()
     const closer = isList ? json.CLOSE_LIST_BYTE : json.CLOSE_RECORD_BYTE
     this.#frames[++this.#depth] = { closer, name: '', plan: inner, some: false }
     if (this.#span < 0) this.#span = this.#at
     this.#member = this.#at + 1
     return isList ? json.ITEM_OR_END : json.KEY_OR_END
+  }
+
+  /** A row in one go; none where it has to be read the long way, and `STOP` where its end is not here yet. */
+  #readRow(plan: Plan, shape: RowShape): number | undefined {
+    const reader = this.#readers.get(plan) ?? new RecordReader(shape, this.#texts)
+    this.#readers.set(plan, reader)
+    const before = this.#texts.total
+    const end = reader.read(input, this.#at)
+    if (end === UNREAD) return this.#isLast || this.#end - this.#at >= LONGEST_ROW ? undefined : json.STOP
+    this.#cut(this.#at)
+    this.#text.add(this.#frames, this.#depth, shape, reader.value, this.#texts.total - before)
+    this.#at = end - 1
+    return json.AFTER
   }
 
   #comma(): number {

@@ -34,14 +34,30 @@ function outcome(shapes: Shapes, parse: () => unknown): unknown {
   }
 }
 
+type RowShape = { readonly [field: string]: Shape }
+const isRecord = (of: Shape): of is RowShape => typeof of === 'object' && !Array.isArray(of)
+
+const fitsRow = (of: Shape): boolean =>
+  of === 'scalar' ||
+  (isRecord(of) ? Object.values(of).every(fitsRow) : Array.isArray(of) && isRecord(of[0]) && fitsRow(of[0]))
+
+/** Every shape within that can be read as a row. */
+function rowsIn(of: Shape): RowShape[] {
+  const within = isRecord(of) ? Object.values(of) : Array.isArray(of) ? [of[0] as Shape] : []
+  return [...(isRecord(of) && fitsRow(of) ? [of] : []), ...within.flatMap(rowsIn)]
+}
+
 function assertSame(shapes: Shapes, bytes: Uint8Array, cuts: readonly Iterable<Uint8Array>[]): void {
   const expected = outcome(shapes, () => JSON.parse(new TextDecoder().decode(bytes)))
-  const plan = new Plan(shapes)
-  for (const chunks of cuts)
-    assert.deepStrictEqual(
-      outcome(shapes, () => project(plan, chunks)),
-      expected,
-    )
+  const plans = [new Plan(shapes), new Plan(shapes, shapes.flatMap(rowsIn))]
+  for (const cut of cuts) {
+    const chunks = [...cut]
+    for (const plan of plans)
+      assert.deepStrictEqual(
+        outcome(shapes, () => project(plan, chunks)),
+        expected,
+      )
+  }
 }
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
