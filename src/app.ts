@@ -38,6 +38,8 @@ export interface Deps {
   logger: FastifyBaseLogger
   /** Epoch milliseconds. */
   clock: () => number
+  /** Milliseconds that only ever grow. */
+  ticks: () => number
   /** Stays open when the app closes. */
   store: Store
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
@@ -49,7 +51,7 @@ export interface Deps {
 
 /** The gateway as a value. @throws when neither a platform nor a sandbox is given. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
-  const { logger, clock, metrics, isDraining } = deps
+  const { logger, clock, ticks, metrics, isDraining } = deps
   const store = observed(deps.store, metrics.stored)
   const parts = openParts(config, deps)
   const needs: EdgesNeeds = {
@@ -80,7 +82,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   metrics.watch(parts.positions, () => store.up())
 
   installEdges(app, needs)
-  const shed = installGuards(app, metrics.shed)
+  const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
   await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })

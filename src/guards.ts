@@ -32,13 +32,20 @@ export const headerLimits = {
   connectionsCheckingInterval: 1_000,
 } as const
 
-/** To be installed before any route. @returns the hook of routes that overload may turn away; `onShed` is told when it does. */
-export function installGuards(app: App, onShed: () => void): onRequestHookHandler {
+export interface GuardsNeeds {
+  /** Told of every request that overload turns away. */
+  onShed: () => void
+  /** Milliseconds that only ever grow. */
+  ticks: () => number
+}
+
+/** To be installed before any route. @returns the hook of routes that overload may turn away. */
+export function installGuards(app: App, { onShed, ticks }: GuardsNeeds): onRequestHookHandler {
   app.server.maxConnections = maxConnections
-  const pressure = new Pressure(() => performance.now())
+  const pressure = new Pressure(ticks)
   app.addHook('onListen', async () => pressure.start())
   app.addHook('onClose', async () => pressure.stop())
-  installDeadline(app)
+  installDeadline(app, ticks)
   return (_request, _reply, next) => {
     if (!pressure.isOverloaded) return next()
     onShed()
@@ -47,10 +54,10 @@ export function installGuards(app: App, onShed: () => void): onRequestHookHandle
 }
 
 /** One timer for all requests: Fastify's own `handlerTimeout` costs each of them more than everything else that guards it. */
-function installDeadline(app: App): void {
+function installDeadline(app: App, ticks: () => number): void {
   const started = new Map<FastifyReply, number>() // the oldest first
   const sweep = (): void => {
-    const now = performance.now()
+    const now = ticks()
     for (const [reply, at] of started) {
       if (now - at < answerTimeout) break
       started.delete(reply)
@@ -59,7 +66,7 @@ function installDeadline(app: App): void {
   }
   const timer = setInterval(sweep, 1_000).unref()
   app.addHook('onRequest', (_request, reply, next) => {
-    started.set(reply, performance.now())
+    started.set(reply, ticks())
     next()
   })
   app.addHook('onResponse', (_request, reply, next) => {

@@ -38,7 +38,8 @@ async function run(config: Config): Promise<void> {
   const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError })
   // Also beside a real platform, as long as there is a demo token to answer.
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
-  const app = await buildApp(config, { logger, clock, store, sandbox, metrics, isDraining })
+  const ticks = (): number => performance.now()
+  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, isDraining })
   await app.listen({
     host: config.host,
     port: config.port,

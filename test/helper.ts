@@ -79,12 +79,14 @@ export interface Gateway {
 export interface GatewayOptions {
   env?: Record<string, string>
   clock?: () => number
+  ticks?: () => number
   /** Without it the gateway has an embedded store of its own. */
   store?: Store
 }
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
-export async function gateway(t: Test, { env = {}, clock = Date.now, store }: GatewayOptions = {}): Promise<Gateway> {
+export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
+  const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
@@ -94,6 +96,7 @@ export async function gateway(t: Test, { env = {}, clock = Date.now, store }: Ga
   const app = await buildApp(config, {
     logger,
     clock,
+    ticks,
     store: own,
     sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
     metrics,
