@@ -111,10 +111,11 @@ function statusOf(wire: WireDevice, speedKmh: number, now: number): DeviceStatus
 
 /** The platform's display time; where it is none but the instant is known, that instant on the account's clock. */
 function lastSeen(wire: WireDevice, zone: Zone | undefined): string | null {
-  const instants = [wire.timestamp, wire.acktimestamp].map((at) => unixSeconds(number(at))).filter((at) => at > 0)
-  const shown = displayTime(wire.time, instants)
+  const fix = unixSeconds(number(wire.timestamp))
+  const sign = unixSeconds(number(wire.acktimestamp))
+  const shown = displayTime(wire.time, fix > 0 ? (sign > 0 ? [fix, sign] : [fix]) : sign > 0 ? [sign] : [])
   if (shown !== undefined) return shown
-  const heard = heardOf(wire)
+  const heard = Math.max(fix, sign)
   return heard > 0 && zone ? (wallClock(heard * 1000, zone) ?? null) : null
 }
 

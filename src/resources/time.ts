@@ -10,6 +10,10 @@ const CLOCK =
 /** Already as we write it, on a day that every month has: nearly all of what a long history holds. */
 const PLAIN = /^(?:19[89]|2\d\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
+/** The same with the day or the month first. */
+const PLAIN_LAST =
+  /^(?:0[1-9]|1\d|2[0-8])([-/.])(?:0[1-9]|1\d|2[0-8])\1(?:19[89]|2\d\d)\d (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
+
 /** The last second that `YYYY` can still write. */
 const LAST_SECOND = 253_402_300_799
 /** The platform shows an unset time as the epoch in the account's zone. */
@@ -59,6 +63,27 @@ function timeOfDay(rest: string): number | undefined {
   return clockMs(hour24, Number(match[2]), Number(match[3] ?? 0))
 }
 
+const distance = (ms: number, near: readonly number[]): number => {
+  let least = Number.POSITIVE_INFINITY
+  for (const second of near) least = Math.min(least, Math.abs(second * 1000 - ms))
+  return least
+}
+
+/** What `PLAIN_LAST` passes: a list of thousands writes nothing else, so it is put together from its own characters. */
+function plainLast(value: string, near: readonly number[]): string | undefined {
+  const [first, second, year, clock] = [value.slice(0, 2), value.slice(3, 5), value.slice(6, 10), value.slice(11)]
+  const [a, b] = [Number(first), Number(second)]
+  if (a > 12 && b > 12) return undefined
+  const isMonthFirst = b > 12 || (a <= 12 && a !== b && isNearer(Number(year), a, b, clock, near))
+  return isMonthFirst ? `${year}-${first}-${second} ${clock}` : `${year}-${second}-${first} ${clock}`
+}
+
+/** Whether a date is nearer with `a` as its month than with `a` as its day. */
+function isNearer(year: number, a: number, b: number, clock: string, near: readonly number[]): boolean {
+  const ms = ((Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3, 5))) * 60 + Number(clock.slice(6))) * 1000
+  return distance(Date.UTC(year, a - 1, b) + ms, near) < distance(Date.UTC(year, b - 1, a) + ms, near)
+}
+
 /**
  * A display time of the platform in any of its date formats as `YYYY-MM-DD HH:MM:SS`, same wall clock (platform.md 3.5).
  * Words ("Expired"), zero dates and days that do not exist are undefined. A zone at the end is dropped, not applied.
@@ -67,12 +92,12 @@ function timeOfDay(rest: string): number | undefined {
 export function displayTime(value: Scalar, near: readonly number[] = []): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined
   if (PLAIN.test(value)) return value
+  if (PLAIN_LAST.test(value)) return plainLast(value, near)
   const { days, rest } = daysOf(value.trim())
   const clock = timeOfDay(rest)
   if (clock === undefined) return undefined
-  const distance = (ms: number): number => Math.min(...near.map((second) => Math.abs(second * 1000 - ms)))
   const [best, other] = days.map((day) => day + clock)
-  const ms = other !== undefined && best !== undefined && distance(other) < distance(best) ? other : best
+  const ms = other !== undefined && best !== undefined && distance(other, near) < distance(best, near) ? other : best
   return ms === undefined || ms < UNSET_BEFORE_MS ? undefined : written(ms)
 }
 
