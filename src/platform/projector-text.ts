@@ -1,7 +1,6 @@
 /** The kept part of a JSON text, made into values a batch at a time; trusts its caller that the text is valid. */
 import { isAscii } from 'node:buffer'
 import { CLOSE_LIST_BYTE, COMMA_BYTE, OPEN_LIST_BYTE, OPEN_RECORD_BYTE } from './projector-table.js'
-import { pushRead, type Shape } from './shape.js'
 
 type Container = unknown[] | Record<string, unknown>
 
@@ -70,12 +69,12 @@ export class KeptText {
     this.#restart((frames[depth] as Frame).closer)
   }
 
-  /** Adds a record to the list at `depth`, the innermost of what is open; it is as `read(shape, …)` makes it, and of `size` bytes. */
-  add(frames: readonly Frame[], depth: number, shape: Shape, record: object, size: number): void {
+  /** The list at `depth`, the innermost of what is open, with all of its items so far. `size` is what its next item keeps. */
+  list(frames: readonly Frame[], depth: number, size: number): unknown[] {
     this.#dropComma()
     if (this.length > 1 || this.#built.length <= depth) this.fold(frames, depth)
-    pushRead(this.#built[depth] as unknown[], shape, record)
     this.#folded += size
+    return this.#built[depth] as unknown[]
   }
 
   /** What separates the last item from the next. */

@@ -4,6 +4,7 @@ import * as json from './projector-table.js'
 import { type Frame, KeptText } from './projector-text.js'
 import { RecordReader, UNREAD } from './row.js'
 import { Texts } from './row-texts.js'
+import { pushRead } from './shape.js'
 
 /** Bytes looked at in one go; longer chunks are cut. */
 const PIECE = 1 << 16
@@ -26,6 +27,9 @@ interface Kept extends Frame {
   plan: Plan
   some: boolean
 }
+
+/** Takes a row as it arrives, read by its shape, and gives what stands for it in the document. Not every row comes this way. */
+export type OnRow = (row: never) => object
 
 /**
  * `JSON.parse` for bodies much larger than what is read of them. For each shape of the plan, `read(shape, projector.end())` is what
@@ -61,7 +65,10 @@ export class Projector {
   #enough = 0
   #isLast = false
 
-  constructor(plan: Plan) {
+  readonly #onRow: OnRow | undefined
+
+  constructor(plan: Plan, onRow?: OnRow) {
+    this.#onRow = onRow
     this.#frames = [{ closer: json.CLOSE_LIST_BYTE, name: '', plan, some: false }]
   }
 
@@ -231,7 +238,9 @@ export class Projector {
     const end = reader.read(input, this.#at)
     if (end === UNREAD) return this.#isLast || this.#end - this.#at >= LONGEST_ROW ? undefined : json.STOP
     this.#cut(this.#at)
-    this.#text.add(this.#frames, this.#depth, shape, reader.value, this.#texts.total - before)
+    const list = this.#text.list(this.#frames, this.#depth, this.#texts.total - before)
+    if (this.#onRow === undefined) pushRead(list, shape, reader.value)
+    else list.push(this.#onRow(reader.value as never))
     this.#at = end - 1
     return json.AFTER
   }
