@@ -39,7 +39,7 @@ t.test('fifty bytes lost at each of 100 requests a second are found', async (t) 
 t.test('buffers, handles, latency and wrong answers are looked at, too', async (t) => {
   t.match(grownIn(soak((minute) => ({ externalMb: minute }))), [/external/])
   t.match(grownIn(soak((minute) => ({ rssMb: 150 + 3 * minute }))), [/resident/])
-  t.match(grownIn(soak((minute) => ({ handles: 30 + minute }))), [/handles/])
+  t.match(grownIn(soak((minute) => ({ handles: 30 + 5 * minute }))), [/handles/])
   t.match(grownIn(soak((minute) => ({ p99: 20 + minute ** 2 }))), [/p99/])
   t.match(grownIn(soak((minute) => ({ unexpected: minute === 30 ? 1 : 0 }))), ['1 unexpected answers'])
   t.match(grownIn(soak(() => ({ unavailable: 20 }))), ['240 answers 503'])

@@ -73,7 +73,7 @@ const row = (name: string, one: Sample): Table['rows'][number] => ({
   'heap MB': rounded(one.heapMb, 1),
   'external MB': rounded(one.externalMb, 1),
   handles: one.handles,
-  '503': one.unavailable,
+  unavailable: one.unavailable,
   unexpected: one.unexpected,
 })
 
