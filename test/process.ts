@@ -10,14 +10,14 @@ import { plainly, program } from './program.js'
 export class GatewayProcess {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
-  /** Exit code, or null for a signal. */
+  /** Exit code, or null for a signal; by then all it printed has been read. */
   readonly exited: Promise<number | null>
 
   constructor(args: string[], env: Record<string, string>) {
     const settings = { HOST: '127.0.0.1', PORT: '0', OPS_PORT: '0', RATE_LIMIT_MAX: '1000000' }
     const main = join(program(), 'main.js')
     this.#child = fork(main, args, plainly({ ...settings, ...env }))
-    this.exited = once(this.#child, 'exit').then(([code]) => code)
+    this.exited = once(this.#child, 'close').then(([code]) => code)
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#lines.push(text))
     }

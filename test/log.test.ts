@@ -1,0 +1,76 @@
+/** The log of a process that ends under load: every request that was answered has its line. */
+import { once } from 'node:events'
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { platform, someHash } from './helper.js'
+import { type GatewayProcess, gatewayProcess } from './process.js'
+import { until } from './redis.js'
+
+/** Asks without end over connections that stay open, each request by an id of its own; the ids that were answered. */
+function load(t: Test, { url }: GatewayProcess) {
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const answered = new Set<string>()
+  let isOver = false
+  const lane = async (name: number): Promise<void> => {
+    for (let n = 0; !isOver; n += 1) {
+      const id = `lane-${name}.${n}`
+      try {
+        const asked = httpGet(`${url}/health`, { agent, headers: { 'x-request-id': id } })
+        const [response] = (await once(asked, 'response')) as [IncomingMessage]
+        await once(response.resume(), 'end')
+        answered.add(id)
+      } catch {
+        await pause(1)
+      }
+    }
+  }
+  const lanes = Promise.all(Array.from({ length: 16 }, (_, name) => lane(name)))
+  return {
+    answered,
+    stop: async () => {
+      isOver = true
+      await lanes
+    },
+  }
+}
+
+/** The ids of the requests that a log tells of. @throws when one of its lines is broken. */
+function logged(log: string): Set<string> {
+  const lines = log.trim().split('\n')
+  return new Set(lines.map((line) => JSON.parse(line)).flatMap(({ msg, reqId }) => (msg === 'request' ? [reqId] : [])))
+}
+
+/** Ends a process under load by `end`; @returns its exit code. */
+async function endsUnderLoad(t: Test, child: GatewayProcess, end: () => Promise<void>): Promise<number | null> {
+  const { answered, stop } = load(t, child)
+  await until(() => answered.size >= 1_000)
+  await end()
+  const code = await child.exited
+  await stop()
+  const lines = logged(child.log)
+  const missing = [...answered].filter((id) => !lines.has(id))
+  t.same(missing, [], `of ${answered.size} answers`)
+  return code
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`a process that closes on ${signal} under load loses no line of its log`, async (t) => {
+    const child = await gatewayProcess(t)
+    t.equal(await endsUnderLoad(t, child, async () => child.signal(signal)), 0)
+  })
+}
+
+t.test('a process that a second signal ends at once loses no line of its log', async (t) => {
+  const { url, calls } = await platform(t, () => {})
+  const child = await gatewayProcess(t, { PLATFORM_URL: url })
+  fetch(`${child.url}/v1/me`, { headers: { authorization: `Bearer ${someHash}` } }).catch(() => {})
+  await until(() => calls.length > 0)
+  const end = async (): Promise<void> => {
+    child.signal('SIGINT')
+    await until(() => child.log.includes('"closing"'))
+    child.signal('SIGINT')
+  }
+  t.equal(await endsUnderLoad(t, child, end), 1, 'it did not wait for the request under way')
+})
