@@ -1,8 +1,16 @@
 /** What a caller may cost in time and number, and when the process turns callers away. Knows no route. */
-import type { FastifyHttpOptions, FastifyReply, onRequestHookHandler } from 'fastify'
+import type { FastifyHttpOptions, onRequestHookHandler } from 'fastify'
 import { ApiError } from './errors.js'
 import type { App } from './http.js'
 import { Pressure } from './pressure.js'
+import { UnderWay } from './under-way.js'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Where it stands among the answers under way; -1 = it was given up. */
+    place: number
+  }
+}
 
 /** Connections at once; each is a file descriptor and some kilobytes. */
 const maxConnections = 10_000
@@ -55,22 +63,21 @@ export function installGuards(app: App, { onShed, ticks }: GuardsNeeds): onReque
 
 /** One timer for all requests: Fastify's own `handlerTimeout` costs each of them more than everything else that guards it. */
 function installDeadline(app: App, ticks: () => number): void {
-  const started = new Map<FastifyReply, number>() // the oldest first
+  const underWay = new UnderWay()
+  app.decorateReply('place', -1)
   const sweep = (): void => {
-    const now = ticks()
-    for (const [reply, at] of started) {
-      if (now - at < answerTimeout) break
-      started.delete(reply)
+    for (const reply of underWay.overdue(ticks() - answerTimeout)) {
+      reply.place = -1
       if (!reply.sent) reply.send(new ApiError('gateway_error', { message: 'The answer took too long to be made.' }))
     }
   }
   const timer = setInterval(sweep, 1_000).unref()
   app.addHook('onRequest', (_request, reply, next) => {
-    started.set(reply, ticks())
+    reply.place = underWay.enter(reply, ticks())
     next()
   })
   app.addHook('onResponse', (_request, reply, next) => {
-    started.delete(reply)
+    if (reply.place >= 0) underWay.leave(reply.place)
     next()
   })
   app.addHook('onClose', async () => clearInterval(timer))
