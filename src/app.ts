@@ -14,6 +14,7 @@ import { Identities, type IdentitiesOptions } from './identities.js'
 import { Limits, nameOf, uncapped } from './limits.js'
 import type { Metrics, Realm } from './metrics.js'
 import { type CallReport, Platform } from './platform/platform.js'
+import { ReadingThread } from './platform/thread.js'
 import { Positions } from './positions.js'
 import { gatherRoutes, reference } from './reference.js'
 import { alerts } from './routes/alerts.js'
@@ -111,11 +112,13 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
+  const thread = new ReadingThread({ module: new URL('./reading.js', import.meta.url), context: clock })
   const accountsAt = (url: string, realm: Realm): Accounts => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
       timeoutMs: config.platformTimeoutMs,
+      thread,
       onCall: (report) => {
         platformState = stateAfter(report)
         metrics.called(realm, report)
@@ -150,7 +153,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
     positions,
     translate: translator(onSkipped, words.see),
     platformState: () => platformState,
-    close: () => Promise.all(platforms.map((platform) => platform.close())),
+    close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
   }
 }
 

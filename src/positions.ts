@@ -1,20 +1,14 @@
 /** Last positions per account: an LRU bounded in bytes, seconds of life, one platform call for many waiting. Knows no request. */
 import { LRUCache } from 'lru-cache'
+import { deviceBytes, type Fleet, fleetOf, weight } from './fleet.js'
+import { type Packed, unpacked, wantsZone } from './packed.js'
 import type { Account } from './platform/account.js'
+import { Digest } from './platform/thread.js'
 import type { WireDevice } from './platform/wire.js'
-import { type Device, deviceId, needsZone, toDevice } from './resources/device.js'
+import { type Device, needsZone, toDevice } from './resources/device.js'
 import { translated } from './resources/list.js'
 import { toZone, type Zone } from './resources/zone.js'
 import { neverBack } from './steady.js'
-
-/** All devices of an account as of one platform answer. */
-export interface Fleet {
-  /** By id, ascending. */
-  devices: readonly Device[]
-  byId: ReadonlyMap<number, Device>
-  /** The rows behind them, for what only other resources need. */
-  rows: ReadonlyMap<number, WireDevice>
-}
 
 type Entry = { fleet: Fleet } | { device: Device | undefined }
 
@@ -25,7 +19,7 @@ export interface PositionsOptions {
   /** Rows of the device list that made no device. */
   onSkipped: (rows: number) => void
   /** Every answer's rows, before they are translated. */
-  onRows?: (rows: readonly WireDevice[]) => void
+  onRows?: (rows: readonly object[]) => void
   onLookup?: (isHit: boolean) => void
   /** An entry had to make room for another. */
   onEvicted?: () => void
@@ -115,46 +109,45 @@ export class Positions {
   }
 
   async #fleet(account: Account): Promise<Entry> {
-    const wires = await account.devices()
+    const found = await account.devices()
+    return { fleet: found instanceof Digest ? await this.#unpacked(account, found) : await this.#made(account, found) }
+  }
+
+  async #made(account: Account, wires: WireDevice[]): Promise<Fleet> {
     this.#options.onRows?.(wires)
-    const zone = await zoneFor(account, wires)
+    const zone = wires.some(needsZone) ? await zoneOf(account) : undefined
     const now = this.#clock()
     const { items, skipped } = translated(wires, (row) => toDevice(row, now, zone))
     if (skipped > 0) this.#options.onSkipped(skipped)
-    const devices = items.sort((a, b) => a.id - b.id)
-    const rows = new Map(wires.map((row) => [deviceId(row) ?? 0, row]))
-    return { fleet: { devices, byId: new Map(devices.map((device) => [device.id, device])), rows } }
+    return fleetOf(items, wires)
+  }
+
+  async #unpacked(account: Account, digest: Digest): Promise<Fleet> {
+    const packed = digest.value as Packed
+    for (const [online, rows] of packed.words) this.#options.onRows?.(Array(rows).fill({ online }))
+    if (packed.skipped > 0) this.#options.onSkipped(packed.skipped)
+    return unpacked(packed, wantsZone(packed) ? await zoneOf(account) : undefined)
   }
 
   async #device(account: Account, id: number): Promise<Entry> {
-    const row = await account.device(id)
-    if (row) this.#options.onRows?.([row])
-    const zone = row ? await zoneFor(account, [row]) : undefined
-    return { device: row && toDevice(row, this.#clock(), zone) }
+    const found = await account.device(id)
+    if (found instanceof Digest) return { device: (await this.#unpacked(account, found)).byId.get(id) }
+    if (found) this.#options.onRows?.([found])
+    const zone = found && needsZone(found) ? await zoneOf(account) : undefined
+    return { device: found && toDevice(found, this.#clock(), zone) }
   }
 }
 
 type Ask = () => Promise<Entry>
 
-/** The account's zone, asked for only when a device's time can be told no other way; unknown when it cannot be had. */
-async function zoneFor(account: Account, rows: readonly WireDevice[]): Promise<Zone | undefined> {
-  if (!rows.some(needsZone)) return undefined
+/** The account's zone, for devices whose time can be told no other way; unknown when it cannot be had. */
+async function zoneOf(account: Account): Promise<Zone | undefined> {
   const setup = await account.setup().catch(() => undefined)
   return setup && toZone(setup)
 }
 
-/** What a device weighs beside its texts: two objects of about twenty fields, three map slots, and its sensors. */
-const deviceBytes = 1_500
-const sensorBytes = 200
-
-function weight({ name, driver, address, sensors }: Device): number {
-  let characters = name.length + (driver?.length ?? 0) + (address?.length ?? 0)
-  for (const { type, name, value } of sensors) characters += type.length + name.length + (value?.length ?? 0)
-  return deviceBytes + sensorBytes * sensors.length + 2 * characters
-}
-
 /** About what an entry weighs in memory. */
 function bytesOf(entry: Entry): number {
-  if ('fleet' in entry) return entry.fleet.devices.reduce((sum, device) => sum + weight(device), deviceBytes)
+  if ('fleet' in entry) return entry.fleet.bytes
   return entry.device ? weight(entry.device) : deviceBytes
 }

@@ -1,9 +1,10 @@
 /** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
-import { hasMore, idOf, pageOf } from './pages.js'
+import { hasMore, idOf, looksCut, pageOf } from './pages.js'
 import type { Platform, Query } from './platform.js'
 import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
+import { Digest } from './thread.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
 
@@ -18,9 +19,6 @@ export interface EventFilter {
   to: string | undefined
 }
 
-/** Page sizes a platform may impose on `get_devices` without saying so (platform.md 3.1: 100). */
-const pageStep = 100
-const largestPage = 1_000
 const mostPages = 1_000
 
 export class Account {
@@ -41,40 +39,50 @@ export class Account {
     this.email = who.email
   }
 
-  /** Every device of the account, each once, with its group's title. */
-  async devices(): Promise<wire.WireDevice[]> {
+  /** Every device of the account, each once, with its group's title; or what the reading thread made of all of them. */
+  async devices(): Promise<wire.WireDevice[] | Digest> {
+    const first = await this.#devicesOrDigest({})
+    if (first instanceof Digest) return first
     const found = new Map<string, wire.WireDevice>()
-    let limit: number | undefined
-    for (let page = 1; page <= mostPages; page += 1) {
-      const rows = await this.#deviceRows(limit === undefined ? {} : { page, limit })
+    const add = (rows: wire.WireDevice[]): void => {
+      for (const row of rows) if (!found.has(wire.keyOf(row))) found.set(wire.keyOf(row), row)
+    }
+    add(first)
+    const limit = first.length
+    for (let page = 2; looksCut(limit) && page <= mostPages; page += 1) {
+      const rows = this.#deviceRows(await this.#get('get_devices', { page, limit }))
       const before = found.size
-      for (const row of rows) {
-        const id = String(row.id ?? row.device_data.id)
-        if (!found.has(id)) found.set(id, row)
-      }
-      if (limit === undefined && !looksCut(rows.length)) break
-      limit ??= rows.length
+      add(rows)
       if (found.size === before || rows.length < limit) break
     }
     return [...found.values()]
   }
 
-  /** The device with this id by one small call; a platform that ignores `id` costs the whole list. */
-  async device(id: number): Promise<wire.WireDevice | undefined> {
-    const isIt = (row: wire.WireDevice): boolean => String(row.id ?? row.device_data.id) === String(id)
-    const rows = await this.#deviceRows({ id })
+  /** The device with this id by one small call; a platform that ignores `id` costs the whole list, and may answer with it. */
+  async device(id: number): Promise<wire.WireDevice | Digest | undefined> {
+    const isIt = (row: wire.WireDevice): boolean => wire.keyOf(row) === String(id)
+    const rows = await this.#devicesOrDigest({ id })
+    if (rows instanceof Digest) return rows
     const found = rows.find(isIt)
     if (found || !looksCut(rows.length)) return found
-    return (await this.devices()).find(isIt)
+    const all = await this.devices()
+    return all instanceof Digest ? all : all.find(isIt)
   }
 
-  async #deviceRows(query: Query): Promise<wire.WireDevice[]> {
-    const body = await this.#get('get_devices', query)
+  async #devicesOrDigest(query: Query): Promise<wire.WireDevice[] | Digest> {
+    const body = await this.#platform.get('get_devices', this.#hash, query, 'digest')
+    if (!(body instanceof Digest)) return this.#deviceRows(body)
+    if (body.skipped > 0) this.#onSkipped('get_devices', body.skipped)
+    return body
+  }
+
+  #deviceRows(body: unknown): wire.WireDevice[] {
     const groups = this.#read('get_devices', [wire.wireGroup] as const, pageOf(body).rows)
-    return groups.flatMap(({ title, items }) => {
+    for (const { title, items } of groups) {
       const group = title === undefined ? undefined : String(title)
-      return items.map((item) => ({ ...item, group }))
-    })
+      for (const item of items as wire.WireDevice[]) item.group = group
+    }
+    return groups.flatMap(({ items }) => items)
   }
 
   /** `/edit_setup_data`, asked once and kept: it is large, and an account hardly ever changes its zone. */
@@ -170,6 +178,3 @@ export class Account {
     return this.#platform.get(action, this.#hash, query)
   }
 }
-
-/** A full page of a platform that pages unasked; a longer list is the whole list. */
-const looksCut = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage

@@ -8,46 +8,60 @@ import { PlatformUnavailable } from './errors.js'
 import { plans } from './plans.js'
 import { Projector } from './projector.js'
 import type { Plan } from './projector-plan.js'
+import { Digest, type Job, type ReadingThread } from './thread.js'
+import { mostKept } from './thread-work.js'
 
 /** Past this an answer that has a plan is projected: some 300 devices, ten milliseconds of `JSON.parse`. */
 const border = 1024 * 1024
 /** Past this an answer without a plan is given up. */
 const mostHeld = 64 * 1024 * 1024
-/** Past these an answer with a plan is given up: bytes received, about 140,000 devices of 3.7 kB, and bytes kept of them. */
+/** Past this an answer with a plan is given up: about 140,000 devices of 3.7 kB. */
 const mostProjected = 512 * 1024 * 1024
-const mostKept = 64 * 1024 * 1024
 /** Bytes looked at in one turn of the event loop: a few milliseconds, however fast they arrive. */
 const bytesPerTurn = 256 * 1024
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
+
+/** How a body is read: until when, and by which thread, if any, where it is large. */
+export interface Reading {
+  signal: AbortSignal
+  thread: ReadingThread | undefined
+}
 
 /**
  * Reads a body to its end, or gives it up: leaving early destroys the stream, and with it the socket.
  * All limits count unpacked bytes. A gzip that is none fails with zlib's own error, whose code starts with `Z_`.
  * @throws PlatformUnavailable, or what the stream fails with.
  */
-export function readBody(action: Action, body: Readable, encoding: unknown): Promise<Body> {
-  if (!isGzip(encoding)) return bodyOf(action, body)
+export function readBody(action: Action, body: Readable, encoding: unknown, reading: Reading): Promise<Body> {
+  if (!isGzip(encoding)) return bodyOf(action, body, reading)
   const unpacked = createGunzip({ chunkSize: 64 * 1024 })
   pipeline(body, unpacked, () => {}) // a failure of either ends both, and is thrown where the unpacked bytes are read
-  return bodyOf(action, unpacked)
+  return bodyOf(action, unpacked, reading)
 }
 
-async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>): Promise<Body> {
+async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>, reading: Reading): Promise<Body> {
   const plan = plans[action]
   const held: Uint8Array[] = []
   let received = 0
-  let projection: Projection | undefined
-  for await (const chunk of bytes) {
-    received += chunk.byteLength
-    if (received > (plan ? mostProjected : mostHeld)) throw tooLarge(action, `${received} bytes`)
-    if (projection) await projection.write(chunk)
-    else held.push(chunk)
-    if (!plan || projection || received <= border) continue
-    projection = new Projection(action, plan)
-    for (const part of begun(action, held.splice(0))) await projection.write(part)
+  let large: Job | Projection | undefined
+  try {
+    for await (const chunk of bytes) {
+      received += chunk.byteLength
+      if (received > (plan ? mostProjected : mostHeld)) throw tooLarge(action, `${received} bytes`)
+      if (large) await large.write(chunk)
+      else held.push(chunk)
+      if (!plan || large || received <= border) continue
+      const parts = begun(action, held.splice(0))
+      large = reading.thread?.begin(action, reading.signal) ?? new Projection(action, plan)
+      for (const part of parts) await large.write(part)
+    }
+    if (large === undefined) return Buffer.concat(held).toString()
+    const found = await large.end()
+    return found instanceof Digest ? { digest: found } : found
+  } finally {
+    large?.drop()
   }
-  return projection ? { projected: projection.end() } : Buffer.concat(held).toString()
 }
 
 /** The first bytes of an answer without what may stand before JSON; one that is still blank by now is none. */
@@ -85,9 +99,11 @@ class Projection {
     await setImmediate()
   }
 
-  end(): unknown {
-    return this.#json(() => this.#projector.end())
+  end(): { projected: unknown } {
+    return { projected: this.#json(() => this.#projector.end()) }
   }
+
+  drop(): void {}
 
   #json<T>(work: () => T): T {
     try {

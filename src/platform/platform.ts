@@ -2,11 +2,14 @@
 import { Pool } from 'undici'
 import type { Action } from './actions.js'
 import { dataOf, failureOfStatus } from './answer.js'
-import { readBody } from './body.js'
+import { type Reading, readBody } from './body.js'
 import { Breaker, type BreakerState, type Verdict } from './breaker.js'
 import { PlatformRefused, PlatformUnavailable, type UnavailableReason } from './errors.js'
+import type { ReadingThread } from './thread.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
+
+type Wanted = 'data' | 'digest'
 
 /** What one call came to, for metrics and the health page. `ms` is wall time. */
 export interface CallReport {
@@ -20,6 +23,8 @@ export interface PlatformOptions {
   url: string
   /** One deadline for the whole of a call, from the queue to the last byte. */
   timeoutMs: number
+  /** Reads large answers; without it they are read where they arrive. Stays open when the platform is closed. */
+  thread?: ReadingThread
   onCall?: (report: CallReport) => void
   onBreaker?: (state: BreakerState) => void
 }
@@ -45,6 +50,7 @@ export class Platform {
   readonly #pool: Pool
   readonly #path: string
   readonly #timeoutMs: number
+  readonly #thread: ReadingThread | undefined
   readonly #onCall: (report: CallReport) => void
   readonly #breaker: Breaker
   #pending = 0
@@ -55,6 +61,7 @@ export class Platform {
     const url = new URL(options.url)
     this.#path = url.pathname.replace(/\/+$/, '')
     this.#timeoutMs = options.timeoutMs
+    this.#thread = options.thread
     this.#onCall = options.onCall ?? (() => {})
     this.#breaker = new Breaker({
       coolDownMs,
@@ -72,14 +79,15 @@ export class Platform {
 
   /**
    * Asks one action and returns its data, checked to be an answer to it.
+   * @param wanted `digest` where a `Digest` is as good as the data of a large answer.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  async get(action: Action, hash: string, query: Query = {}): Promise<unknown> {
+  async get(action: Action, hash: string, query: Query = {}, wanted: Wanted = 'data'): Promise<unknown> {
     const started = performance.now()
     const report = (outcome: CallReport['outcome']): void =>
       this.#onCall({ action, outcome, ms: performance.now() - started })
     try {
-      const data = await this.#guarded(action, hash, query)
+      const data = await this.#guarded(action, hash, query, wanted)
       report('ok')
       return data
     } catch (error) {
@@ -102,14 +110,14 @@ export class Platform {
   }
 
   /** Past the breaker: turned away at once while the platform is known to be down. */
-  async #guarded(action: Action, hash: string, query: Query): Promise<unknown> {
+  async #guarded(action: Action, hash: string, query: Query, wanted: Wanted): Promise<unknown> {
     const permit = this.#breaker.enter(`${action} ${hash}`)
     if (!permit) {
       const retryAfterS = Math.max(1, Math.ceil(this.#breaker.remainingMs / 1_000))
       throw new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
     }
     try {
-      const data = await this.#asked(action, this.#target(action, hash, query))
+      const data = await this.#asked(action, this.#target(action, hash, query), wanted)
       permit.tell('well')
       return data
     } catch (error) {
@@ -124,14 +132,15 @@ export class Platform {
     return `${this.#path}/${action}?${search}`
   }
 
-  async #asked(action: Action, target: string): Promise<unknown> {
+  async #asked(action: Action, target: string, wanted: Wanted): Promise<unknown> {
     if (this.#pending >= connections + maxWaiting) throw new PlatformUnavailable(action, 'overload')
     this.#pending += 1
     const signal = AbortSignal.timeout(this.#timeoutMs)
+    const reading = { signal, thread: wanted === 'digest' ? this.#thread : undefined }
     try {
-      return await this.#exchange(action, target, signal).catch((error: unknown) => {
+      return await this.#exchange(action, target, reading).catch((error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
-        return this.#exchange(action, target, signal)
+        return this.#exchange(action, target, reading)
       })
     } catch (error) {
       throw asFailure(action, error, signal)
@@ -140,7 +149,8 @@ export class Platform {
     }
   }
 
-  async #exchange(action: Action, target: string, signal: AbortSignal): Promise<unknown> {
+  async #exchange(action: Action, target: string, reading: Reading): Promise<unknown> {
+    const { signal } = reading
     const {
       statusCode: status,
       headers,
@@ -158,7 +168,11 @@ export class Platform {
       await body.dump({ limit: 128 * 1024, signal }).catch(() => {})
       throw failure
     }
-    return dataOf(action, { status, location, body: await readBody(action, body, headers['content-encoding']) })
+    return dataOf(action, {
+      status,
+      location,
+      body: await readBody(action, body, headers['content-encoding'], reading),
+    })
   }
 }
 

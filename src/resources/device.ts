@@ -1,5 +1,6 @@
 /** A device as we document it, and how it comes from the platform's row; must not know who asks. */
 import { type Static, Type } from 'typebox'
+import type { Scalar } from '../platform/shape.js'
 import type { WireDevice } from '../platform/wire.js'
 import { Paging } from './list.js'
 import { Id, Latitude, Longitude, Nullable, WallClock, Word } from './schema.js'
@@ -78,6 +79,9 @@ const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
+/** Sensors that maintenance services are reckoned by. */
+const COUNTERS = new Set(['odometer', 'engine_hours'])
+
 /** "Not connected" or "Expired", in any language: a word in place of a time. */
 const isWord = (time: string | undefined): boolean => time !== undefined && !/\d/.test(time)
 
@@ -152,6 +156,30 @@ export const deviceId = (wire: WireDevice): number | undefined => id(wire.id) ??
 export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
+/** The name of a device's group by the group's title. */
+export const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
+
+/** Whether the platform's word for a device's state is one we know; where it sends none there is nothing to know. */
+export const isKnownState = (wire: WireDevice): boolean => {
+  const word = text(wire.online)?.toLowerCase()
+  return word === undefined || word === 'offline' || CONNECTED.has(word)
+}
+
+/** What other resources than the device itself are made of: the rest of the row, in the row's own shape. */
+export function restOf({ driver_data, device_data, ...wire }: WireDevice): object {
+  const { id, name, services, distance_unit_hour, unit_of_distance, total_distance } = wire
+  const counters = wire.sensors.filter(({ type }) => COUNTERS.has(text(type)?.toLowerCase() ?? ''))
+  return {
+    ...{ id, name, driver_data, distance_unit_hour, unit_of_distance, total_distance },
+    ...(services.length > 0 ? { services } : {}),
+    ...(counters.length > 0 ? { sensors: counters } : {}),
+    device_data: {
+      ...{ id: device_data.id, name: device_data.name, current_driver_id: device_data.current_driver_id },
+      ...(device_data.services.length > 0 ? { services: device_data.services } : {}),
+    },
+  }
+}
+
 /**
  * The device of a row, or undefined without a usable id (platform.md 11.1).
  * @param now Unix milliseconds, to tell whether a device of unknown state was heard of lately.
@@ -177,6 +205,6 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     driver: text(wire.driver) ?? text(wire.driver_data.name) ?? null,
     address: text(wire.address) ?? null,
     sensors: wire.sensors.map(sensorOf).filter((sensor) => sensor !== undefined),
-    group: text(wire.group) ?? 'Ungrouped',
+    group: groupName(wire.group),
   }
 }

@@ -47,8 +47,14 @@ export function envelope<T>(data: T[], count: number, { limit, offset = 0 }: Pag
   return { object: 'list', count, limit: applied, offset, has_more: offset + data.length < count, data }
 }
 
+/** What a page can be cut from. */
+export interface Sliceable<T> {
+  readonly length: number
+  slice(from: number, to: number): T[]
+}
+
 /** The envelope around the wanted part of all items. */
-export function page<T>(items: readonly T[], { limit, offset = 0 }: Page): List<T> {
+export function page<T>(items: Sliceable<T>, { limit, offset = 0 }: Page): List<T> {
   const end = limit === undefined ? items.length : offset + limit
   return envelope(items.slice(offset, end), items.length, { limit, offset })
 }

@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
+import type { Devices } from '../fleet.js'
 import type { App } from '../http.js'
 import type { Positions } from '../positions.js'
 import { Device, DevicesQuery } from '../resources/device.js'
@@ -12,8 +13,8 @@ import { deviceOf, PathId, queryOf } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
-const pageOf = (devices: readonly Device[], { status, ...wanted }: DevicesQuery): List<Device> =>
-  page(status === undefined ? devices : devices.filter((device) => device.status === status), wanted)
+const pageOf = (devices: Devices, { status, ...wanted }: DevicesQuery): List<Device> =>
+  page(status === undefined ? devices : devices.withStatus(status), wanted)
 
 /** Pages kept per list, and the longest that is kept: a few pages are asked for again and again, and a long one is rare. */
 const mostPages = 4
@@ -21,9 +22,9 @@ const longestKept = 50
 
 /** Pages as they were written by the response schema, for as long as the list they are cut from. */
 class WrittenPages {
-  readonly #pages = new WeakMap<readonly Device[], Map<string, string>>()
+  readonly #pages = new WeakMap<Devices, Map<string, string>>()
 
-  of(devices: readonly Device[], { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): string {
+  of(devices: Devices, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): string {
     if (limit > longestKept) return write()
     const name = `${limit} ${offset} ${status ?? ''}`
     const pages = this.#pages.get(devices) ?? new Map<string, string>()

@@ -11,6 +11,7 @@ import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { Platform } from '../../src/platform/platform.js'
 import { read, type Shape, type Tally } from '../../src/platform/shape.js'
+import { Digest } from '../../src/platform/thread.js'
 import { wireGroup, wireHistory } from '../../src/platform/wire.js'
 import { answers, gateway, platform as openPlatform, someHash, type Test } from '../helper.js'
 
@@ -55,6 +56,12 @@ async function reading(action: Action, get: () => unknown): Promise<unknown> {
   } catch (error) {
     return error instanceof PlatformUnavailable ? error.reason : (error as Error).name
   }
+}
+
+/** What is found where no thread reads answers. */
+function whole<T>(found: T | Digest): T {
+  if (found instanceof Digest) throw new Error('no thread was asked for')
+  return found
 }
 
 const reason = (call: Promise<unknown>): Promise<unknown> =>
@@ -257,7 +264,7 @@ t.test('a list of 37 MB arrives with every device', async (t) => {
     sends(() => Buffer.from(`[{"title":"A","items":${rows}}]`)),
   )
   const account = new Account(served, someHash, { id: 'a', email: null }, () => {})
-  const found = await account.devices()
+  const found = whole(await account.devices())
   t.equal(found.length, 15_500)
   t.match(found[15_499], { id: 15_500, name: 'Wagen 15499 é', group: 'A', sensors: [{ type: 'acc' }] })
 })
