@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../src/store/store.js'
 import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from './helper.js'
 import { GatewayProcess, gatewayProcess } from './process.js'
-import { clusterReplica, redisCluster, redisServer, until, withoutRedis } from './redis.js'
+import { clusterReplica, redisCluster, redisServer, stopOnceCopied, until, withoutRedis } from './redis.js'
 
 const otherHash = someHash.replace('ab', 'zz')
 const dayMs = 86_400_000
@@ -380,7 +380,7 @@ t.test('a gateway killed in the middle of creations loses no key whose answer ar
 
 /** Asks in every way without end, until told to stop; what came of it. */
 function restless(ask: Ask, known: { key: string }) {
-  const found: { what: string; status: number; ms: number; retry: string | null }[] = []
+  const found: { what: string; status: number; retry: string | null }[] = []
   const keys: string[] = [known.key]
   let isOver = false
   const ways: Record<string, () => Promise<Answer>> = {
@@ -392,25 +392,32 @@ function restless(ask: Ask, known: { key: string }) {
   }
   const lane = async ([what, way]: [string, () => Promise<Answer>]) => {
     while (!isOver) {
-      const started = performance.now()
       const { status, headers, body } = await way()
-      found.push({ what, status, ms: performance.now() - started, retry: headers.get('retry-after') })
+      found.push({ what, status, retry: headers.get('retry-after') })
       if (what === 'create' && status === 200) keys.push(body.key)
       await new Promise((next) => setTimeout(next, 5))
     }
   }
   const running = Promise.all(Object.entries(ways).map(lane))
-  return async () => {
-    isOver = true
-    await running
-    return { found, keys }
+  return {
+    /** Resolves once several requests of every way that began after this call have been answered. */
+    async turnsOver(): Promise<void> {
+      const before = found.length
+      const answered = (way: string) => found.slice(before).filter(({ what }) => what === way).length
+      await until(() => Object.keys(ways).every((way) => answered(way) > 3))
+    },
+    async stop() {
+      isOver = true
+      await running
+      return { found, keys }
+    },
   }
 }
 
 async function holds(
   t: Test,
   ask: Ask,
-  { found, keys }: Awaited<ReturnType<ReturnType<typeof restless>>>,
+  { found, keys }: Awaited<ReturnType<ReturnType<typeof restless>['stop']>>,
 ): Promise<void> {
   for (const { what, status, retry } of found) {
     const isFree = what === 'hash' || what === 'health'
@@ -421,26 +428,23 @@ async function holds(
     found.some(({ status }) => status === 503),
     'the outage was felt',
   )
-  const longest = Math.max(...found.map(({ ms }) => ms))
-  t.ok(longest < 1000, `${found.length} answers, the slowest after ${Math.round(longest)} ms`)
-  t.comment(`${found.length} answers, the slowest after ${Math.round(longest)} ms, ${keys.length} keys`)
   const statuses = await Promise.all(keys.map(async (key) => (await ask('/v1/me', key)).status))
   t.same(new Set(statuses), new Set([200]), 'no key that was handed out is lost')
 }
 
 t.test(
-  'when Redis freezes, dies and comes back while requests run, all are answered in time and no key is lost',
+  'when Redis freezes, dies and comes back while requests run, none waits for it and no key is lost',
   { skip: withoutRedis },
   async (t) => {
     const server = await redisServer(t, '--appendonly', 'yes', '--appendfsync', 'always')
     const { url } = await platform(t, twoAccounts)
     const { get } = await sharing(t, server.url, { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '1000', LOG_LEVEL: 'warn' })
-    const stop = restless(get, (await made(get)).body)
+    const { turnsOver, stop } = restless(get, (await made(get)).body)
     const works = async () => (await made(get)).status === 200
     for (const how of ['freeze', 'stop'] as const) {
       await server[how]()
       await until(async () => !(await works()))
-      for (let i = 0; i < 40; i += 1) await get('/v1/me', someHash)
+      await turnsOver()
       if (how === 'freeze') server.thaw()
       else await server.start()
       await until(works)
@@ -450,7 +454,7 @@ t.test(
 )
 
 t.test(
-  'when a node of the cluster dies while requests run, its replica takes over and no key is lost',
+  'when a node of the cluster dies while requests run, none waits for its replica and no key is lost',
   { skip: withoutRedis },
   async (t) => {
     const { url: redisUrl, nodes } = await redisCluster(t)
@@ -459,14 +463,14 @@ t.test(
     const { get } = await sharing(t, redisUrl, { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '1000', LOG_LEVEL: 'warn' })
     const known: { key: string }[] = []
     for (let i = 0; i < 30; i += 1) known.push((await made(get)).body)
-    await nodes[0]!.command('wait', '1', '5000')
-    const stop = restless(get, known[0]!)
-    await nodes[0]!.stop()
-    await until(async () => (await replica.command('role')).startsWith('master'))
-    await until(async () => {
-      const found = await Promise.all(known.map(({ key }) => get('/v1/me', key)))
-      return found.every(({ status }) => status === 200)
-    })
+    const { turnsOver, stop } = restless(get, known[0]!)
+    await stopOnceCopied(nodes[0]!, replica)
+    const works = async () =>
+      (await Promise.all(known.map(({ key }) => get('/v1/me', key)))).every(({ status }) => status === 200)
+    await until(async () => !(await works()))
+    await turnsOver()
+    t.equal(await replica.command('cluster', 'failover', 'takeover'), 'OK')
+    await until(works)
     const { found, keys } = await stop()
     await holds(t, get, { found, keys: [...keys, ...known.map(({ key }) => key)] })
   },

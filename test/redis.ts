@@ -1,5 +1,6 @@
 /** Real Redis servers for tests, one process each on a port of its own; they end with the test that asked for them. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -33,7 +34,9 @@ export class RedisServer {
   constructor(port: number, dir: string, options: string[]) {
     this.port = port
     this.dir = dir
-    this.#options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', ...options]
+    const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '']
+    // A master would wait five seconds for more replicas before it serves the first.
+    this.#options = [...own, '--repl-diskless-sync-delay', '0', ...options]
   }
 
   get url(): string {
@@ -117,21 +120,33 @@ async function clusterNode(t: Test, ...options: string[]): Promise<RedisServer> 
   return redisServer(t, ...cluster, ...options)
 }
 
-/** A node that follows `master` and takes its place when it dies. Resolves when it has what the master has, and all who vote for it know it. */
-export async function clusterReplica(t: Test, master: RedisServer, voters: RedisServer[]): Promise<RedisServer> {
-  const node = await clusterNode(t)
+/**
+ * A node that follows `master` and takes its place when told to by `cluster failover takeover`: how long an election takes depends on the
+ * machine. Resolves when it has what the master has, and all `nodes` know it.
+ */
+export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisServer[]): Promise<RedisServer> {
+  const node = await clusterNode(t, '--cluster-replica-no-failover', 'yes')
   await introduce([node, master])
   const id = await master.command('cluster', 'myid')
   await until(async () => (await node.command('cluster', 'nodes')).includes(id))
   await until(async () => (await node.command('cluster', 'replicate', id)) === 'OK')
   await until(async () => (await node.command('info', 'replication')).includes('master_link_status:up'))
   const replica = `${await node.command('cluster', 'myid')} `
-  const knows = async (voter: RedisServer): Promise<boolean> =>
-    (await voter.command('cluster', 'nodes'))
+  const knows = async (other: RedisServer): Promise<boolean> =>
+    (await other.command('cluster', 'nodes'))
       .split('\n')
       .some((line) => line.startsWith(replica) && line.includes('slave'))
-  await until(async () => (await Promise.all(voters.map(knows))).every(Boolean))
+  await until(async () => (await Promise.all(nodes.map(knows))).every(Boolean))
   return node
+}
+
+/** Kills a master once its replica has all that it acknowledged, for Redis itself does not wait for that; it takes no more meanwhile. */
+export async function stopOnceCopied(master: RedisServer, replica: RedisServer): Promise<void> {
+  await master.command('client', 'pause', '60000', 'write')
+  const offset = async (server: RedisServer, name: string): Promise<string | undefined> =>
+    new RegExp(`^${name}:(\\d+)`, 'm').exec(await server.command('info', 'replication'))?.[1]
+  await until(async () => (await offset(master, 'master_repl_offset')) === (await offset(replica, 'slave_repl_offset')))
+  await master.stop()
 }
 
 async function introduce(nodes: RedisServer[]): Promise<void> {
@@ -151,12 +166,19 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
+/** Not among the ports that are given to whoever asks for any: nobody takes one of these while its server is down. */
+const PORTS = { from: 20_000, to: 32_000 }
+
+/** A port that nobody listens on. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const port = randomInt(PORTS.from, PORTS.to)
+  const server = createServer().listen(port, '127.0.0.1')
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return freePort()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No port')
-  return address.port
+  return port
 }

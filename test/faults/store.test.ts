@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/store.js'
 import { answers, gateway, platform, someHash } from '../helper.js'
-import { type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
+import { type RedisServer, redisServer, stopOnceCopied, until, withoutRedis } from '../redis.js'
 import { isUnavailable } from './faults.js'
 
 /** A gateway whose keys live behind `redisUrl`, and one key. */
@@ -145,8 +145,7 @@ t.test('when Redis', { skip: withoutRedis }, async (t) => {
     const line = await detour(t, master)
     await until(async () => (await replica.command('info', 'replication')).includes('master_link_status:up'))
     const parts = await withKey(t, line.url)
-    await master.command('wait', '1', '5000')
-    await master.stop()
+    await stopOnceCopied(master, replica)
     await endures(t, parts, async () => {
       await replica.command('replicaof', 'no', 'one')
       line.target = replica
