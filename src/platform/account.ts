@@ -29,6 +29,7 @@ export class Account {
   readonly #hash: string
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
+  readonly #underWay = new Map<string, Promise<unknown>>()
   #setup: Promise<wire.WireSetup> | undefined
 
   constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
@@ -174,7 +175,13 @@ export class Account {
     return result
   }
 
-  #get(action: Action, query?: Query): Promise<unknown> {
-    return this.#platform.get(action, this.#hash, query)
+  /** Who asks the same while a call is under way waits for the same answer; nobody changes an answer. */
+  #get(action: Action, query: Query = {}): Promise<unknown> {
+    const question = `${action} ${JSON.stringify(query)}`
+    const same = this.#underWay.get(question)
+    if (same !== undefined) return same
+    const call = this.#platform.get(action, this.#hash, query).finally(() => this.#underWay.delete(question))
+    this.#underWay.set(question, call)
+    return call
   }
 }

@@ -6,6 +6,7 @@ import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.
 import { type CallReport, Platform } from '../../src/platform/platform.js'
 import { Digest } from '../../src/platform/thread.js'
 import { answers, platform as openPlatform, someHash, type Test } from '../helper.js'
+import { until } from '../redis.js'
 
 const client = (t: Test, url: string, timeoutMs = 2_000) => {
   const reports: CallReport[] = []
@@ -222,3 +223,31 @@ t.test('an account shows its hash to nobody', async (t) => {
   const { inspect } = await import('node:util')
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
 })
+
+t.test(
+  'who asks an account the same while a call is under way shares its answer, good or bad; anything else is a call of its own',
+  async (t) => {
+    const waiting: (() => void)[] = []
+    const { url, calls } = await openPlatform(t, (request, response) => {
+      const isRefusing = request.url?.includes('get_alerts')
+      waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":{"data":[]}}'))
+    })
+    const { platform } = client(t, url)
+    const accounts = [someHash, `${someHash}x`].map(
+      (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
+    )
+    const [one, other] = accounts as [Account, Account]
+    const asked = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
+    asked.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
+    const refused = [failure(one.alerts()), failure(one.alerts())]
+    await until(async () => calls.length === 4)
+    for (const answer of waiting.splice(0)) answer()
+    await Promise.all(asked)
+    t.same(await Promise.all(refused), ['server_error', 'server_error'])
+    t.equal(calls.length, 4, 'three histories and one list of alerts')
+    const again = one.history(7, '2026-05-11', '2026-05-11')
+    await until(async () => calls.length === 5)
+    for (const answer of waiting.splice(0)) answer()
+    await again
+  },
+)
