@@ -1,22 +1,18 @@
 /** A large fleet as the reading thread packs it: bytes and indexes, of which objects are made when somebody asks for them. Knows no thread. */
 import { type ById, deviceBytes, type Fleet } from './fleet.js'
+import { type Texts, textAt } from './packed-texts.js'
 import { read } from './platform/shape.js'
 import { type WireDevice, wireDevice } from './platform/wire.js'
 import { type Device, type DeviceStatus, toDevice } from './resources/device.js'
 import type { Sliceable } from './resources/list.js'
 import type { Zone } from './resources/zone.js'
-
-/** JSON texts one behind the other; text `i` goes from `starts[i]` to `starts[i + 1]`. */
-export interface Texts {
-  bytes: Uint8Array
-  starts: Uint32Array
-}
+import { rowOfRest } from './rest.js'
 
 /** Devices by id, ascending, all in the same order. */
 export interface Packed {
   ids: Float64Array
   devices: Texts
-  /** What other resources read of each row; the whole row where only the account's zone can tell the device. */
+  /** The rest of each row (`rest.ts`), or the whole row where only the account's zone can tell the device. */
   rows: Texts
   /** Place of the status in `statuses`, and `needsZone` where only the account's zone can tell the device. */
   marks: Uint8Array
@@ -33,9 +29,6 @@ export const needsZoneMark = 4
 
 /** Objects kept of a fleet, so that what is asked for again is the same object. */
 const mostMade = 1_000
-
-const textAt = ({ bytes, starts }: Texts, at: number): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset).toString('utf8', starts[at], starts[at + 1])
 
 /** The place of an id among ascending ones, -1 where it is none of them. */
 function placeOf(ids: Float64Array, id: number): number {
@@ -100,7 +93,10 @@ export const wantsZone = ({ marks }: Packed): boolean => marks.some((mark) => (m
 /** @param zone the account's zone, where it is wanted and known. */
 export function unpacked(packed: Packed, zone: Zone | undefined): Fleet {
   const { ids, devices, rows, marks, now } = packed
-  const row = (at: number): WireDevice => read(wireDevice, JSON.parse(textAt(rows, at)))
+  const row = (at: number): WireDevice => {
+    const kept: unknown = JSON.parse(textAt(rows, at))
+    return Array.isArray(kept) ? rowOfRest(kept) : read(wireDevice, kept)
+  }
   const device = (at: number): Device => {
     const isOfZone = zone !== undefined && ((marks[at] as number) & needsZoneMark) !== 0
     const device: Device = JSON.parse(textAt(devices, at))

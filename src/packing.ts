@@ -1,56 +1,69 @@
 /** Packs a device list as its rows arrive. Runs in the reading thread; knows neither threads nor bytes of answers. */
-import { needsZoneMark, type Packed, statuses, type Texts } from './packed.js'
+import { needsZoneMark, type Packed, statuses } from './packed.js'
+import { Bytes, joined, type Place } from './packed-texts.js'
 import { failureOfData } from './platform/answer.js'
 import { largestPage, looksCut, pageOf } from './platform/pages.js'
 import { itemsOf, read } from './platform/shape.js'
 import type { Work } from './platform/thread-work.js'
 import { keyOf, type WireDevice, wireDevice } from './platform/wire.js'
-import { type Device, groupName, isKnownState, needsZone, restOf, toDevice } from './resources/device.js'
+import { groupName, isKnownState, needsZone, toDevice } from './resources/device.js'
+import { restOf } from './rest.js'
 
 /** Unknown words remembered of one list. */
 const mostWords = 50
 const longestWord = 100
+/** How a device's JSON ends as long as its group, the last of its fields, is unknown. */
+const noGroup = '""}'
 
 /** What stands for a row once it is translated. */
 class Translated {
   readonly key: string
-  readonly device: Device | undefined
-  /** JSON of what is kept of the row. */
-  readonly rest: string
-  readonly wantsZone: boolean
-  /** Only as long as all rows together may be one page of a longer list. */
-  readonly row: WireDevice | undefined
+  /** 0 where the row made no device. */
+  readonly id: number
+  readonly mark: number
+  readonly device: Place
+  readonly rest: Place
+  /** The whole row, as long as all rows together may be one page of a longer list; as a text, since objects that stay cost most. */
+  readonly whole: Place | undefined
 
-  constructor(row: WireDevice, now: number, isKept: boolean) {
+  constructor(row: WireDevice, now: number, texts: Bytes, isWhole: boolean) {
+    const device = toDevice(row, now)
+    const wantsZone = device?.last_seen === null && needsZone(row)
+    if (device) device.group = ''
     this.key = keyOf(row)
-    this.device = toDevice(row, now)
-    this.wantsZone = this.device?.last_seen === null && needsZone(row)
-    this.rest = JSON.stringify(this.wantsZone ? row : restOf(row))
-    this.row = isKept ? row : undefined
+    this.id = device?.id ?? 0
+    this.mark = device ? statuses.indexOf(device.status) | (wantsZone ? needsZoneMark : 0) : 0
+    this.device = texts.add(JSON.stringify(device ?? ''))
+    this.rest = texts.add(JSON.stringify(wantsZone ? row : restOf(row)))
+    this.whole = isWhole ? texts.add(JSON.stringify(row)) : undefined
   }
 }
 
-const isRecord = (raw: unknown): raw is Record<string, unknown> =>
-  typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+/** A row in its group. */
+interface Grouped {
+  row: Translated
+  title: string | undefined
+}
 
 /** @param now Unix milliseconds, see `toDevice`. */
 export function packing(now: number): Work {
   let rows = 0
+  const texts = new Bytes()
   const words = new Map<string, number>()
-  const translated = (row: WireDevice): Translated => {
+  const onRow = (row: WireDevice): Translated => {
     if (!isKnownState(row)) count(words, String(row.online).slice(0, longestWord))
-    return new Translated(row, now, ++rows <= largestPage)
+    return new Translated(row, now, texts, ++rows <= largestPage)
   }
   return {
-    onRow: translated,
+    onRow,
     finish: (data) => {
       if (failureOfData('get_devices', data) !== undefined) return { projected: data }
-      const { all, skipped } = gathered(data, translated)
-      if (looksCut(all.length)) return { projected: plain(all) }
-      const packed = packedOf(all, now, [...words])
-      const { ids, devices, rows, marks } = packed
-      const transfer = [ids, devices.bytes, devices.starts, rows.bytes, rows.starts, marks].map(({ buffer }) => buffer)
-      return { value: packed, skipped, transfer: transfer as ArrayBuffer[] }
+      const { all, skipped } = gathered(data, onRow)
+      if (looksCut(all.length)) return { projected: all.map((each) => whole(each, texts)) }
+      const value: Packed = { ...packed(all, texts), now, words: [...words] }
+      const { ids, devices, rows, marks } = value
+      const arrays = [ids, devices.bytes, devices.starts, rows.bytes, rows.starts, marks]
+      return { value, skipped, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
     },
   }
 }
@@ -59,65 +72,51 @@ function count(words: Map<string, number>, word: string): void {
   if (words.has(word) || words.size < mostWords) words.set(word, (words.get(word) ?? 0) + 1)
 }
 
+const isRecord = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+
 /** Every row with its group's title, in the order of the answer, and how many groups and rows were no records. */
-function gathered(data: unknown, translated: (row: WireDevice) => Translated) {
-  const all: { row: Translated; title: string | undefined }[] = []
-  let skipped = 0
-  for (const group of itemsOf(pageOf(data).rows)) {
-    if (!isRecord(group)) {
-      skipped++
-      continue
-    }
-    const title = read('scalar', group.title)
+function gathered(data: unknown, onRow: (row: WireDevice) => Translated): { all: Grouped[]; skipped: number } {
+  const all: Grouped[] = []
+  const groups = itemsOf(pageOf(data).rows)
+  const records = groups.filter(isRecord)
+  let skipped = groups.length - records.length
+  for (const group of records) {
+    const sent = read('scalar', group.title)
+    const title = sent === undefined ? undefined : String(sent)
     for (const item of itemsOf(group.items)) {
-      if (!isRecord(item)) skipped++
-      else
-        all.push({
-          row: item instanceof Translated ? item : translated(read(wireDevice, item)),
-          title: title === undefined ? undefined : String(title),
-        })
+      if (isRecord(item)) all.push({ row: item instanceof Translated ? item : onRow(read(wireDevice, item)), title })
+      else skipped++
     }
   }
   return { all, skipped }
 }
 
-type Gathered = ReturnType<typeof gathered>['all']
+/** A row as an answer holds it, in a group of its own. */
+const whole = ({ row, title }: Grouped, texts: Bytes): object => ({
+  title,
+  items: row.whole === undefined ? [] : [JSON.parse(texts.text(row.whole))],
+})
 
-/** The rows as an answer holds them. */
-const plain = (all: Gathered): object[] => all.map(({ row, title }) => ({ title, items: [row.row] }))
-
-function packedOf(all: Gathered, now: number, words: [string, number][]): Packed {
+function packed(all: readonly Grouped[], texts: Bytes): Omit<Packed, 'now' | 'words'> {
   const seen = new Set<string>()
-  const found: (Translated & { device: Device })[] = []
-  let skipped = 0
-  for (const { row, title } of all) {
-    if (seen.has(row.key)) continue
-    seen.add(row.key)
-    if (row.device === undefined) skipped++
-    else {
-      row.device.group = groupName(title)
-      found.push(row as Translated & { device: Device })
-    }
-  }
-  const sorted = found.sort((a, b) => a.device.id - b.device.id)
+  const own = all.filter(({ row: { key } }) => !seen.has(key) && seen.add(key))
+  const sorted = own.filter(({ row }) => row.id > 0).sort((a, b) => a.row.id - b.row.id)
+  const groups = new Map<string | undefined, Place>()
+  for (const { title } of sorted)
+    if (!groups.has(title)) groups.set(title, texts.add(`${JSON.stringify(groupName(title))}}`))
+  const withoutGroup = ({ at, length }: Place): Place => ({ at, length: length - noGroup.length })
   return {
-    ids: Float64Array.from(sorted, ({ device }) => device.id),
-    devices: textsOf(sorted.map(({ device }) => JSON.stringify(device))),
-    rows: textsOf(sorted.map(({ rest }) => rest)),
-    marks: Uint8Array.from(sorted, markOf),
-    now,
-    skipped,
-    words,
+    ids: Float64Array.from(sorted, ({ row }) => row.id),
+    devices: joined(
+      texts,
+      sorted.map(({ row, title }) => [withoutGroup(row.device), groups.get(title) as Place]),
+    ),
+    rows: joined(
+      texts,
+      sorted.map(({ row }) => [row.rest]),
+    ),
+    marks: Uint8Array.from(sorted, ({ row }) => row.mark),
+    skipped: own.length - sorted.length,
   }
-}
-
-const markOf = ({ device, wantsZone }: Translated & { device: Device }): number =>
-  statuses.indexOf(device.status) | (wantsZone ? needsZoneMark : 0)
-
-function textsOf(texts: string[]): Texts {
-  const starts = new Uint32Array(texts.length + 1)
-  for (const [i, text] of texts.entries()) starts[i + 1] = (starts[i] as number) + Buffer.byteLength(text)
-  const bytes = Buffer.allocUnsafeSlow(starts.at(-1) as number)
-  for (const [i, text] of texts.entries()) bytes.write(text, starts[i] as number)
-  return { bytes, starts }
 }

@@ -19,6 +19,7 @@ const SPACE = Buffer.from(' ')
 
 /** The piece being looked at, for the time of one `write`, and a zero byte, which is nothing of JSON. */
 const input = Buffer.alloc(LONGEST_ROW + PIECE + 1)
+const inputs = { bytes: input, words: new DataView(input.buffer, input.byteOffset, input.length) }
 
 const NOTHING = Buffer.alloc(0)
 
@@ -235,7 +236,7 @@ export class Projector {
     const reader = this.#readers.get(plan) ?? new RecordReader(shape, this.#texts)
     this.#readers.set(plan, reader)
     const before = this.#texts.total
-    const end = reader.read(input, this.#at)
+    const end = reader.read(inputs, this.#at)
     if (end === UNREAD) return this.#isLast || this.#end - this.#at >= LONGEST_ROW ? undefined : json.STOP
     this.#cut(this.#at)
     const list = this.#text.list(this.#frames, this.#depth, this.#texts.total - before)

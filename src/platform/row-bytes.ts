@@ -1,13 +1,25 @@
 /** Where a JSON value ends, and what number it is, byte by byte; the bytes end with a zero. Knows no shape. */
 import * as json from './projector-table.js'
 
+// Imported names are looked up each time.
+const {
+  QUOTE,
+  COMMA_BYTE,
+  COLON_BYTE,
+  OPEN_LIST_BYTE,
+  BACKSLASH,
+  CLOSE_LIST_BYTE,
+  OPEN_RECORD_BYTE,
+  CLOSE_RECORD_BYTE,
+} = json
+
 const UNREAD = -1
 /** Nesting that fits into the bits of one number; deeper is for others. */
 const MOST_LEVELS = 30
 
 const PLAIN = new Uint8Array(256).fill(1, 0x20)
-PLAIN[json.QUOTE] = 0
-PLAIN[json.BACKSLASH] = 0
+PLAIN[QUOTE] = 0
+PLAIN[BACKSLASH] = 0
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
@@ -22,8 +34,8 @@ export function endOfString(bytes: Uint8Array, at: number): number {
   let to = at + 1
   for (;;) {
     while (PLAIN[bytes[to] as number] === 1) to++
-    if (bytes[to] === json.QUOTE) return to + 1
-    if (bytes[to] !== json.BACKSLASH) return UNREAD
+    if (bytes[to] === QUOTE) return to + 1
+    if (bytes[to] !== BACKSLASH) return UNREAD
     to = endOfEscape(bytes, to + 1)
     if (to === UNREAD) return UNREAD
   }
@@ -84,7 +96,7 @@ export function isWord(bytes: Uint8Array, at: number, word: 'true' | 'false' | '
 
 function endOfScalar(bytes: Uint8Array, at: number): number {
   const byte = bytes[at] as number
-  if (byte === json.QUOTE) return endOfString(bytes, at)
+  if (byte === QUOTE) return endOfString(bytes, at)
   if (byte <= 0x39) return endOfNumber(bytes, at)
   if (byte === 0x6e) return isWord(bytes, at, 'null') ? at + 4 : UNREAD
   if (byte === 0x74) return isWord(bytes, at, 'true') ? at + 4 : UNREAD
@@ -93,24 +105,24 @@ function endOfScalar(bytes: Uint8Array, at: number): number {
 
 /** Behind a name and its colon. */
 function endOfName(bytes: Uint8Array, at: number): number {
-  if (bytes[at] !== json.QUOTE) return UNREAD
+  if (bytes[at] !== QUOTE) return UNREAD
   const end = endOfString(bytes, at)
-  return end !== UNREAD && bytes[end] === json.COLON_BYTE ? end + 1 : UNREAD
+  return end !== UNREAD && bytes[end] === COLON_BYTE ? end + 1 : UNREAD
 }
 
 /** Behind the value that starts at `from` and holds no blanks between its parts. */
 export function endOfValue(bytes: Uint8Array, from: number): number {
   const first = bytes[from]
-  if (first !== json.OPEN_RECORD_BYTE && first !== json.OPEN_LIST_BYTE) return endOfScalar(bytes, from)
+  if (first !== OPEN_RECORD_BYTE && first !== OPEN_LIST_BYTE) return endOfScalar(bytes, from)
   let at = from
   /** A bit for each open level, the innermost lowest: whether it is a list. */
   let lists = 0
   let depth = 0
   for (;;) {
     const byte = bytes[at]
-    if (byte === json.OPEN_RECORD_BYTE || byte === json.OPEN_LIST_BYTE) {
+    if (byte === OPEN_RECORD_BYTE || byte === OPEN_LIST_BYTE) {
       if (++depth > MOST_LEVELS) return UNREAD
-      const isList = byte === json.OPEN_LIST_BYTE
+      const isList = byte === OPEN_LIST_BYTE
       lists = (lists << 1) | (isList ? 1 : 0)
       at++
       if (bytes[at] !== byte + 2) {
@@ -123,12 +135,12 @@ export function endOfValue(bytes: Uint8Array, from: number): number {
       at = endOfScalar(bytes, at)
       if (at === UNREAD) return UNREAD
     }
-    while (bytes[at] === ((lists & 1) === 1 ? json.CLOSE_LIST_BYTE : json.CLOSE_RECORD_BYTE)) {
+    while (bytes[at] === ((lists & 1) === 1 ? CLOSE_LIST_BYTE : CLOSE_RECORD_BYTE)) {
       at++
       if (--depth === 0) return at
       lists >>= 1
     }
-    if (bytes[at] !== json.COMMA_BYTE) return UNREAD
+    if (bytes[at] !== COMMA_BYTE) return UNREAD
     at++
     if ((lists & 1) === 1) continue
     at = endOfName(bytes, at)

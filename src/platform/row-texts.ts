@@ -21,14 +21,15 @@ export class Texts {
     const length = to - from
     this.total += length
     if (length === 0) return ''
-    if (length > LONGEST_KEPT) return made(bytes, from, to)
+    if (length > LONGEST_KEPT)
+      return isPlain(bytes, from, to) ? bytes.toString('latin1', from, to) : decoded(bytes, from, to)
     const middle = bytes[from + (length >> 1)] as number
     const place =
       (length * 61 + (bytes[from] as number) * 7 + (bytes[to - 1] as number) * 13 + middle * 29) & (KEPT - 1)
     const kept = this.#kept[place] as Kept
     if (isWritten(kept.written, bytes, from, length)) return kept.text
-    kept.text = made(bytes, from, to)
     kept.written = bytes.toString('latin1', from, to)
+    kept.text = isPlain(bytes, from, to) ? kept.written : decoded(bytes, from, to)
     return kept.text
   }
 }
@@ -39,12 +40,13 @@ function isWritten(written: string, bytes: Buffer, from: number, length: number)
   return true
 }
 
-function made(bytes: Buffer, from: number, to: number): string {
+/** Whether the characters are the bytes. */
+function isPlain(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at] as number
-    if (byte === 0x5c || byte > 0x7f) return decoded(bytes, from, to)
+    if (byte === 0x5c || byte > 0x7f) return false
   }
-  return bytes.toString('latin1', from, to)
+  return true
 }
 
 /** Invalid UTF-8 reads as U+FFFD. */

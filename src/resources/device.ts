@@ -79,9 +79,6 @@ const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
-/** Sensors that maintenance services are reckoned by. */
-const COUNTERS = new Set(['odometer', 'engine_hours'])
-
 /** "Not connected" or "Expired", in any language: a word in place of a time. */
 const isWord = (time: string | undefined): boolean => time !== undefined && !/\d/.test(time)
 
@@ -163,21 +160,6 @@ export const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
 export const isKnownState = (wire: WireDevice): boolean => {
   const word = text(wire.online)?.toLowerCase()
   return word === undefined || word === 'offline' || CONNECTED.has(word)
-}
-
-/** What other resources than the device itself are made of: the rest of the row, in the row's own shape. */
-export function restOf({ driver_data, device_data, ...wire }: WireDevice): object {
-  const { id, name, services, distance_unit_hour, unit_of_distance, total_distance } = wire
-  const counters = wire.sensors.filter(({ type }) => COUNTERS.has(text(type)?.toLowerCase() ?? ''))
-  return {
-    ...{ id, name, driver_data, distance_unit_hour, unit_of_distance, total_distance },
-    ...(services.length > 0 ? { services } : {}),
-    ...(counters.length > 0 ? { sensors: counters } : {}),
-    device_data: {
-      ...{ id: device_data.id, name: device_data.name, current_driver_id: device_data.current_driver_id },
-      ...(device_data.services.length > 0 ? { services: device_data.services } : {}),
-    },
-  }
 }
 
 /**
