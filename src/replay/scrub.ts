@@ -44,6 +44,12 @@ const token = new RegExp(
   'giu',
 )
 
+/** Whether a word is the letters of a number plate, which may spell a word of the platform, as they may spell a unit in a quantity. `match`: what `replace` tells after the match. */
+function endsPlate(found: string, match: unknown[]): boolean {
+  const [offset, raw] = match.slice(-3) as [number, string]
+  return /^[A-Z]{2,4}$/.test(found) && /(?<![\d:.])\d{1,4}(?: |-|%20)?$/.test(raw.slice(0, offset))
+}
+
 export type Scrub = (exchange: Exchange) => Exchange
 
 /** A scrubber whose replacements all come from one set of pseudonyms. */
@@ -55,10 +61,11 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
       if (kinds.url !== undefined) return 'https://platform.example.com/'
       if (kinds.email !== undefined) return pseudonyms.email(found)
       if (kinds.pair !== undefined) return pair(found)
-      if (kinds.date !== undefined || kinds.quantity !== undefined) return found
+      if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
+      if (kinds.date !== undefined) return found
       if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
       if (kinds.number !== undefined) return isText ? pseudonyms.shaped(found) : found
-      return vocabulary.has(found.toLowerCase()) ? found : pseudonyms.shaped(found)
+      return vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest) ? found : pseudonyms.shaped(found)
     })
 
   const pair = (found: string): string => {

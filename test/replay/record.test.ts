@@ -32,7 +32,9 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   phone: digits(9).map((value) => `+34${value}`),
   sim_number: digits(15).filter((value) => !value.startsWith('99')),
   vin: fc.stringMatching(/^[A-HJ-NPR-Z]{5}[0-9]{6}[A-Z]{6}$/),
-  plate_number: fc.tuple(digits(4), letters).map(([a, b]) => `${a} ${b}`),
+  plate_number: fc
+    .tuple(digits(4), fc.oneof(letters, fc.constantFrom('WAS', 'GPS', 'DAY')))
+    .map(([a, b]) => `${a} ${b}`),
   registration_number: digits(9),
   object_owner: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   address: fc.stringMatching(/^[A-Z][bcdfgh]{8} [1-9][0-9]{4}$/),
