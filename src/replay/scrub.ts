@@ -44,7 +44,10 @@ const token = new RegExp(
   'giu',
 )
 
-/** Whether a word is the letters of a number plate, which may spell a word of the platform, as they may spell a unit in a quantity. `match`: what `replace` tells after the match. */
+/**
+ * Whether a word is the letters of a number plate: they may spell a word of the platform, as they may spell a unit in a quantity.
+ * @param match what `replace` tells after the match.
+ */
 function endsPlate(found: string, match: unknown[]): boolean {
   const [offset, raw] = match.slice(-3) as [number, string]
   return /^[A-Z]{2,4}$/.test(found) && /(?<![\d:.])\d{1,4}(?: |-|%20)?$/.test(raw.slice(0, offset))
