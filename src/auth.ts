@@ -52,11 +52,11 @@ export function authentication({ identities, demoToken, limits, clock }: AuthOpt
     const read = good.get(header)
     const credential = read ?? parseCredential(header, demoToken)
     const known = identities.known(credential, request.ip)
+    const passed = (): void => {
+      if (read === undefined) good.set(header, credential)
+      next()
+    }
     if (known === undefined) {
-      const passed = (): void => {
-        if (!read) good.set(header, credential)
-        next()
-      }
       ask(credential, request, reply).then(passed, next)
       return
     }
@@ -67,6 +67,6 @@ export function authentication({ identities, demoToken, limits, clock }: AuthOpt
       return
     }
     admitAs(request, known)
-    next()
+    passed()
   }
 }

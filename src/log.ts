@@ -37,22 +37,25 @@ function stamp(): () => string {
   }
 }
 
-/** Lines wait for each other until they are this long together, in characters, or the first has waited this long, in milliseconds. */
+/** Lines wait for each other until they are this long together, in bytes, or the first has waited this long, in milliseconds. */
 const enough = 65_536
 const longestWaitMs = 10
 
 /** The standard output, which gets many lines as one text: each write costs as much as several answers from memory. */
 function gathered(): DestinationStream & { flushSync(): void; flush(written: () => void): void } {
-  const out = pino.destination({ dest: 1, sync: false, minLength: 1 }) // with 0 its `flush` waits for nothing
-  let text = ''
+  // With a `minLength` of 0 its `flush` waits for nothing.
+  const out = pino.destination({ dest: 1, sync: false, minLength: 1, contentMode: 'buffer' })
+  const lines = Buffer.allocUnsafeSlow(enough)
+  let length = 0
   let timer: NodeJS.Timeout | undefined
   const pass = (): void => {
-    const lines = text
     clearTimeout(timer)
     timer = undefined
-    text = ''
-    if (lines !== '') out.write(lines)
+    if (length === 0) return
+    write(Buffer.from(lines.subarray(0, length))) // a copy: what is handed over is read later
+    length = 0
   }
+  const write = (bytes: Buffer): void => void out.write(bytes as unknown as string) // typed for the other mode only
   const flushSync = (): void => {
     pass()
     out.flushSync()
@@ -60,9 +63,11 @@ function gathered(): DestinationStream & { flushSync(): void; flush(written: () 
   process.on('exit', flushSync)
   return {
     write(line) {
-      text += line
-      if (text.length >= enough) pass()
-      else timer ??= setTimeout(pass, longestWaitMs)
+      const most = 3 * line.length // UTF-8 of one UTF-16 unit
+      if (length + most > enough) pass()
+      if (most > enough) return write(Buffer.from(line))
+      length += lines.write(line, length)
+      timer ??= setTimeout(pass, longestWaitMs)
     },
     flushSync,
     flush(written) {
