@@ -11,8 +11,8 @@ import type { Plan } from './projector-plan.js'
 import { Digest, type Job, type ReadingThread } from './thread.js'
 import { mostKept } from './thread-work.js'
 
-/** Past this an answer that has a plan is projected: some 300 devices, ten milliseconds of `JSON.parse`. */
-const border = 1024 * 1024
+/** Past this an answer that has a plan is projected: some 70 devices, from which on that is cheaper than `JSON.parse` and `read`. */
+const border = 256 * 1024
 /** Past this an answer without a plan is given up. */
 const mostHeld = 64 * 1024 * 1024
 /** Past this an answer with a plan is given up: about 140,000 devices of 3.7 kB. */

@@ -7,7 +7,8 @@ import { wireDevice, wireGroup } from '../../src/platform/wire.js'
 import { deviceList } from './device-list.js'
 
 const CHUNK = 1 << 16
-const plan = new Plan([[wireGroup], { items: [wireGroup], data: [wireGroup], status: 'scalar', message: 'scalar' }])
+const shapes = [[wireGroup], { items: [wireGroup], data: [wireGroup], status: 'scalar', message: 'scalar' }] as const
+const plan = new Plan(shapes, [wireDevice])
 
 const toRow = (row: Read<typeof wireDevice>) => ({
   ...{
