@@ -69,6 +69,14 @@ export class Positions {
     return entry.fleet
   }
 
+  /** Every device where they are remembered: no promise need be made. */
+  rememberedAll(account: Account): Fleet | undefined {
+    const entry = this.#cache.get(account.id)
+    if (!entry || !('fleet' in entry)) return undefined
+    this.#options.onLookup?.(true)
+    return entry.fleet
+  }
+
   /** One device where it is remembered, which most are that are asked for: no promise need be made. */
   remembered(account: Account, id: number): Device | undefined {
     const entry = this.#cache.get(account.id) ?? this.#cache.get(`${account.id}:${id}`)

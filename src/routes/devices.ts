@@ -20,20 +20,20 @@ const pageOf = (devices: Devices, { status, ...wanted }: DevicesQuery): List<Dev
 const mostPages = 4
 const longestKept = 50
 
-/** Pages as they were written by the response schema, for as long as the list they are cut from. */
+/** Pages as they were written by the response schema and go over the wire, for as long as the list they are cut from. */
 class WrittenPages {
-  readonly #pages = new WeakMap<Devices, Map<string, string>>()
+  readonly #pages = new WeakMap<Devices, Map<string, Buffer>>()
 
-  of(devices: Devices, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): string {
+  of(devices: Devices, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): Buffer | string {
     if (limit > longestKept) return write()
     const name = `${limit} ${offset} ${status ?? ''}`
-    const pages = this.#pages.get(devices) ?? new Map<string, string>()
+    const pages = this.#pages.get(devices) ?? new Map<string, Buffer>()
     this.#pages.set(devices, pages)
     const known = pages.get(name)
     if (known !== undefined) return known
-    const text = write()
-    if (pages.size < mostPages) pages.set(name, text)
-    return text
+    const bytes = Buffer.from(write())
+    if (pages.size < mostPages) pages.set(name, bytes)
+    return bytes
   }
 }
 
@@ -51,15 +51,15 @@ class Written {
   }
 }
 
-/** A text that is JSON already; typed as what it says. */
-function sent<T>(reply: FastifyReply, text: string): T {
+/** What is JSON already; typed as what it says. */
+function sent<T>(reply: FastifyReply, json: Buffer | string): T {
   reply.type('application/json; charset=utf-8')
-  return text as unknown as T
+  return json as unknown as T
 }
 
 /** Answers at once where there is nothing to wait for. */
-const whenKnown = <T>(device: Device | Promise<Device>, answer: (device: Device) => T): T | Promise<T> =>
-  device instanceof Promise ? device.then(answer) : answer(device)
+const whenKnown = <Known, T>(known: Known | Promise<Known>, answer: (known: Known) => T): T | Promise<T> =>
+  known instanceof Promise ? known.then(answer) : answer(known)
 
 export function devices(app: App, { positions }: { positions: Positions }): void {
   const written = new WrittenPages()
@@ -77,11 +77,14 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: ListOf(Device) },
       },
     },
-    async (request, reply) => {
+    (request, reply) => {
       const query = queryOf(DevicesQuery, request)
-      const { devices } = await positions.all(request.account)
-      const text = written.of(devices, query, () => String(reply.serialize(pageOf(devices, query))))
-      return sent<List<Device>>(reply, text)
+      return whenKnown(positions.rememberedAll(request.account) ?? positions.all(request.account), ({ devices }) =>
+        sent<List<Device>>(
+          reply,
+          written.of(devices, query, () => String(reply.serialize(pageOf(devices, query)))),
+        ),
+      )
     },
   )
 
