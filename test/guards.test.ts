@@ -6,6 +6,7 @@ import { answers, Clock, gateway, platform, someHash } from './helper.js'
 import { until } from './redis.js'
 
 const otherHash = someHash.replace('ab', 'zz')
+const thirdHash = someHash.replace('ab', 'yy')
 const well = answers({})
 
 t.test('an answer that is not made within 50 seconds is the documented 503, wherever it is stuck', async (t) => {
@@ -23,7 +24,7 @@ t.test('an answer that is not made within 50 seconds is the documented 503, wher
   await until(() => held.length === 2)
   time.advance(49_000)
   t.equal((await get('/v1/me', someHash)).status, 200, 'others are not held up')
-  const younger = get('/v1/geofences', someHash)
+  const younger = get('/v1/geofences', thirdHash) // a call of its own
   await until(() => held.length === 3)
   time.advance(1_001)
   isUnavailable(t, await reading, 'stuck while it reads')
