@@ -112,7 +112,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./reading.js', import.meta.url), context: clock })
+  const thread = new ReadingThread({ module: new URL('./fleet/reading.js', import.meta.url), context: clock })
   const accountsAt = (url: string, realm: Realm): Accounts => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({

@@ -1,7 +1,7 @@
 /** Last positions per account: an LRU bounded in bytes, seconds of life, one platform call for many waiting. Knows no request. */
 import { LRUCache } from 'lru-cache'
-import { deviceBytes, type Fleet, fleetOf, weight } from './fleet.js'
-import { type Packed, unpacked, wantsZone } from './packed.js'
+import { deviceBytes, type Fleet, fleetOf, weight } from './fleet/fleet.js'
+import { type Packed, unpacked, wantsZone } from './fleet/packed.js'
 import type { Account } from './platform/account.js'
 import { Digest } from './platform/thread.js'
 import type { WireDevice } from './platform/wire.js'

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
-import type { Devices } from '../fleet.js'
+import type { Devices } from '../fleet/fleet.js'
 import type { App } from '../http.js'
 import type { Positions } from '../positions.js'
 import { Device, DevicesQuery } from '../resources/device.js'

@@ -1,5 +1,5 @@
 /** `GET /v1/services`: maintenance services, from the newest way of asking the platform that it knows. */
-import type { Fleet } from '../fleet.js'
+import type { Fleet } from '../fleet/fleet.js'
 import type { App } from '../http.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'

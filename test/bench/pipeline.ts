@@ -1,6 +1,6 @@
 /** One process that reads the same device list again and again: `node pipeline.js <parse|pack> <file> <rounds>`; prints milliseconds of processor time and peak memory. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
-import { packing } from '../../src/packing.js'
+import { packing } from '../../src/fleet/packing.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { plans } from '../../src/platform/plans.js'
 import { Projector } from '../../src/platform/projector.js'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { type Packed, unpacked } from '../../src/packed.js'
+import { type Packed, unpacked } from '../../src/fleet/packed.js'
 import { Account } from '../../src/platform/account.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { Platform } from '../../src/platform/platform.js'
@@ -13,7 +13,7 @@ import { type Device, toDevice } from '../../src/resources/device.js'
 import { answers, gateway, platform as openPlatform, someHash, type Test } from '../helper.js'
 
 const now = Date.UTC(2026, 4, 12, 9, 30)
-const reading = new URL('../../src/reading.js', import.meta.url)
+const reading = new URL('../../src/fleet/reading.js', import.meta.url)
 
 /** An account of a platform that answers so, with a thread and without. */
 async function accounts(

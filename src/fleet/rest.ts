@@ -1,6 +1,6 @@
 /** What other resources than the device itself are made of in a device row, as little JSON as there is to it. Knows no list. */
-import { read } from './platform/shape.js'
-import { type WireDevice, wireDevice } from './platform/wire.js'
+import { read } from '../platform/shape.js'
+import { type WireDevice, wireDevice } from '../platform/wire.js'
 
 /** Sensors that maintenance services are reckoned by. */
 const COUNTERS = new Set(['odometer', 'engine_hours'])

@@ -1,12 +1,13 @@
 /** Packs a device list as its rows arrive. Runs in the reading thread; knows neither threads nor bytes of answers. */
+
+import { failureOfData } from '../platform/answer.js'
+import { largestPage, looksCut, pageOf } from '../platform/pages.js'
+import { itemsOf, read } from '../platform/shape.js'
+import type { Work } from '../platform/thread-work.js'
+import { keyOf, type WireDevice, wireDevice } from '../platform/wire.js'
+import { groupName, isKnownState, needsZone, toDevice } from '../resources/device.js'
 import { needsZoneMark, type Packed, statuses } from './packed.js'
 import { Bytes, joined, type Place } from './packed-texts.js'
-import { failureOfData } from './platform/answer.js'
-import { largestPage, looksCut, pageOf } from './platform/pages.js'
-import { itemsOf, read } from './platform/shape.js'
-import type { Work } from './platform/thread-work.js'
-import { keyOf, type WireDevice, wireDevice } from './platform/wire.js'
-import { groupName, isKnownState, needsZone, toDevice } from './resources/device.js'
 import { restOf } from './rest.js'
 
 /** Unknown words remembered of one list. */

@@ -1,11 +1,12 @@
 /** A large fleet as the reading thread packs it: bytes and indexes, of which objects are made when somebody asks for them. Knows no thread. */
+
+import { read } from '../platform/shape.js'
+import { type WireDevice, wireDevice } from '../platform/wire.js'
+import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
+import type { Sliceable } from '../resources/list.js'
+import type { Zone } from '../resources/zone.js'
 import { type ById, deviceBytes, type Fleet } from './fleet.js'
 import { type Texts, textAt } from './packed-texts.js'
-import { read } from './platform/shape.js'
-import { type WireDevice, wireDevice } from './platform/wire.js'
-import { type Device, type DeviceStatus, toDevice } from './resources/device.js'
-import type { Sliceable } from './resources/list.js'
-import type { Zone } from './resources/zone.js'
 import { rowOfRest } from './rest.js'
 
 /** Devices by id, ascending, all in the same order. */

@@ -1,7 +1,7 @@
 /** All devices of an account as of one platform answer, each as an object; and what there is to know of any such fleet. Knows no request. */
-import type { WireDevice } from './platform/wire.js'
-import { type Device, type DeviceStatus, deviceId } from './resources/device.js'
-import type { Sliceable } from './resources/list.js'
+import type { WireDevice } from '../platform/wire.js'
+import { type Device, type DeviceStatus, deviceId } from '../resources/device.js'
+import type { Sliceable } from '../resources/list.js'
 
 /** What a fleet's maps by id are asked. */
 export interface ById<T> extends Iterable<[number, T]> {
