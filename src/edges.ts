@@ -23,7 +23,7 @@ const maxBody = 16 * 1024
 const saneId = /^[A-Za-z0-9._:-]{1,64}$/
 
 /** The caller's own request id where it is sane, else a new one. */
-export function requestId(request: IncomingMessage): string {
+function requestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id']
   return typeof sent === 'string' && saneId.test(sent) ? sent : randomUUID()
 }

@@ -35,7 +35,7 @@ export type OnRow = (row: never) => object
 /**
  * `JSON.parse` for bodies much larger than what is read of them. For each shape of the plan, `read(shape, projector.end())` is what
  * `read(shape, JSON.parse(text))` would be, whatever the bytes and however they are cut; invalid UTF-8 reads as U+FFFD.
- * Nesting deeper than 512 levels is refused. Memory is what is kept and some 100 KiB.
+ * Nesting deeper than 512 levels is refused. Memory is what is kept and some hundred KiB.
  * @throws SyntaxError from `write` or `end` where `JSON.parse` throws one; the projector is of no use afterwards.
  */
 export class Projector {

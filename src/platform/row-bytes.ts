@@ -49,7 +49,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
 }
 
 /** Behind the number that starts at `at`. */
-export function endOfNumber(bytes: Uint8Array, at: number): number {
+function endOfNumber(bytes: Uint8Array, at: number): number {
   let to = bytes[at] === 0x2d ? at + 1 : at
   if (!isDigit(bytes[to])) return UNREAD
   to = bytes[to] === 0x30 ? to + 1 : endOfDigits(bytes, to)
