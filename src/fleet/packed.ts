@@ -1,23 +1,27 @@
 /** A large fleet as the reading thread packs it: bytes and indexes, of which objects are made when somebody asks for them. Knows no thread. */
 
-import { read } from '../platform/shape.js'
+import { recordMaker } from '../platform/row-text.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
 import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
-import type { Sliceable } from '../resources/list.js'
 import type { Zone } from '../resources/zone.js'
 import { type ById, deviceBytes, type Fleet } from './fleet.js'
-import { type Texts, textAt } from './packed-texts.js'
-import { rowOfRest } from './rest.js'
+import { bytesOf, type Texts, textAt } from './texts.js'
+
+const makeRow = recordMaker(wireDevice)
 
 /** Devices by id, ascending, all in the same order. */
 export interface Packed {
   ids: Float64Array
-  devices: Texts
-  /** The rest of each row (`rest.ts`), or the whole row where only the account's zone can tell the device. */
+  /** Their rows, by the shape `wireDevice` (`row-text.ts`). */
   rows: Texts
-  /** Place of the status in `statuses`, and `needsZone` where only the account's zone can tell the device. */
+  /** Titles of groups, and which of them each device is in. */
+  groups: (string | undefined)[]
+  groupOf: Uint32Array
+  /** The place of the status in `statuses`, and the marks below. */
   marks: Uint8Array
-  /** Unix milliseconds at which the devices were translated. */
+  /** Ids of their drivers; 0 for none. */
+  drivers: Float64Array
+  /** Unix milliseconds at which the devices were as they are told to be. */
   now: number
   /** Rows that made no device. */
   skipped: number
@@ -26,7 +30,12 @@ export interface Packed {
 }
 
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
+const statusMarks = 3
+/** Only the account's zone can tell when the device was last seen. */
 export const needsZoneMark = 4
+/** The row has maintenance services, as records or as lines of text. */
+export const listsServicesMark = 8
+export const showsServicesMark = 16
 
 /** Objects kept of a fleet, so that what is asked for again is the same object. */
 const mostMade = 1_000
@@ -72,14 +81,6 @@ class Made<T extends object> implements ById<T> {
   has(id: number): boolean {
     return placeOf(this.#ids, id) >= 0
   }
-
-  *values(): Iterable<T> {
-    for (let at = 0; at < this.#ids.length; at++) yield this.#make(at)
-  }
-
-  *[Symbol.iterator](): Iterator<[number, T]> {
-    for (let at = 0; at < this.#ids.length; at++) yield [this.#ids[at] as number, this.#make(at)]
-  }
 }
 
 const slicesOf = <T extends object>(made: Made<T>, places: { length: number; at: (i: number) => number }) => ({
@@ -93,29 +94,47 @@ export const wantsZone = ({ marks }: Packed): boolean => marks.some((mark) => (m
 
 /** @param zone the account's zone, where it is wanted and known. */
 export function unpacked(packed: Packed, zone: Zone | undefined): Fleet {
-  const { ids, devices, rows, marks, now } = packed
+  const { ids, groups, groupOf, marks, drivers, now } = packed
   const row = (at: number): WireDevice => {
-    const kept: unknown = JSON.parse(textAt(rows, at))
-    return Array.isArray(kept) ? rowOfRest(kept) : read(wireDevice, kept)
+    const made = makeRow(textAt(packed.rows, at)) as WireDevice
+    made.group = groups[groupOf[at] as number]
+    return made
   }
-  const device = (at: number): Device => {
-    const isOfZone = zone !== undefined && ((marks[at] as number) & needsZoneMark) !== 0
-    const device: Device = JSON.parse(textAt(devices, at))
-    const { last_seen } = (isOfZone && toDevice(row(at), now, zone)) || device
-    return { ...device, last_seen }
-  }
-  const byId = new Made(ids, device)
-  return {
-    devices: { ...slicesOf(byId, { length: ids.length, at: (i) => i }), withStatus: (status) => of(status) },
-    byId,
-    rows: new Made(ids, row),
-    bytes: devices.bytes.byteLength + rows.bytes.byteLength + 20 * ids.length + 2 * mostMade * deviceBytes,
-  }
-
-  function of(status: DeviceStatus): Sliceable<Device> {
-    const wanted = statuses.indexOf(status)
+  const rows = new Made(ids, row)
+  const byId = new Made(ids, (at) => deviceOf(rows.at(at), now, zone))
+  const marked = (mask: number, mark: number): number[] => {
     const places: number[] = []
-    for (let at = 0; at < marks.length; at++) if (((marks[at] as number) & 3) === wanted) places.push(at)
-    return slicesOf(byId, { length: places.length, at: (i) => places[i] as number })
+    for (let at = 0; at < marks.length; at++) if (((marks[at] as number) & mask) === mark) places.push(at)
+    return places
   }
+  const idAt = (at: number): number => ids[at] as number
+  return {
+    devices: {
+      ...slicesOf(byId, { length: ids.length, at: (i) => i }),
+      withStatus: (status) => {
+        const places = marked(statusMarks, statuses.indexOf(status))
+        return slicesOf(byId, { length: places.length, at: (i) => places[i] as number })
+      },
+    },
+    byId,
+    rows,
+    ids: () => Array.from(ids),
+    drivers: {
+      *[Symbol.iterator]() {
+        for (let at = 0; at < drivers.length; at++)
+          if (drivers[at] !== 0) yield [idAt(at), drivers[at] as number] as const
+      },
+    },
+    servicing: (how) => {
+      const mark = how === 'listed' ? listsServicesMark : showsServicesMark
+      return marked(mark, mark).map(idAt)
+    },
+    bytes: bytesOf(packed.rows) + 25 * ids.length + 2 * mostMade * deviceBytes,
+  }
+}
+
+function deviceOf(row: WireDevice, now: number, zone: Zone | undefined): Device {
+  const device = toDevice(row, now, zone)
+  if (device === undefined) throw new Error('a row without an id was packed')
+  return device
 }

@@ -1,4 +1,6 @@
 /** Shapes made ready for matching raw keys: which members and items of a value can ever be read. Knows no state of reading. */
+import { type Row, RowReaders } from './row.js'
+import type { RowShape } from './row-text.js'
 import type { Shape } from './shape.js'
 
 /** What to keep of a value: what a shape names, or all of it. */
@@ -16,11 +18,13 @@ interface Field extends Member {
   next: Field | undefined
 }
 
-export type RowShape = { readonly [field: string]: Shape }
 type RecordShape = { readonly [field: string]: Wanted }
 
 const BUCKETS = 128
 const digest = (length: number, first: number, last: number) => (length + first * 5 + last * 17) & (BUCKETS - 1)
+
+const readersOf = (rows: readonly RowShape[]): RowReaders | undefined =>
+  rows.length > 0 ? new RowReaders(rows) : undefined
 
 const isNumeric = (name: string) => /^\d+$/.test(name)
 
@@ -38,22 +42,26 @@ export class Plan {
   readonly items: Plan | undefined
   /** Whether a record is kept as one, if only for being one. */
   readonly keepsRecords: boolean
-  /** The one shape that reads the records planned here, where it is one of the rows. */
-  readonly row: RowShape | undefined
+  /** What reads the records planned here, where their one shape is one of the rows. */
+  readonly row: Row | undefined
+  /** Where the bytes of rows have to be; none where there are none. */
+  readonly input: Buffer | undefined
   readonly #fields = new Map<string, Field>()
   readonly #buckets: (Field | undefined)[] = Array.from({ length: BUCKETS })
   readonly #keepsAll: boolean
 
   /** @param rows shapes, among those given or within them, of records that are short and come in long lists. */
-  constructor(shapes: readonly Wanted[], rows: readonly RowShape[] = []) {
-    this.row = shapes.length === 1 ? rows.find((row) => row === shapes[0]) : undefined
+  constructor(shapes: readonly Wanted[], rows: readonly RowShape[] = [], readers = readersOf(rows)) {
+    const row = shapes.length === 1 ? rows.find((row) => row === shapes[0]) : undefined
+    this.row = row && readers?.of(row)
+    this.input = readers?.input
     const items = shapes.flatMap(itemShapes)
     const records = shapes.filter(isRecord)
     this.#keepsAll = shapes.includes('all')
-    this.items = this.#keepsAll ? this : items.length > 0 ? new Plan(items, rows) : undefined
+    this.items = this.#keepsAll ? this : items.length > 0 ? new Plan(items, rows, readers) : undefined
     for (const name of new Set(records.flatMap((record) => Object.keys(record)))) {
       const own = records.flatMap((record) => (Object.hasOwn(record, name) ? [record[name] as Wanted] : []))
-      this.#add(name, new Plan(isNumeric(name) ? [...own, ...items] : own, rows))
+      this.#add(name, new Plan(isNumeric(name) ? [...own, ...items] : own, rows, readers))
     }
     this.keepsRecords = this.items !== undefined || records.length > 0
   }

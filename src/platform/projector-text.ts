@@ -1,6 +1,6 @@
 /** The kept part of a JSON text, made into values a batch at a time; trusts its caller that the text is valid. */
-import { isAscii } from 'node:buffer'
 import { CLOSE_LIST_BYTE, COMMA_BYTE, OPEN_LIST_BYTE, OPEN_RECORD_BYTE } from './projector-table.js'
+import { decoded } from './utf8.js'
 
 type Container = unknown[] | Record<string, unknown>
 
@@ -64,7 +64,7 @@ export class KeptText {
     if (this.#bytes[1] === COMMA_BYTE) this.#bytes[1] = 0x20
     for (let at = depth; at >= known; at--) this.push((frames[at] as Frame).closer)
     const target = this.#built[known] as Container
-    merge(target, JSON.parse(decode(this.#bytes.subarray(0, this.length))))
+    merge(target, JSON.parse(decoded(this.#bytes, 0, this.length)))
     for (let at = known; at < depth; at++) this.#built.push(openIn(this.#built[at] as Container, frames[at] as Frame))
     this.#restart((frames[depth] as Frame).closer)
   }
@@ -107,9 +107,6 @@ export class KeptText {
     this.#bytes = larger
   }
 }
-
-/** UTF-8 as `TextDecoder` reads it; the way over ASCII is ten times shorter. */
-const decode = (bytes: Buffer): string => bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8')
 
 /** Adds members as `JSON.parse` does: one named `__proto__` is a member and no prototype. */
 function merge(target: Container, more: Container): void {

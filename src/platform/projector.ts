@@ -1,9 +1,8 @@
 /** Reads a JSON answer as its bytes arrive and keeps only what shapes name; knows no transport and no action's fields. */
-import type { Member, Plan, RowShape } from './projector-plan.js'
+import type { Member, Plan } from './projector-plan.js'
 import * as json from './projector-table.js'
 import { type Frame, KeptText } from './projector-text.js'
-import { RecordReader, UNREAD } from './row.js'
-import { Texts } from './row-texts.js'
+import { mostInput, type Row, UNREAD } from './row.js'
 import { pushRead } from './shape.js'
 
 /** Bytes looked at in one go; longer chunks are cut. */
@@ -17,10 +16,8 @@ const DEEPEST_ROW = MAX_DEPTH - 64
 const NULL = Buffer.from('null')
 const SPACE = Buffer.from(' ')
 
-/** The piece being looked at, for the time of one `write`, and a zero byte, which is nothing of JSON. */
-const input = Buffer.alloc(LONGEST_ROW + PIECE + 1)
-const inputs = { bytes: input, words: new DataView(input.buffer, input.byteOffset, input.length) }
-
+/** For plans without rows. */
+const plainInput = Buffer.alloc(mostInput)
 const NOTHING = Buffer.alloc(0)
 
 /** A record or list whose members are being chosen: the plan of the record, or of each item. `some`: at least one member was kept. */
@@ -29,8 +26,8 @@ interface Kept extends Frame {
   some: boolean
 }
 
-/** Takes a row as it arrives, read by its shape, and gives what stands for it in the document. Not every row comes this way. */
-export type OnRow = (row: never) => object
+/** Takes a row as it arrives and gives what stands for it in the document. Not every row comes this way. */
+export type OnRow = (row: Row) => object
 
 /**
  * `JSON.parse` for bodies much larger than what is read of them. For each shape of the plan, `read(shape, projector.end())` is what
@@ -58,9 +55,8 @@ export class Projector {
   /** Where in the text a key starts that is cut or escaped, -1 while there is none. */
   #stashed = -1
 
-  readonly #texts = new Texts()
-  /** What reads the records of a plan's rows. */
-  readonly #readers = new Map<Plan, RecordReader>()
+  /** The piece being looked at, for the time of one `write`, and a zero byte, which is nothing of JSON. */
+  readonly #input: Buffer
   /** The start of a row whose end is still to come, and how many bytes it is worth looking at again. */
   #rest = NOTHING
   #enough = 0
@@ -70,6 +66,7 @@ export class Projector {
 
   constructor(plan: Plan, onRow?: OnRow) {
     this.#onRow = onRow
+    this.#input = plan.input ?? plainInput
     this.#frames = [{ closer: json.CLOSE_LIST_BYTE, name: '', plan, some: false }]
   }
 
@@ -79,6 +76,7 @@ export class Projector {
   }
 
   write(chunk: Uint8Array): void {
+    const input = this.#input
     for (let from = 0; from < chunk.length; from += PIECE) {
       const piece = chunk.subarray(from, from + PIECE)
       input.set(this.#rest)
@@ -107,7 +105,7 @@ export class Projector {
   /** Reads the input, if need be up to a row whose end is still to come; returns how far. */
   #scan(): number {
     const { STEP, STATES } = json // imported names are looked up each time
-    const bytes = input
+    const bytes = this.#input
     let at = 0
     let state = this.#state
     let isWaiting = false
@@ -164,7 +162,7 @@ export class Projector {
 
   /** Ends the span before `end` and moves it to the text. */
   #cut(end: number): void {
-    if (this.#span >= 0) this.#text.append(input, this.#span, end)
+    if (this.#span >= 0) this.#text.append(this.#input, this.#span, end)
     this.#span = -1
   }
 
@@ -172,8 +170,8 @@ export class Projector {
     if (this.#stashed >= 0) return this.#longKeyed()
     const frame = this.#frames[this.#depth]!
     let from = this.#member
-    while (input[from++] !== json.QUOTE);
-    return this.#choose(frame, frame.plan.find(input, from, this.#at))
+    while (this.#input[from++] !== json.QUOTE);
+    return this.#choose(frame, frame.plan.find(this.#input, from, this.#at))
   }
 
   #longKeyed(): number {
@@ -191,7 +189,7 @@ export class Projector {
     if (this.#stashed < 0) {
       this.#cut(this.#member)
       this.#stashed = this.#text.length
-      const isLone = !this.#frames[this.#depth]!.some && input[this.#member] === json.COMMA_BYTE
+      const isLone = !this.#frames[this.#depth]!.some && this.#input[this.#member] === json.COMMA_BYTE
       this.#span = this.#member + Number(isLone)
     } else this.#span = 0
     this.#cut(end)
@@ -220,7 +218,7 @@ export class Projector {
       return this.#skipInto(isList)
     }
     if (!isList && inner.row !== undefined && frame.closer === json.CLOSE_LIST_BYTE && this.#depth < DEEPEST_ROW) {
-      const after = this.#readRow(inner, inner.row)
+      const after = this.#readRow(inner.row)
       if (after !== undefined) return after
     }
     if (this.#depth === MAX_DEPTH) this.#fail()
@@ -232,16 +230,13 @@ export class Projector {
   }
 
   /** A row in one go; none where it has to be read the long way, and `STOP` where its end is not here yet. */
-  #readRow(plan: Plan, shape: RowShape): number | undefined {
-    const reader = this.#readers.get(plan) ?? new RecordReader(shape, this.#texts)
-    this.#readers.set(plan, reader)
-    const before = this.#texts.total
-    const end = reader.read(inputs, this.#at)
+  #readRow(row: Row): number | undefined {
+    const end = row.read(this.#at)
     if (end === UNREAD) return this.#isLast || this.#end - this.#at >= LONGEST_ROW ? undefined : json.STOP
     this.#cut(this.#at)
-    const list = this.#text.list(this.#frames, this.#depth, this.#texts.total - before)
-    if (this.#onRow === undefined) pushRead(list, shape, reader.value)
-    else list.push(this.#onRow(reader.value as never))
+    const list = this.#text.list(this.#frames, this.#depth, row.length)
+    if (this.#onRow === undefined) pushRead(list, row.shape, row.record())
+    else list.push(this.#onRow(row))
     this.#at = end - 1
     return json.AFTER
   }
@@ -259,7 +254,7 @@ export class Projector {
   }
 
   #close(): number {
-    if (this.#depth === 0 || input[this.#at] !== this.#frames[this.#depth]!.closer) this.#fail()
+    if (this.#depth === 0 || this.#input[this.#at] !== this.#frames[this.#depth]!.closer) this.#fail()
     if (this.#depth === this.#text.built - 1) {
       this.#cut(this.#at)
       this.#text.close(this.#frames, this.#depth)

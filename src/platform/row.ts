@@ -1,215 +1,188 @@
-/** Reads one record of a long list straight from its bytes; leaves whatever is unusual to others. Knows no action and no list around it. */
-import * as json from './projector-table.js'
-import { endOfString, endOfValue, isWord, numberOf } from './row-bytes.js'
-import type { Texts } from './row-texts.js'
-import type { Shape } from './shape.js'
-
-// Imported names are looked up each time.
-const { QUOTE, COMMA_BYTE, COLON_BYTE, OPEN_LIST_BYTE, CLOSE_LIST_BYTE, OPEN_RECORD_BYTE, CLOSE_RECORD_BYTE } = json
+/** Reads the records of a long list straight from their bytes, through `row.wasm` (`assembly/row.ts`); leaves whatever is unusual to others. Knows no action and no list around them. */
+import { readFileSync } from 'node:fs'
+import { fieldsOf, type RowShape, recordMaker } from './row-text.js'
+import { type Scalar, type Shape, shapeOfItems } from './shape.js'
+import { decoded } from './utf8.js'
 
 /** Nothing can be made of the bytes here: they are unusual, wrong, or end too soon. */
 export const UNREAD = -1
-/** Names of one kind of record that are remembered; a platform that sends more of them is read the long way. */
-const MOST_NAMES = 512
+/** Bytes of input that a reader has room for, and the zero behind them. */
+export const mostInput = (1 << 17) + 1
 
-type RecordShape = { readonly [field: string]: Shape }
-type Values = Record<string, unknown>
+// As in `assembly/row.ts`.
+const LONGEST_NAME = 31
+const MOST_FIELDS = 48
+const MOST_SHAPES = 64
+const MOST_SLOTS = 1_024
+const kinds = { scalar: 0, record: 1, list: 2 } as const
 
-/** A member by its name, as far as it was seen: `next` is the one that followed it last, and most often follows it again. */
-interface Member {
-  /** `"name":` in words of four bytes, the last of which may overlap the one before. */
-  words: Int32Array
-  length: number
-  field: Field | undefined
-  next: Member | undefined
+/** All we use of it; the types of the oldest Node that is supported leave it out. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object) => { exports: unknown }
 }
 
-/** A field of the shape: its place among the values, and what reads its lists or records. */
-interface Field {
-  place: number
-  inner: ListReader | RecordReader | undefined
+interface Exports {
+  memory: { buffer: ArrayBuffer }
+  input: { value: number }
+  output: { value: number }
+  slots: { value: number }
+  addField(shape: number, length: number, kind: number, slot: number, inner: number, first: number, count: number): void
+  readRow(shape: number, first: number, count: number, at: number): number
+  written(): number
 }
 
-/** A list of records written as a list; any other spelling is unusual. */
-class ListReader {
-  value: unknown[] = []
-  readonly #item: RecordReader
+const module = new WebAssembly.Module(readFileSync(new URL('row.wasm', import.meta.url)))
 
-  constructor(item: RecordReader) {
-    this.#item = item
+/** What reads the records of some shapes, and where their bytes have to be. */
+export class RowReaders {
+  /** Bytes to be read, with a zero behind the last. */
+  readonly input: Buffer
+  readonly #exports: Exports
+  readonly #rows = new Map<RowShape, Row>()
+  #shapes = 0
+  #slots = 0
+
+  constructor(shapes: readonly RowShape[]) {
+    this.#exports = new WebAssembly.Instance(module).exports as Exports
+    const { memory, input } = this.#exports
+    this.input = Buffer.from(memory.buffer, input.value, mostInput)
+    for (const shape of new Set(shapes)) this.#rows.set(shape, this.#row(shape))
   }
 
-  /** What stands for a list that is missing. */
-  missing(): unknown[] {
-    return []
+  of(shape: RowShape): Row {
+    const row = this.#rows.get(shape)
+    if (row === undefined) throw new Error('not a shape of these readers')
+    return row
   }
 
-  read(input: Input, at: number): number {
-    const { bytes } = input
-    this.value = []
-    if (bytes[at] !== OPEN_LIST_BYTE) return endOfNothing(bytes, at)
-    if (bytes[at + 1] === CLOSE_LIST_BYTE) return at + 2
-    const items: unknown[] = []
-    let to = at
-    do {
-      if (bytes[to + 1] !== OPEN_RECORD_BYTE) return UNREAD
-      to = this.#item.read(input, to + 1)
-      if (to === UNREAD) return UNREAD
-      items.push(this.#item.value)
-    } while (bytes[to] === COMMA_BYTE)
-    this.value = items
-    return bytes[to] === CLOSE_LIST_BYTE ? to + 1 : UNREAD
+  #row(shape: RowShape): Row {
+    const { first, count } = this.#slotsOf(shape)
+    const number = this.#define(shape, first)
+    return new Row(shape, this.#exports, (at) => this.#exports.readRow(number, first, count, at), first)
   }
-}
 
-/** Makes a record of its fields' values. Written out and compiled, as no loop makes objects as fast; the names are our own. */
-const makerOf = (names: readonly string[]): ((values: readonly unknown[]) => Values) =>
-  new Function('v', `return{${names.map((name, i) => `${JSON.stringify(name)}:v[${i}]`).join()}}`) as never
+  #slotsOf(shape: RowShape): { first: number; count: number } {
+    const first = this.#slots
+    const count = fieldsOf(shape).length
+    this.#slots += count
+    if (this.#slots > MOST_SLOTS) throw new Error(`rows have at most ${MOST_SLOTS} fields`)
+    return { first, count }
+  }
 
-/** Bytes that end with a zero, and the same in words. */
-export interface Input {
-  bytes: Buffer
-  words: DataView
-}
+  /** A shape whose own fields have the slots from `from` on; returns its number. */
+  #define(shape: RowShape, from: number): number {
+    const number = this.#shapes++
+    if (number === MOST_SHAPES) throw new Error(`rows have at most ${MOST_SHAPES} shapes`)
+    const fields = Object.entries(shape)
+    if (fields.length > MOST_FIELDS) throw new Error(`a row has at most ${MOST_FIELDS} fields of its own`)
+    let slot = from
+    for (const [name, of] of fields) slot += this.#defineField(number, name, of, slot)
+    return number
+  }
 
-/**
- * A record without blanks between its members, and names that are plain ASCII. Its value has every field of the shape, in the
- * order of the shape, exactly as `read` of `shape.ts` would make it.
- */
-export class RecordReader {
-  value: Values = {}
-  readonly #fields = new Map<string, Field>()
-  readonly #compound: { place: number; inner: ListReader | RecordReader }[] = []
-  readonly #members = new Map<string, Member>()
-  readonly #make: (values: readonly unknown[]) => Values
-  readonly #texts: Texts
-  /** The values of the record that is being read; none of its own kind can be within it. */
-  readonly #values: unknown[]
-  #first: Member | undefined
-
-  constructor(shape: RecordShape, texts: Texts) {
-    const names = Object.keys(shape)
-    for (const [place, name] of names.entries()) {
-      const inner = readerOf(shape[name] as Shape, texts)
-      this.#fields.set(name, { place, inner })
-      if (inner !== undefined) this.#compound.push({ place, inner })
+  /** @returns how many slots it takes. */
+  #defineField(number: number, name: string, of: Shape, slot: number): number {
+    const length = Buffer.byteLength(name)
+    if (length > LONGEST_NAME) throw new Error(`${name} is too long for a row`)
+    const add = (kind: number, inner: number, first: number, count: number): void => {
+      this.input.fill(0, 0, LONGEST_NAME + 1).write(name)
+      this.#exports.addField(number, length, kind, slot, inner, first, count)
     }
-    this.#make = makerOf(names)
-    this.#texts = texts
-    this.#values = Array.from(names, () => undefined)
-  }
-
-  /** What stands for a record that is missing. */
-  missing(): Values {
-    this.#values.fill(undefined)
-    return this.#made()
-  }
-
-  /** Reads a record from `at` on into `value`; returns where the bytes go on, or `UNREAD`. */
-  read(input: Input, at: number): number {
-    const { bytes } = input
-    const values = this.#values
-    for (let place = 0; place < values.length; place++) values[place] = undefined // a call costs more than this loop
-    let end = at + 2
-    if (bytes[at] !== OPEN_RECORD_BYTE) end = endOfNothing(bytes, at)
-    else if (bytes[at + 1] !== CLOSE_RECORD_BYTE) end = this.#readMembers(input, at + 1)
-    if (end !== UNREAD) this.value = this.#made()
-    return end
-  }
-
-  #made(): Values {
-    for (const { place, inner } of this.#compound) this.#values[place] ??= inner.missing()
-    return this.#make(this.#values)
-  }
-
-  /** From the first name to behind the closing bracket. */
-  #readMembers(input: Input, from: number): number {
-    const { bytes } = input
-    let at = from
-    let before: Member | undefined
-    let member = this.#first
-    for (;;) {
-      if (member === undefined || !startsWith(input.words, at, member)) {
-        member = this.#memberAt(bytes, at)
-        if (member === undefined) return UNREAD
-        if (before === undefined) this.#first = member
-        else before.next = member
-      }
-      at += member.length
-      at = member.field === undefined ? endOfValue(bytes, at) : this.#readField(input, at, member.field)
-      if (at === UNREAD) return UNREAD
-      if (bytes[at] !== COMMA_BYTE) return bytes[at] === CLOSE_RECORD_BYTE ? at + 1 : UNREAD
-      at++
-      before = member
-      member = member.next
+    const item = shapeOfItems(of)
+    if (item !== undefined) {
+      const { first, count } = this.#slotsOf(item as RowShape)
+      add(kinds.list, this.#define(item as RowShape, first), first, count)
+      return 1
     }
-  }
-
-  #readField(input: Input, at: number, { place, inner }: Field): number {
-    if (inner === undefined) return this.#readScalar(input.bytes, at, place)
-    const end = inner.read(input, at)
-    this.#values[place] = inner.value
-    return end
-  }
-
-  #readScalar(bytes: Buffer, at: number, place: number): number {
-    const byte = bytes[at] as number
-    const end = endOfValue(bytes, at)
-    if (end === UNREAD) return UNREAD
-    if (byte === QUOTE) this.#values[place] = this.#texts.of(bytes, at + 1, end - 1)
-    else if (byte <= 0x39) this.#values[place] = finite(numberOf(bytes, at, end))
-    else this.#values[place] = byte === 0x74 ? true : byte === 0x66 ? false : undefined
-    return end
-  }
-
-  #memberAt(bytes: Buffer, at: number): Member | undefined {
-    if (bytes[at] !== QUOTE) return undefined
-    const end = endOfString(bytes, at)
-    if (end === UNREAD || bytes[end] !== COLON_BYTE) return undefined
-    const name = bytes.toString('latin1', at + 1, end - 1)
-    const known = this.#members.get(name)
-    if (known !== undefined) return known
-    if (this.#members.size === MOST_NAMES || !/^[\x20-\x5b\x5d-\x7e]+$/.test(name)) return undefined
-    const member = { ...wordsOf(bytes.subarray(at, end + 1)), field: this.#fields.get(name), next: undefined }
-    this.#members.set(name, member)
-    return member
+    if (typeof of !== 'object') {
+      add(kinds.scalar, 0, 0, 0)
+      return 1
+    }
+    const { length: count } = fieldsOf(of as RowShape)
+    add(kinds.record, this.#define(of as RowShape, slot), slot, count)
+    return count
   }
 }
 
-const finite = (value: number): number | undefined => (Number.isFinite(value) ? value : undefined)
+/** The record that was read last by one shape: without blanks between its members, and lists and records spelled as such. */
+export class Row {
+  readonly shape: RowShape
+  readonly #exports: Exports
+  readonly #read: (at: number) => number
+  readonly #memory: Buffer
+  readonly #slots: Uint32Array
+  readonly #output: number
+  readonly #make: (text: string) => Record<string, unknown>
+  readonly #places: Map<string, number>
 
-/** At least four bytes, as a name with its quotes and colon is. */
-function wordsOf(bytes: Buffer): { words: Int32Array; length: number } {
-  const { length } = bytes
-  const words = Int32Array.from({ length: Math.ceil(length / 4) }, (_, i) =>
-    bytes.readInt32LE(Math.min(4 * i, length - 4)),
-  )
-  return { words, length }
-}
+  constructor(shape: RowShape, exports: Exports, read: (at: number) => number, first: number) {
+    this.shape = shape
+    this.#exports = exports
+    this.#read = read
+    this.#memory = Buffer.from(exports.memory.buffer)
+    this.#slots = new Uint32Array(exports.memory.buffer, exports.slots.value + 8 * first)
+    this.#output = exports.output.value
+    this.#make = recordMaker(shape)
+    this.#places = new Map(fieldsOf(shape).map((name, place) => [name, place]))
+  }
 
-function startsWith(view: DataView, at: number, { words, length }: Member): boolean {
-  const last = words.length - 1
-  // The bytes end before the view does, but what lies behind their zero is never equal to a name.
-  if (at + length > view.byteLength) return false
-  for (let i = 0; i < last; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false
-  return view.getInt32(at + length - 4, true) === words[last]
-}
+  /** Reads the record that starts at `at` of the input; returns where it ends, or `UNREAD`. */
+  read(at: number): number {
+    return this.#read(at) || UNREAD
+  }
 
-/** Behind what reads as a list or record without content, whichever was expected. */
-function endOfNothing(bytes: Uint8Array, at: number): number {
-  if (isWord(bytes, at, 'null')) return at + 4
-  const byte = bytes[at]
-  const isEmpty = (byte === OPEN_LIST_BYTE || byte === OPEN_RECORD_BYTE) && bytes[at + 1] === byte + 2
-  return isEmpty ? at + 2 : UNREAD
-}
+  /** Bytes of its text (`row-text.ts`). */
+  get length(): number {
+    return this.#exports.written()
+  }
 
-const isRecord = (shape: Shape): shape is RecordShape => typeof shape === 'object' && !Array.isArray(shape)
+  copy(to: Buffer, start: number): void {
+    this.#memory.copy(to, start, this.#output, this.#output + this.length)
+  }
 
-/** What reads the lists or records of a shape; none for a scalar. */
-function readerOf(shape: Shape, texts: Texts): ListReader | RecordReader | undefined {
-  if (shape === 'scalar') return undefined
-  if (isRecord(shape)) return new RecordReader(shape, texts)
-  const item = Array.isArray(shape) ? (shape[0] as Shape) : undefined
-  if (item === undefined || !isRecord(item)) throw new Error('a row holds scalars, records and lists of records')
-  return new ListReader(new RecordReader(item, texts))
+  /** All of it, exactly as `read` of `shape.ts` would make it. */
+  record(): Record<string, unknown> {
+    return this.#make(decoded(this.#memory, this.#output, this.#output + this.length))
+  }
+
+  /** One scalar field of it, such as `device_data.id`, as in `record`. */
+  scalar(name: string): Scalar {
+    const slot = this.#slotOf(name)
+    const from = this.#slots[slot] as number
+    const to = this.#slots[slot + 1] as number
+    const first = this.#memory[from] as number
+    if (first === 0x22) return this.#text(from, to)
+    if (first <= 0x39) return this.#number(from, to)
+    return first === 0x6e ? undefined : first === 0x74
+  }
+
+  /** Whether a list has items. */
+  has(name: string): boolean {
+    return this.#memory[this.#slots[this.#slotOf(name)] as number] === 0x5b
+  }
+
+  #slotOf(name: string): number {
+    const place = this.#places.get(name)
+    if (place === undefined) throw new Error(`a row has no ${name}`)
+    return 2 * place
+  }
+
+  #text(from: number, to: number): string {
+    for (let at = from + 1; at < to - 1; at++) {
+      const byte = this.#memory[at] as number
+      if (byte === 0x5c || byte > 0x7f) return JSON.parse(decoded(this.#memory, from, to))
+    }
+    return this.#memory.toString('latin1', from + 1, to - 1)
+  }
+
+  #number(from: number, to: number): number {
+    let value = 0
+    for (let at = from; at < to; at++) {
+      const digit = (this.#memory[at] as number) - 0x30
+      if (digit < 0 || to - from > 15) return Number(this.#memory.toString('latin1', from, to))
+      value = 10 * value + digit
+    }
+    return value
+  }
 }

@@ -84,6 +84,9 @@ export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
 
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
+/** What a list holds; none where the shape is no list. */
+export const shapeOfItems = (shape: Shape): Shape | undefined => (isList(shape) ? shape[0] : undefined)
+
 function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[] {
   if (isRead(raw, item)) return raw
   let items = itemsOf(raw)

@@ -74,6 +74,12 @@ export const DevicesQuery = Type.Object({
 })
 export type DevicesQuery = Static<typeof DevicesQuery>
 
+/** What of a row tells a device's id, status and whether its time needs the zone; a long list is sorted out by that alone. */
+export type DeviceState = Pick<
+  WireDevice,
+  'id' | 'online' | 'time' | 'timestamp' | 'acktimestamp' | 'speed' | 'distance_unit_hour'
+> & { device_data: Pick<WireDevice['device_data'], 'id' | 'min_moving_speed'> }
+
 /** A device whose state word we do not know is online when it was heard of within this many seconds. */
 const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
@@ -91,7 +97,7 @@ function timestampOf(wire: WireDevice): number {
   return noted === undefined ? 0 : unixSeconds(asIfUtc(noted))
 }
 
-const heardOf = (wire: WireDevice): number =>
+const heardOf = (wire: DeviceState): number =>
   Math.max(unixSeconds(number(wire.timestamp)), unixSeconds(number(wire.acktimestamp)))
 
 function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined {
@@ -100,18 +106,22 @@ function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined 
   return coordinates(wire.lat, wire.lng) ?? coordinates(lastValidLatitude, lastValidLongitude)
 }
 
-function statusOf(wire: WireDevice, speedKmh: number, now: number): DeviceStatus {
+const speedOf = (wire: DeviceState): number => Math.max(0, toKmh(number(wire.speed) ?? 0, wire.distance_unit_hour))
+
+/** The status that `toDevice` finds. @param now Unix milliseconds. */
+export function statusOf(wire: DeviceState, now: number): DeviceStatus {
   const word = text(wire.online)?.toLowerCase() ?? ''
   if (word === 'offline' || isWord(text(wire.time))) return 'offline'
   if (!CONNECTED.has(word)) return heardOf(wire) * 1000 >= now - FRESH_S * 1000 ? 'online' : 'offline'
   const set = number(wire.device_data.min_moving_speed) ?? 0
   const threshold = set > 0 ? set : DEFAULT_MOVING_KMH
+  const speedKmh = speedOf(wire)
   const moves = word === 'moving' || speedKmh >= threshold || (word === 'online' && speedKmh > 0)
   return moves ? 'moving' : 'online'
 }
 
 /** The platform's display time; where it is none but the instant is known, that instant on the account's clock. */
-function lastSeen(wire: WireDevice, zone: Zone | undefined): string | null {
+function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
   const fix = unixSeconds(number(wire.timestamp))
   const sign = unixSeconds(number(wire.acktimestamp))
   const shown = displayTime(wire.time, fix > 0 ? (sign > 0 ? [fix, sign] : [fix]) : sign > 0 ? [sign] : [])
@@ -121,7 +131,7 @@ function lastSeen(wire: WireDevice, zone: Zone | undefined): string | null {
 }
 
 /** Whether only the account's zone can tell this device's `last_seen`: the instant is known, its display text is not. */
-export const needsZone = (wire: WireDevice): boolean => heardOf(wire) > 0 && lastSeen(wire, undefined) === null
+export const needsZone = (wire: DeviceState): boolean => heardOf(wire) > 0 && lastSeen(wire, undefined) === null
 
 function courseOf(value: number): number {
   const turned = ((value % 360) + 360) % 360
@@ -147,7 +157,7 @@ function sensorOf(wire: WireDevice['sensors'][number]): Sensor | undefined {
 }
 
 /** The device's id, or undefined for a row that cannot be a device. */
-export const deviceId = (wire: WireDevice): number | undefined => id(wire.id) ?? id(wire.device_data.id)
+export const deviceId = (wire: DeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
 
 /** The device's name; `Device <id>` where the platform has none. */
 export const deviceName = (wire: WireDevice): string =>
@@ -157,7 +167,7 @@ export const deviceName = (wire: WireDevice): string =>
 export const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
 
 /** Whether the platform's word for a device's state is one we know; where it sends none there is nothing to know. */
-export const isKnownState = (wire: WireDevice): boolean => {
+export const isKnownState = (wire: DeviceState): boolean => {
   const word = text(wire.online)?.toLowerCase()
   return word === undefined || word === 'offline' || CONNECTED.has(word)
 }
@@ -171,15 +181,14 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
   const own = deviceId(wire)
   if (own === undefined) return undefined
   const position = positionOf(wire)
-  const speed = Math.max(0, toKmh(number(wire.speed) ?? 0, wire.distance_unit_hour))
   return {
     id: own,
     name: deviceName(wire),
-    status: statusOf(wire, speed, now),
+    status: statusOf(wire, now),
     protocol: (text(wire.protocol) ?? text(wire.device_data.traccar.protocol))?.toLowerCase() ?? null,
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
-    speed,
+    speed: speedOf(wire),
     course: courseOf(number(wire.course) ?? 0),
     altitude: toMetres(number(wire.altitude) ?? 0, wire.unit_of_altitude),
     last_seen: lastSeen(wire, zone),

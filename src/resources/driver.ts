@@ -1,7 +1,7 @@
 /** A driver as we document it, and how it comes from the platform's row and the devices that name it. */
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDriver } from '../platform/wire.js'
-import { deviceId, deviceName } from './device.js'
+import { deviceName } from './device.js'
 import { Id, Nullable } from './schema.js'
 import { id, text } from './units.js'
 
@@ -42,19 +42,32 @@ export type DriverContext = {
   deviceOf: (driverId: number) => number | undefined
 }
 
-/** The look-ups of a driver in a device list; of several devices with one driver, the first counts. */
-export function driverContext(devices: readonly WireDevice[]): DriverContext {
-  const names = new Map<number, string>()
-  const byDriver = new Map<number, number>()
-  for (const device of devices) {
-    const own = deviceId(device)
-    if (own === undefined) continue
-    names.set(own, deviceName(device))
-    const driver = id(device.driver_data.id) ?? id(device.device_data.current_driver_id)
-    if (driver !== undefined && !byDriver.has(driver)) byDriver.set(driver, own)
-  }
-  return { deviceName: (own) => names.get(own), deviceOf: (driver) => byDriver.get(driver) }
+/** What of a device row names its driver. */
+export type DriverSource = {
+  driver_data: Pick<WireDevice['driver_data'], 'id'>
+  device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
 }
+
+/** The look-ups of a driver in a device list; of several devices with one driver, the first counts. */
+export function driverContext({ drivers, rows }: DevicesWithDrivers): DriverContext {
+  const byDriver = new Map<number, number>()
+  for (const [device, driver] of drivers) if (!byDriver.has(driver)) byDriver.set(driver, device)
+  const nameOf = (device: number): string | undefined => {
+    const row = rows.get(device)
+    return row && deviceName(row)
+  }
+  return { deviceName: nameOf, deviceOf: (driver) => byDriver.get(driver) }
+}
+
+/** The devices that have a driver, each with the driver's id, and all rows by their devices' ids. */
+export interface DevicesWithDrivers {
+  drivers: Iterable<readonly [device: number, driver: number]>
+  rows: { get(device: number): WireDevice | undefined }
+}
+
+/** The id of the driver who has this device now. */
+export const driverIdOf = ({ driver_data, device_data }: DriverSource): number | undefined =>
+  id(driver_data.id) ?? id(device_data.current_driver_id)
 
 /** The driver of a row, or undefined without a usable id (platform.md 9.1). */
 export function toDriver(wire: WireDriver, { deviceName, deviceOf }: DriverContext): Driver | undefined {

@@ -21,7 +21,7 @@ export function drivers(app: App, { positions, translate }: { positions: Positio
     async (request) => {
       const wanted = queryOf(ListQuery, request)
       const [rows, fleet] = await Promise.all([request.account.drivers(), positions.all(request.account)])
-      const context = driverContext([...fleet.rows.values()])
+      const context = driverContext(fleet)
       return page(translate('get_user_drivers', rows, (row) => toDriver(row, context)).sort(byId), wanted)
     },
   )

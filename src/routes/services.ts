@@ -54,12 +54,13 @@ export function services(app: App, { positions, translate, clock }: ServicesNeed
 async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefined): Promise<WireService[]> {
   const all = await account.services()
   if (all) return all
-  const devices = [...fleet.rows].filter(([id]) => deviceId === undefined || id === deviceId)
-  const listed = devices.flatMap(([id, { device_data }]) => withDevice(device_data.services, id))
-  if (listed.length > 0) return listed
+  const isWanted = (id: number): boolean => deviceId === undefined || id === deviceId
+  const listed = fleet.servicing('listed').filter(isWanted)
+  const rows = listed.flatMap((id) => withDevice(fleet.rows.get(id)?.device_data.services ?? [], id))
+  if (rows.length > 0) return rows
   // Devices that show services have some; where no device shows any, an old list may just not carry them.
-  const shown = devices.filter(([, { services }]) => services.length > 0)
-  const asked = (shown.length > 0 ? shown : devices).map(([id]) => id)
+  const shown = fleet.servicing('shown').filter(isWanted)
+  const asked = shown.length > 0 ? shown : fleet.ids().filter(isWanted)
   return (await mapped(asked, async (id) => withDevice(await account.deviceServices(id), id))).flat()
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { fleetOf } from '../../src/fleet/fleet.js'
 import { type Packed, unpacked } from '../../src/fleet/packed.js'
 import { Account } from '../../src/platform/account.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
@@ -106,13 +107,19 @@ t.test('a list read in the thread has the devices, rows and counts of one read h
     t.equal(fleet.devices.withStatus('offline').length, expected.filter(offline).length)
     t.equal(fleet.byId.get(77), fleet.byId.get(77), 'the same object each time')
     t.equal(fleet.byId.get(99_999), undefined)
-    const wire = (id: number) => wires.find((each) => String(each.id) === String(id)) as WireDevice
-    for (const [id, rest] of fleet.rows) {
-      const { driver_data, services, total_distance, unit_of_distance, device_data } = wire(id)
-      t.match(rest, { id: wire(id).id, driver_data, services, total_distance, unit_of_distance })
-      t.same(rest.device_data.services, device_data.services)
-    }
-    t.same(fleet.rows.get(77)?.sensors, wire(77).sensors.slice(0, 1), 'its counters')
+    const whole = fleetOf([...expected], wires)
+    t.same(
+      fleet.ids(),
+      whole.ids().sort((a, b) => a - b),
+    )
+    for (const id of fleet.ids()) t.same(fleet.rows.get(id), whole.rows.get(id))
+    const ofId = ([a]: readonly [number, number], [b]: readonly [number, number]) => a - b
+    t.same([...fleet.drivers], [...whole.drivers].sort(ofId))
+    for (const how of ['listed', 'shown'] as const)
+      t.same(
+        fleet.servicing(how),
+        whole.servicing(how).sort((a, b) => a - b),
+      )
   }
   t.same(skipped, [3, 3, 3])
 })

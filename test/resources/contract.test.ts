@@ -3,6 +3,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { fleetOf } from '../../src/fleet/fleet.js'
 import { read, type Shape } from '../../src/platform/shape.js'
 import {
   wireAlert,
@@ -160,7 +161,12 @@ const translations: [string, TSchema, Shape, (raw: unknown) => unknown][] = [
   ['single geofence', GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],
   ['event', Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name)],
   ['alert', Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), name)],
-  ['driver', Driver, wireDriver, (raw) => toDriver(read(wireDriver, raw), driverContext([read(wireDevice, raw)]))],
+  [
+    'driver',
+    Driver,
+    wireDriver,
+    (raw) => toDriver(read(wireDriver, raw), driverContext(fleetOf([], [read(wireDevice, raw)]))),
+  ],
 ]
 
 for (const [noun, schema, shape, translate] of translations) {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { fleetOf } from '../../src/fleet/fleet.js'
 import { read } from '../../src/platform/shape.js'
 import { type WireDevice, wireDevice, wireDriver, wireGeofence } from '../../src/platform/wire.js'
 import { deviceId, deviceName, needsZone, toDevice } from '../../src/resources/device.js'
@@ -414,12 +415,13 @@ t.test('what a geofence lacks has a documented stand-in (N59)', async (t) => {
   t.equal(toGeofence(read(wireGeofence, { name: 'x' })), undefined)
 })
 
-const fleet = driverContext([
+const driversOf = (...rows: WireDevice[]) => driverContext(fleetOf([], rows))
+const fleet = driversOf(
   wire({ id: 318, name: 'Van 4', driver_data: { id: 12, name: 'Jo' } }),
   wire({ id: 31, name: 'Lorry 9', device_data: { current_driver_id: '4' } }),
   wire({ id: 32, name: 'Lorry 10', device_data: { current_driver_id: '4' } }),
   wire({ name: 'no id', driver_data: { id: 13 } }),
-])
+)
 const driver = (raw: object) => toDriver(read(wireDriver, raw), fleet)
 
 t.test('a driver of the 2.x platform has text for numbers and its device in the row (N01, N49)', async (t) => {

@@ -1,0 +1,86 @@
+/** The compiled row reader against its source. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { Projector } from '../../src/platform/projector.js'
+import { Plan } from '../../src/platform/projector-plan.js'
+import type { Row } from '../../src/platform/row.js'
+import { fieldsOf, recordMaker, textOfRecord } from '../../src/platform/row-text.js'
+import { read, type Shape } from '../../src/platform/shape.js'
+import { wireDevice } from '../../src/platform/wire.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+t.test('the module that is loaded is what its source compiles to', async (t) => {
+  const out = join(t.testdir(), 'row.wasm')
+  const asc = join(root, 'node_modules/assemblyscript/bin/asc.js')
+  const options = ['--config', 'assembly/asconfig.json', '--target', 'release', '--outFile', out]
+  await promisify(execFile)(process.execPath, [asc, ...options], { cwd: root })
+  t.ok(readFileSync(out).equals(readFileSync(join(root, 'src/platform/row.wasm'))), 'after `npm run wasm`')
+})
+
+/** Rows as they came one by one, and what of the list came no such way. */
+function rowsOf<T>(text: string, shape: { readonly [field: string]: Shape }, take: (row: Row) => T): T[] {
+  const taken: T[] = []
+  const projector = new Projector(new Plan([[shape]], [shape]), (row) => {
+    taken.push(take(row))
+    return {}
+  })
+  projector.write(Buffer.from(text))
+  projector.end()
+  return taken
+}
+
+t.test('a row tells its fields one by one as it does all together, and so does its text', async (t) => {
+  const values = [0, -7, 12.5, 123456789012345, 2 ** 60, '', 'Öl "x" \u2028', true, false, null, 'a'.repeat(40), [1]]
+  const rows = values.map((value, at) => ({
+    id: value,
+    online: values.at(at - 1),
+    sensors: at % 2 ? [] : [{ type: value }, {}],
+    device_data: at % 3 ? { id: value, services: at % 2 ? [{ id: 1 }] : [] } : null,
+  }))
+  const scalars = ['id', 'online', 'time', 'device_data.id'] as const
+  const found = rowsOf(JSON.stringify(rows), wireDevice, (row) => {
+    const text = Buffer.alloc(row.length + 2)
+    row.copy(text, 1)
+    return {
+      record: row.record(),
+      text: text.toString('utf8', 1, text.length - 1),
+      scalars: scalars.map((name) => row.scalar(name)),
+      lists: ['sensors', 'device_data.services'].map((name) => row.has(name)),
+    }
+  })
+  const make = recordMaker(wireDevice)
+  t.equal(found.length, rows.length)
+  for (const [at, raw] of rows.entries()) {
+    const whole = read(wireDevice, raw)
+    t.same(found[at]?.record, whole)
+    t.same(found[at]?.scalars, [whole.id, whole.online, whole.time, whole.device_data.id])
+    t.same(found[at]?.lists, [whole.sensors.length > 0, whole.device_data.services.length > 0])
+    for (const text of [found[at]?.text ?? '', textOfRecord(wireDevice, whole)]) t.same(make(text), whole)
+  }
+  t.equal(fieldsOf(wireDevice).length, JSON.parse(found[0]?.text ?? '').length)
+})
+
+t.test('a row whose kept text would be longer than there is room for is read the long way', async (t) => {
+  const shape = {
+    items: [Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`f${at}`, 'scalar' as const]))],
+  } as const
+  const text = `[{"items":[${Array(1_000).fill('{}').join()}]},{"items":[{"f1":1}]}]`
+  t.equal(rowsOf(text, shape, () => true).length, 1)
+  const projector = new Projector(new Plan([[shape]], [shape]))
+  projector.write(Buffer.from(text))
+  t.same(read([shape], projector.end()), read([shape], JSON.parse(text)))
+})
+
+t.test('shapes that no row reader has room for are refused', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 49 }, (_, at) => [`f${at}`, 'scalar' as const]))
+  t.throws(() => new Plan([[many]], [many]), /at most 48 fields/)
+  const long = { ['f'.repeat(32)]: 'scalar' as const }
+  t.throws(() => new Plan([[long]], [long]), /too long/)
+  const ids = { devices: 'ids' as const }
+  t.throws(() => new Plan([[ids]], [ids]), /a row holds scalars, records and lists of records/)
+})
