@@ -39,13 +39,17 @@ export class TextBlocks {
 
   /** Ends it: the texts at these places, in this order. */
   texts(places: readonly Place[]): Texts {
-    const last = this.#blocks.pop()
+    const last = this.#blocks.length - 1
+    const block = this.#blocks[last]
     // What is kept for long should not be half empty.
-    if (last) this.#blocks.push(Buffer.from(Uint8Array.prototype.slice.call(last, 0, last.length - this.#free).buffer))
-    return {
-      blocks: this.#blocks,
-      places: Uint32Array.from(places.flatMap((one) => [one.block, one.from, one.length])),
+    if (block) this.#blocks[last] = Buffer.from(new Uint8Array(block.subarray(0, block.length - this.#free)).buffer)
+    const numbers = new Uint32Array(3 * places.length)
+    for (const [i, { block, from, length }] of places.entries()) {
+      numbers[3 * i] = block
+      numbers[3 * i + 1] = from
+      numbers[3 * i + 2] = length
     }
+    return { blocks: this.#blocks, places: numbers }
   }
 
   #addBlock(least: number): void {

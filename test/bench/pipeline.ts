@@ -1,5 +1,6 @@
-/** One process that reads the same device list again and again: `node pipeline.js <parse|pack> <file> <rounds>`; prints milliseconds of processor time and peak memory. */
+/** One process that reads the same device list again and again: `node pipeline.js <parse|pack|all> <file> <rounds>`; prints milliseconds of processor time and peak memory. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { type Packed, unpacked } from '../../src/fleet/packed.js'
 import { packing } from '../../src/fleet/packing.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { plans } from '../../src/platform/plans.js'
@@ -20,8 +21,8 @@ function parsed(): unknown {
   return JSON.stringify(translated(rows, (row) => toDevice(row, Date.now())).items)
 }
 
-/** As the reading thread does it: each row is translated and serialized as it arrives, with what other resources need of it. */
-function packed(): unknown {
+/** As the reading thread does it: whatever is kept of each row is ready to be translated when somebody asks for it. */
+function packed(): Packed {
   const plan = plans.get_devices
   if (!plan) throw new Error('the device list has no plan')
   const { onRow, finish } = packing(Date.now())
@@ -31,14 +32,25 @@ function packed(): unknown {
   for (let length = readSync(from, chunk); length > 0; length = readSync(from, chunk))
     projector.write(chunk.subarray(0, length))
   closeSync(from)
-  return finish(projector.end())
+  const found = finish(projector.end())
+  if ('projected' in found) throw new Error('the list was not packed')
+  return found.value as Packed
 }
+
+/** The same, and all of it asked for, by the longest pages there are. */
+function answered(): unknown {
+  const { devices } = unpacked(packed(), undefined)
+  const pages: string[] = []
+  for (let from = 0; from < devices.length; from += 500) pages.push(JSON.stringify(devices.slice(from, from + 500)))
+  return pages
+}
+
+const ways: Record<string, () => unknown> = { parse: parsed, pack: packed, all: answered }
 
 const took: number[] = []
 for (let round = 0; round < Number(rounds); round += 1) {
   const before = process.cpuUsage()
-  if (how === 'parse') parsed()
-  else packed()
+  ways[how]?.()
   const { user, system } = process.cpuUsage(before)
   took.push((user + system) / 1000)
 }
