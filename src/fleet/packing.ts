@@ -1,12 +1,13 @@
 /** Packs a device list as its rows arrive: sorts them out by a few fields and keeps all else as text. Runs in the reading thread; knows neither threads nor bytes of answers. */
 
 import { failureOfData } from '../platform/answer.js'
+import { Digest } from '../platform/digest.js'
 import { looksCut, pageOf } from '../platform/pages.js'
 import type { Row } from '../platform/row.js'
 import { recordMaker, textOfRecord } from '../platform/row-text.js'
 import { itemsOf, read } from '../platform/shape.js'
-import type { Work } from '../platform/thread-work.js'
 import { keyOf, type WireDevice, wireDevice } from '../platform/wire.js'
+import type { Work } from '../platform/work.js'
 import { type DeviceState, deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
 import { type DriverSource, driverIdOf } from '../resources/driver.js'
 import { hasServices } from './fleet.js'
@@ -83,7 +84,11 @@ export function packing(now: number): Work {
       const value = list.packed(all)
       const { ids, rows, groupOf, marks, drivers } = value
       const arrays = [ids, rows.places, ...rows.blocks, groupOf, marks, drivers]
-      return { value, skipped, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
+      return new Digest(
+        value,
+        skipped,
+        arrays.map(({ buffer }) => buffer as ArrayBuffer),
+      )
     },
   }
 }

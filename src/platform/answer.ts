@@ -1,7 +1,7 @@
 /** Pure: status, headers and body of a platform answer become data or one of three failures (platform.md 1.2). */
 import { type Action, answers } from './actions.js'
+import type { Digest } from './digest.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import type { Digest } from './thread.js'
 
 /** The whole text of an answer, what is read of one that is too long to be held, or what was made of one that was judged already. */
 export type Body = string | { projected: unknown } | { digest: Digest }

@@ -4,12 +4,13 @@ import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { Action } from './actions.js'
 import { type Body, jsonIn } from './answer.js'
+import { Digest } from './digest.js'
 import { PlatformUnavailable } from './errors.js'
 import { plans } from './plans.js'
 import { Projector } from './projector.js'
 import type { Plan } from './projector-plan.js'
-import { Digest, type Job, type ReadingThread } from './thread.js'
-import { mostKept } from './thread-work.js'
+import type { PassingJob, ReadingThread } from './thread.js'
+import { mostKept, type Work } from './work.js'
 
 /** Past this an answer that has a plan is projected: some 70 devices, from which on that is cheaper than `JSON.parse` and `read`. */
 const border = 256 * 1024
@@ -22,10 +23,14 @@ const bytesPerTurn = 256 * 1024
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
-/** How a body is read: until when, and by which thread, if any, where it is large. */
+/** How a body is read. */
 export interface Reading {
+  /** Ends it. */
   signal: AbortSignal
-  thread: ReadingThread | undefined
+  /** Reads what is large. */
+  thread?: ReadingThread
+  /** What is to be made of what is large, where it is read here. */
+  begin?: (action: Action) => Work
 }
 
 /**
@@ -44,7 +49,7 @@ async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>, reading:
   const plan = plans[action]
   const held: Uint8Array[] = []
   let received = 0
-  let large: Job | Projection | undefined
+  let large: PassingJob | Projection | undefined
   try {
     for await (const chunk of bytes) {
       received += chunk.byteLength
@@ -53,7 +58,7 @@ async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>, reading:
       else held.push(chunk)
       if (!plan || large || received <= border) continue
       const parts = begun(action, held.splice(0))
-      large = reading.thread?.begin(action, reading.signal) ?? new Projection(action, plan)
+      large = reading.thread?.begin(action, reading.signal) ?? new Projection(action, plan, reading.begin?.(action))
       for (const part of parts) await large.write(part)
     }
     if (large === undefined) return Buffer.concat(held).toString()
@@ -83,11 +88,13 @@ const tooLarge = (action: Action, detail: string): PlatformUnavailable =>
 class Projection {
   readonly #action: Action
   readonly #projector: Projector
+  readonly #work: Work | undefined
   #sinceTurn = 0
 
-  constructor(action: Action, plan: Plan) {
+  constructor(action: Action, plan: Plan, work: Work | undefined) {
     this.#action = action
-    this.#projector = new Projector(plan)
+    this.#projector = new Projector(plan, work?.onRow)
+    this.#work = work
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -99,8 +106,9 @@ class Projection {
     await setImmediate()
   }
 
-  end(): { projected: unknown } {
-    return { projected: this.#json(() => this.#projector.end()) }
+  end(): Digest | { projected: unknown } {
+    const projected = this.#json(() => this.#projector.end())
+    return this.#work?.finish(projected) ?? { projected }
   }
 
   drop(): void {}

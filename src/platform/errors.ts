@@ -21,9 +21,11 @@ export type UnavailableReason =
 export class PlatformRefused extends Error {
   override name = 'PlatformRefused'
   readonly action: string
+  readonly detail: string
   constructor(action: string, detail: string) {
     super(`the platform refused the credential on ${action}: ${detail}`)
     this.action = action
+    this.detail = detail
   }
 }
 
@@ -50,10 +52,33 @@ export class PlatformUnavailable extends Error {
   readonly reason: UnavailableReason
   /** Seconds until asking again is worth it, where that is known. */
   readonly retryAfterS: number | undefined
+  readonly detail: string | undefined
   constructor(action: string, reason: UnavailableReason, options: UnavailableOptions = {}) {
     super(`${action}: ${reason}${options.detail ? ` (${options.detail})` : ''}`, { cause: options.cause })
     this.action = action
     this.reason = reason
     this.retryAfterS = options.retryAfterS
+    this.detail = options.detail
   }
+}
+
+/** A failure as it goes from one thread to another, without its cause. */
+export type Failure =
+  | { name: 'refused'; detail: string }
+  | { name: 'forbidden' }
+  | { name: 'unavailable'; reason: UnavailableReason; detail: string | undefined }
+
+/** @throws what is none of the three. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof PlatformRefused) return { name: 'refused', detail: error.detail }
+  if (error instanceof PlatformForbidden) return { name: 'forbidden' }
+  if (!(error instanceof PlatformUnavailable)) throw error
+  return { name: 'unavailable', reason: error.reason, detail: error.detail }
+}
+
+export function fromFailure(action: string, failure: Failure): Error {
+  if (failure.name === 'refused') return new PlatformRefused(action, failure.detail)
+  if (failure.name === 'forbidden') return new PlatformForbidden(action)
+  const { reason, detail } = failure
+  return new PlatformUnavailable(action, reason, detail === undefined ? {} : { detail })
 }

@@ -1,10 +1,9 @@
-/** The connection to one platform installation: the pool, the time limit, one `get()`. Knows no resource and no account. */
-import { Pool } from 'undici'
+/** The connection to one platform installation: the time limit, the breaker, who asks, one `get()`. Knows no resource and no account. */
 import type { Action } from './actions.js'
-import { dataOf, failureOfStatus } from './answer.js'
-import { type Reading, readBody } from './body.js'
 import { Breaker, type BreakerState, type Verdict } from './breaker.js'
+import { Digest } from './digest.js'
 import { PlatformRefused, PlatformUnavailable, type UnavailableReason } from './errors.js'
+import { Exchange } from './exchange.js'
 import type { ReadingThread } from './thread.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -31,6 +30,8 @@ export interface PlatformOptions {
 
 /** Sockets to the platform; a PHP platform serves no more at once anyway. */
 const connections = 64
+/** Questions remembered for having had large answers. */
+const mostLarge = 10_000
 /** Calls allowed to wait for a socket before new ones are turned away. */
 const maxWaiting = 1_000
 
@@ -40,15 +41,9 @@ const coolDownMs = 2_000
 /** Failures of the platform itself; anything else, even a refusal, shows that it works. */
 const sick = new Set<UnavailableReason>(['timeout', 'connection', 'server_error', 'html', 'bad_json', 'redirect'])
 
-/** Failures that happened before the platform can have begun an answer; a read may be asked again. */
-const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
 export class Platform {
-  readonly #pool: Pool
-  readonly #path: string
+  readonly #exchange: Exchange
+  readonly #url: string
   readonly #timeoutMs: number
   readonly #thread: ReadingThread | undefined
   readonly #onCall: (report: CallReport) => void
@@ -56,10 +51,11 @@ export class Platform {
   #pending = 0
   /** Actions this platform is too old for; an upgrade is noticed at the next start. */
   readonly #missing = new Set<Action>()
+  /** Questions whose answers were read in the thread: the next time it asks them itself, and the bytes never pass here. */
+  readonly #large = new Set<string>()
 
   constructor(options: PlatformOptions) {
-    const url = new URL(options.url)
-    this.#path = url.pathname.replace(/\/+$/, '')
+    this.#url = options.url
     this.#timeoutMs = options.timeoutMs
     this.#thread = options.thread
     this.#onCall = options.onCall ?? (() => {})
@@ -68,13 +64,7 @@ export class Platform {
       now: () => performance.now(),
       onState: options.onBreaker ?? (() => {}),
     })
-    // The one deadline is ours (an AbortSignal); undici's own timers are coarse and would only confuse the cause.
-    this.#pool = new Pool(url.origin, {
-      connections,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: options.timeoutMs },
-    })
+    this.#exchange = new Exchange({ url: options.url, connections, connectTimeoutMs: options.timeoutMs })
   }
 
   /**
@@ -106,7 +96,7 @@ export class Platform {
 
   /** Ends every socket; calls under way fail. */
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#exchange.close()
   }
 
   /** Past the breaker: turned away at once while the platform is known to be down. */
@@ -117,7 +107,7 @@ export class Platform {
       throw new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
     }
     try {
-      const data = await this.#asked(action, this.#target(action, hash, query), wanted)
+      const data = await this.#asked(action, searchOf(hash, query), wanted)
       permit.tell('well')
       return data
     } catch (error) {
@@ -126,54 +116,36 @@ export class Platform {
     }
   }
 
-  #target(action: Action, hash: string, query: Query): string {
-    const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-    return `${this.#path}/${action}?${search}`
-  }
-
-  async #asked(action: Action, target: string, wanted: Wanted): Promise<unknown> {
+  async #asked(action: Action, search: string, wanted: Wanted): Promise<unknown> {
     if (this.#pending >= connections + maxWaiting) throw new PlatformUnavailable(action, 'overload')
     this.#pending += 1
     const signal = AbortSignal.timeout(this.#timeoutMs)
-    const reading = { signal, thread: wanted === 'digest' ? this.#thread : undefined }
     try {
-      return await this.#exchange(action, target, reading).catch((error: unknown) => {
-        if (!retryable.has(codeOf(error)) || signal.aborted) throw error
-        return this.#exchange(action, target, reading)
-      })
-    } catch (error) {
-      throw asFailure(action, error, signal)
+      if (wanted === 'data' || !this.#thread) return await this.#exchange.ask(action, search, { signal })
+      return await this.#digested(action, search, signal, this.#thread)
     } finally {
       this.#pending -= 1
     }
   }
 
-  async #exchange(action: Action, target: string, reading: Reading): Promise<unknown> {
-    const { signal } = reading
-    const {
-      statusCode: status,
-      headers,
-      body,
-    } = await this.#pool.request({
-      method: 'GET',
-      path: target,
-      headers: { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' },
-      signal,
-    })
-    const location = typeof headers.location === 'string' ? headers.location : undefined
-    const failure = failureOfStatus(action, { status, location })
-    if (failure) {
-      // Reading on keeps the socket for the next call; a long error page is not worth it and drops the socket.
-      await body.dump({ limit: 128 * 1024, signal }).catch(() => {})
-      throw failure
-    }
-    return dataOf(action, {
-      status,
-      location,
-      body: await readBody(action, body, headers['content-encoding'], reading),
-    })
+  async #digested(action: Action, search: string, signal: AbortSignal, thread: ReadingThread): Promise<unknown> {
+    const question = `${action}${search}`
+    const found = this.#large.has(question)
+      ? await thread.ask({ action, search, url: this.#url, connectTimeoutMs: this.#timeoutMs }, signal)
+      : await this.#exchange.ask(action, search, { signal, thread })
+    this.#large.delete(question)
+    if (!(found instanceof Digest)) return found
+    const [oldest] = this.#large
+    if (this.#large.size === mostLarge && oldest !== undefined) this.#large.delete(oldest)
+    this.#large.add(question)
+    return found
   }
+}
+
+function searchOf(hash: string, query: Query): string {
+  const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return `?${search}`
 }
 
 function verdictOf(error: unknown): Verdict {
@@ -181,14 +153,4 @@ function verdictOf(error: unknown): Verdict {
   // Our own queue being full says nothing of the platform.
   if (error.reason === 'overload') return 'unclear'
   return sick.has(error.reason) ? 'sick' : 'well'
-}
-
-/** Anything that was thrown on the way as one of the three failures; undici's errors carry codes, never the URL's query. */
-function asFailure(action: Action, error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
-  if (error instanceof Error && error.name.startsWith('Platform')) return error
-  const code = codeOf(error)
-  // What zlib cannot unpack came over a connection that held.
-  const reason = code.startsWith('Z_') ? 'bad_json' : 'connection'
-  return new PlatformUnavailable(action, reason, { detail: code, cause: error })
 }

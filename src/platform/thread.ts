@@ -1,20 +1,9 @@
-/** A thread beside the main one that reads large answers; started by the first of them. Knows no transport and no field of any action. */
+/** A thread beside the main one that asks for and reads large answers; started by the first of them. Knows no field of any action. */
 import { Worker } from 'node:worker_threads'
 import type { Action } from './actions.js'
-import { PlatformUnavailable } from './errors.js'
-import { type FromThread, halfBytes, type ToThread } from './thread-work.js'
-
-/** What the thread made of an answer: opaque to all but those who gave the thread its work. */
-export class Digest {
-  readonly value: unknown
-  /** Rows that were no records and were left out. */
-  readonly skipped: number
-
-  constructor(value: unknown, skipped: number) {
-    this.value = value
-    this.skipped = skipped
-  }
-}
+import { Digest } from './digest.js'
+import { fromFailure, PlatformUnavailable } from './errors.js'
+import { type FromThread, halfBytes, type Question, type ToThread } from './thread-work.js'
 
 export interface ThreadOptions {
   /** The module that runs in the thread and calls `serveReading`. */
@@ -37,8 +26,26 @@ export class ReadingThread {
     this.#options = options
   }
 
-  /** @param signal ends the work when it aborts: whatever is awaited of it then fails. */
-  begin(action: Action, signal: AbortSignal): Job {
+  /** Has the thread ask, over sockets of its own. @returns a digest where the answer was large, else its data. */
+  async ask(question: Question, signal: AbortSignal): Promise<unknown> {
+    const context = this.#options.context()
+    const { action } = question
+    const { over } = this.#job(action, signal, (job) => ({ kind: 'ask', job, question, context }))
+    const found = await over.catch((error: unknown) => {
+      throw signal.aborted ? new PlatformUnavailable(action, 'timeout') : error
+    })
+    return found instanceof Digest ? found : found.data
+  }
+
+  /** An answer whose bytes are passed on to the thread. @param signal ends the work when it aborts: whatever is awaited of it then fails. */
+  begin(action: Action, signal: AbortSignal): PassingJob {
+    const context = this.#options.context()
+    const shared = new SharedArrayBuffer(2 * halfBytes)
+    const job = this.#job(action, signal, (job) => ({ kind: 'begin', job, action, context, shared }))
+    return new PassingJob(job, shared)
+  }
+
+  #job(action: Action, signal: AbortSignal, first: (job: number) => ToThread): Job {
     const worker = this.#started()
     const id = ++this.#lastJob
     const post = (message: ToThread): void => worker.postMessage(message)
@@ -47,7 +54,7 @@ export class ReadingThread {
     const end = (): void => job.drop()
     signal.addEventListener('abort', end, { once: true })
     job.over.finally(() => signal.removeEventListener('abort', end)).catch(() => {})
-    job.start(this.#options.context())
+    post(first(id))
     return job
   }
 
@@ -83,23 +90,21 @@ interface JobNeeds {
   onOver: () => void
 }
 
-/** One answer on its way to the thread: bytes through two halves of shared memory, of which one is filled while the other is read. */
-export class Job {
+type Found = Digest | { data: unknown }
+
+/** One answer that the thread works on. */
+class Job {
   /** What came of it; fails as an answer does. */
-  readonly over: Promise<Digest | { projected: unknown }>
-  readonly #needs: JobNeeds
-  readonly #shared = new SharedArrayBuffer(2 * halfBytes)
-  readonly #halves = [0, 1].map((half) => new Uint8Array(this.#shared, half * halfBytes, halfBytes))
-  readonly #isRead = [true, true]
-  #half = 0
-  #filled = 0
-  #wake: () => void = () => {}
-  #resolve: (result: Digest | { projected: unknown }) => void = () => {}
+  readonly over: Promise<Found>
+  readonly needs: JobNeeds
+  isOver = false
+  /** Told of each half that was read, and of the end. */
+  onRead: (half?: number) => void = () => {}
+  #resolve: (result: Found) => void = () => {}
   #reject: (error: Error) => void = () => {}
-  #isOver = false
 
   constructor(needs: JobNeeds) {
-    this.#needs = needs
+    this.needs = needs
     this.over = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -107,16 +112,60 @@ export class Job {
     this.over.catch(() => {}) // whoever writes or waits for the end hears of it
   }
 
-  start(context: unknown): void {
-    const { id: job, action, post } = this.#needs
-    post({ kind: 'begin', job, action, context, shared: this.#shared })
+  /** Nobody waits for it any more. */
+  drop(): void {
+    if (this.isOver) return
+    this.needs.post({ kind: 'drop', job: this.needs.id })
+    this.fail('dropped')
+  }
+
+  fail(detail: string): void {
+    this.#finish()
+    // Our own trouble says nothing of the platform.
+    this.#reject(new PlatformUnavailable(this.needs.action, 'overload', { detail }))
+  }
+
+  hear(message: FromThread): void {
+    if (message.kind === 'read') {
+      this.onRead(message.half)
+      return
+    }
+    this.#finish()
+    if (message.kind === 'digest') this.#resolve(new Digest(message.value, message.skipped))
+    else if (message.kind === 'failed') this.#reject(fromFailure(this.needs.action, message.failure))
+    else this.#resolve(message)
+  }
+
+  #finish(): void {
+    this.isOver = true
+    this.needs.onOver()
+    this.onRead()
+  }
+}
+
+/** One whose bytes go through two halves of shared memory, of which one is filled while the other is read. */
+export class PassingJob {
+  readonly #job: Job
+  readonly #halves: Uint8Array[]
+  readonly #isRead = [true, true]
+  #half = 0
+  #filled = 0
+  #wake: () => void = () => {}
+
+  constructor(job: Job, shared: SharedArrayBuffer) {
+    this.#job = job
+    this.#halves = [0, 1].map((half) => new Uint8Array(shared, half * halfBytes, halfBytes))
+    job.onRead = (half) => {
+      if (half !== undefined) this.#isRead[half] = true
+      this.#wake()
+    }
   }
 
   /** Resolves when there is room for more. */
   async write(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length; ) {
-      while (!this.#isRead[this.#half] && !this.#isOver) await this.#reading()
-      if (this.#isOver) return void (await this.over)
+      while (!this.#isRead[this.#half] && !this.#job.isOver) await this.#reading()
+      if (this.#job.isOver) return void (await this.#job.over)
       const part = chunk.subarray(from, from + halfBytes - this.#filled)
       this.#halves[this.#half]?.set(part, this.#filled)
       this.#filled += part.length
@@ -125,44 +174,17 @@ export class Job {
     }
   }
 
-  end(): Promise<Digest | { projected: unknown }> {
-    if (!this.#isOver) {
+  async end(): Promise<Digest | { projected: unknown }> {
+    if (!this.#job.isOver) {
       this.#send()
-      this.#needs.post({ kind: 'end', job: this.#needs.id })
+      this.#job.needs.post({ kind: 'end', job: this.#job.needs.id })
     }
-    return this.over
+    const found = await this.#job.over
+    return found instanceof Digest ? found : { projected: found.data }
   }
 
-  /** Nobody waits for it any more. */
   drop(): void {
-    if (this.#isOver) return
-    this.#needs.post({ kind: 'drop', job: this.#needs.id })
-    this.fail('dropped')
-  }
-
-  fail(detail: string): void {
-    this.#finish()
-    // Our own trouble says nothing of the platform.
-    this.#reject(new PlatformUnavailable(this.#needs.action, 'overload', { detail }))
-  }
-
-  hear(message: FromThread): void {
-    if (message.kind === 'read') {
-      this.#isRead[message.half] = true
-      this.#wake()
-      return
-    }
-    this.#finish()
-    const { kind } = message
-    if (kind === 'digest') this.#resolve(new Digest(message.value, message.skipped))
-    else if (kind === 'projected') this.#resolve({ projected: message.projected })
-    else this.#reject(new PlatformUnavailable(this.#needs.action, message.reason, { detail: message.detail }))
-  }
-
-  #finish(): void {
-    this.#isOver = true
-    this.#needs.onOver()
-    this.#wake()
+    this.#job.drop()
   }
 
   #reading(): Promise<void> {
@@ -174,7 +196,7 @@ export class Job {
   #send(): void {
     if (this.#filled === 0) return
     this.#isRead[this.#half] = false
-    this.#needs.post({ kind: 'bytes', job: this.#needs.id, half: this.#half, length: this.#filled })
+    this.#job.needs.post({ kind: 'bytes', job: this.#job.needs.id, half: this.#half, length: this.#filled })
     this.#half = 1 - this.#half
     this.#filled = 0
   }

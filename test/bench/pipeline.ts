@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { type Packed, unpacked } from '../../src/fleet/packed.js'
 import { packing } from '../../src/fleet/packing.js'
+import { Digest } from '../../src/platform/digest.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { plans } from '../../src/platform/plans.js'
 import { Projector } from '../../src/platform/projector.js'
@@ -33,7 +34,7 @@ function packed(): Packed {
     projector.write(chunk.subarray(0, length))
   closeSync(from)
   const found = finish(projector.end())
-  if ('projected' in found) throw new Error('the list was not packed')
+  if (!(found instanceof Digest)) throw new Error('the list was not packed')
   return found.value as Packed
 }
 

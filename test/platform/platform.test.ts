@@ -2,9 +2,9 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
+import { Digest } from '../../src/platform/digest.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { type CallReport, Platform } from '../../src/platform/platform.js'
-import { Digest } from '../../src/platform/thread.js'
 import { answers, platform as openPlatform, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 

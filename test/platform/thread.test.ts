@@ -6,9 +6,10 @@ import t from 'tap'
 import { fleetOf } from '../../src/fleet/fleet.js'
 import { type Packed, unpacked } from '../../src/fleet/packed.js'
 import { Account } from '../../src/platform/account.js'
+import { Digest } from '../../src/platform/digest.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { Platform } from '../../src/platform/platform.js'
-import { Digest, ReadingThread } from '../../src/platform/thread.js'
+import { ReadingThread } from '../../src/platform/thread.js'
 import type { WireDevice } from '../../src/platform/wire.js'
 import { type Device, toDevice } from '../../src/resources/device.js'
 import { answers, gateway, platform as openPlatform, someHash, type Test } from '../helper.js'
@@ -123,6 +124,59 @@ t.test('a list read in the thread has the devices, rows and counts of one read h
   }
   t.same(skipped, [3, 3, 3])
 })
+
+t.test('an account whose list was long is asked for by the thread, until it is short again', async (t) => {
+  let body = JSON.stringify(list(3_000))
+  const ports: unknown[] = []
+  let jobs = 0
+  const context = (): unknown => {
+    jobs += 1
+    return now
+  }
+  const listener: RequestListener = (request, response) => {
+    ports.push(request.socket.remotePort)
+    response.end(body)
+  }
+  const { beside } = await accounts(t, listener, { context })
+  for (let call = 0; call < 2; call++) t.equal(digestOf(await beside.devices()).ids.length, 3_004)
+  t.not(ports[1], ports[0], 'over a socket of its own')
+  body = JSON.stringify(list(3))
+  for (let call = 0; call < 2; call++) t.equal(((await beside.devices()) as WireDevice[]).length, 8)
+  t.equal(jobs, 3, 'the last of the four was read here')
+})
+
+t.test(
+  'whatever the thread is answered where a long list was expected is told as if it had been asked here',
+  async (t) => {
+    const long = JSON.stringify(list(3_000))
+    const endings: Record<string, RequestListener> = {
+      'bad_json (3 characters)': (_request, response) => void response.end('[1}'),
+      bad_json: (_request, response) => void response.end(`${long}]`),
+      html: (_request, response) => void response.end('<html>'),
+      wrong_shape: (_request, response) => void response.end('"x"'),
+      status_0: (_request, response) => void response.end('{"status":0,"message":"Busy"}'),
+      server_error: (_request, response) => void response.writeHead(500).end(),
+      connection: (request) => void request.socket.destroy(),
+      refused: (_request, response) => void response.writeHead(401).end(),
+      forbids: (_request, response) => void response.writeHead(403).end(),
+      timeout: (_request, response) => void response.write(long.slice(0, -10)),
+    }
+    let answer: RequestListener = () => {}
+    const { beside, here } = await accounts(t, (request, response) => answer(request, response), { timeoutMs: 10_000 })
+    for (const [name, ending] of Object.entries(endings)) {
+      answer = (_request, response) => void response.end(long)
+      digestOf(await beside.devices())
+      answer = ending
+      const [there, same] = await Promise.all(
+        [beside, here].map((one) => one.devices().catch((error: unknown) => error)),
+      )
+      assert.ok(there instanceof Error && same instanceof Error)
+      t.match(there.message, name)
+      t.equal(there.name, same.name, name)
+      t.equal(Reflect.get(there, 'reason'), Reflect.get(same, 'reason'), name)
+    }
+  },
+)
 
 t.test('a page of a platform that pages unasked is followed by the next, however long it is', async (t) => {
   const { beside } = await accounts(t, (request, response) => {
