@@ -12,6 +12,7 @@ import { headerLimits, installGuards, timeLimits } from './guards.js'
 import type { App } from './http.js'
 import { Identities, type IdentitiesOptions } from './identities.js'
 import { Limits, nameOf, uncapped } from './limits.js'
+import type { Log } from './log.js'
 import type { Metrics, Realm } from './metrics.js'
 import { type CallReport, Platform } from './platform/platform.js'
 import { ReadingThread } from './platform/thread.js'
@@ -36,7 +37,7 @@ import { Words } from './words.js'
 const version = '1.0.0'
 
 export interface Deps {
-  logger: FastifyBaseLogger
+  logger: Log
   /** Epoch milliseconds. */
   clock: () => number
   /** Milliseconds that only ever grow. */
@@ -58,6 +59,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const needs: EdgesNeeds = {
     limits: () => limits,
     docsUrl: `${config.publicUrl}/docs`,
+    log: logger,
     onRefused: (account) => {
       parts.positions.drop(account)
       parts.accounts.forget(account)
@@ -67,7 +69,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   }
   const edges = edgeOptions(needs)
   const app: App = fastify({
-    loggerInstance: logger,
+    loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
     ...edges,

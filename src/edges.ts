@@ -8,6 +8,7 @@ import type { TSchema } from 'typebox'
 import { ApiError, errorBody, toApiError } from './errors.js'
 import type { App } from './http.js'
 import { addressName, admit, type Limits, limitHeaders } from './limits.js'
+import type { Log } from './log.js'
 import type { Answered } from './metrics.js'
 import type { Account } from './platform/account.js'
 import { PlatformRefused } from './platform/errors.js'
@@ -33,6 +34,7 @@ export interface EdgesNeeds {
   limits: () => Limits
   /** Page with the anchors of the error codes. */
   docsUrl: string
+  log: Pick<Log, 'answered'>
   /** The platform refused this account's hash: nothing of it may be remembered. */
   onRefused: (account: Account) => void
   /** Told how every request ended, also those that never reached a route. */
@@ -64,7 +66,7 @@ export function edgeOptions({
 }
 
 /** Hooks and handlers of the whole app; to be installed before any route. */
-export function installEdges(app: App, { limits, docsUrl, onRefused, onAnswered, isDraining }: EdgesNeeds): void {
+export function installEdges(app: App, { limits, docsUrl, log, onRefused, onAnswered, isDraining }: EdgesNeeds): void {
   // Paths and queries are read by the routes, more strictly than Ajv's coercion would; bodies are taken as they are typed.
   app.setValidatorCompiler<TSchema>((route) =>
     route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
@@ -92,21 +94,13 @@ export function installEdges(app: App, { limits, docsUrl, onRefused, onAnswered,
     next()
   })
   app.addHook('onResponse', (request, reply, next) => {
-    const { method, routeOptions } = request
-    onAnswered({ method, route: routeOptions.url ?? 'none', status: reply.statusCode, ms: reply.elapsedTime })
-    request.log.info(
-      {
-        reqId: request.id,
-        method,
-        route: routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        account: request.account?.id,
-        credential: request.caller?.credential,
-        ip: request.ip,
-      },
-      'request',
-    )
+    const { method, ip, id: reqId } = request
+    const { statusCode: status, elapsedTime } = reply
+    const route = request.routeOptions.url ?? null
+    onAnswered({ method, route: route ?? 'none', status, ms: elapsedTime })
+    const ms = Math.round(elapsedTime * 10) / 10
+    const credential = request.caller?.credential
+    log.answered({ reqId, method, route, status, ms, account: request.account?.id, credential, ip })
     next()
   })
   app.setNotFoundHandler(() => {

@@ -77,19 +77,54 @@ function gathered(): DestinationStream & { flushSync(): void; flush(written: () 
   }
 }
 
+/** How one request ended, as its line tells it; what is undefined is left out. */
+export interface AnsweredLine {
+  reqId: string
+  method: string
+  /** The pattern; null where there is none. */
+  route: string | null
+  status: number
+  ms: number
+  account: string | undefined
+  credential: string | undefined
+  ip: string
+}
+
+const plain = /^[ !#-[\]-~]*$/
+
+/** A JSON string. */
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
+
+const optional = (name: string, text: string | undefined): string =>
+  text === undefined ? '' : `,"${name}":${quoted(text)}`
+
+export interface Log extends Logger {
+  /** The line of a request that was answered, at `info`; put together here, since it is most of the log and its fields are known. */
+  answered(line: AnsweredLine): void
+}
+
 /**
  * Without a destination it writes to the standard output. Nothing is lost when the process exits, and all is written once `flush` says so.
  * It makes no children: with every request one would cost as much as its line.
  */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, destination?: DestinationStream): Log {
+  const out = destination ?? gathered()
+  const timestamp = stamp()
   const options = {
     level,
     base: null,
-    timestamp: stamp(),
+    timestamp,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => logged(error) },
   }
-  const logger: Logger = pino(options, destination ?? gathered())
+  const logger: Logger = pino(options, out)
   logger.child = () => logger as never
-  return logger
+  const isTold = logger.isLevelEnabled('info')
+  const answered = ({ reqId, method, route, status, ms, account, credential, ip }: AnsweredLine): void => {
+    if (!isTold) return
+    const who = `${optional('account', account)}${optional('credential', credential)},"ip":${quoted(ip)}`
+    const asked = `"reqId":${quoted(reqId)},"method":"${method}","route":${route === null ? null : quoted(route)}`
+    out.write(`{"level":"info"${timestamp()},${asked},"status":${status},"ms":${ms}${who},"msg":"request"}\n`)
+  }
+  return Object.assign(logger, { answered })
 }

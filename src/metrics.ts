@@ -1,9 +1,10 @@
 /** What an operator watches, in Prometheus format; the only file that imports prom-client. No label grows with accounts, devices or keys. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import type { BreakerState } from './platform/breaker.js'
 import type { CallReport } from './platform/platform.js'
 import type { Cached } from './positions.js'
 import type { StoreReport } from './store/observed.js'
+import { Tally } from './tally.js'
 
 /** Which of the two platforms a process may talk to. */
 export type Realm = 'platform' | 'sandbox'
@@ -30,7 +31,7 @@ export class Metrics {
     'route',
     'status',
   ])
-  readonly #latency = this.#histogram('gateway_request_seconds', 'Latency of requests', ['route'], requestBuckets)
+  readonly #answers = this.#tally('gateway_request_seconds', 'Latency of requests', 'route', requestBuckets)
   readonly #shed = this.#counter('gateway_shed_total', 'Requests turned away because the process was overloaded', [])
   readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls to the platform by action and outcome', [
     'realm',
@@ -56,10 +57,10 @@ export class Metrics {
     'verb',
     'outcome',
   ])
-  readonly #storeLatency = this.#histogram(
+  readonly #stored = this.#tally(
     'gateway_store_call_seconds',
     'Latency of calls to the key store',
-    ['verb'],
+    'verb',
     storeBuckets,
   )
   readonly #skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows left out as unreadable', ['action'])
@@ -76,9 +77,7 @@ export class Metrics {
   }
 
   readonly answered = ({ method, route, status, ms }: Answered): void => {
-    const isRouted = route !== 'none'
-    this.#requests.inc({ method: isRouted ? method : 'none', route, status: String(status) })
-    this.#latency.observe({ route }, ms / 1_000)
+    this.#answers.note(route, `${route === 'none' ? 'none' : method} ${status}`, ms / 1_000)
     if (status === 429) this.#limited.inc()
   }
 
@@ -104,10 +103,7 @@ export class Metrics {
     this.#pending[counter] += 1
   }
 
-  readonly stored = ({ verb, outcome, ms }: StoreReport): void => {
-    this.#store.inc({ verb, outcome })
-    this.#storeLatency.observe({ verb }, ms / 1_000)
-  }
+  readonly stored = ({ verb, outcome, ms }: StoreReport): void => this.#stored.note(verb, outcome, ms / 1_000)
 
   readonly skipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
 
@@ -130,6 +126,11 @@ export class Metrics {
     this.#lookups.inc({ result: 'miss' }, miss)
     this.#counts.inc({ counter: 'shared' }, shared)
     this.#counts.inc({ counter: 'local' }, local)
+    for (const { name: verb, outcome, times } of this.#stored.takeOutcomes()) this.#store.inc({ verb, outcome }, times)
+    for (const { name: route, outcome, times } of this.#answers.takeOutcomes()) {
+      const [method = '', status = ''] = outcome.split(' ')
+      this.#requests.inc({ method, route, status }, times)
+    }
     return { type: this.#registry.contentType, body: await this.#registry.metrics() }
   }
 
@@ -143,5 +144,25 @@ export class Metrics {
 
   #histogram<T extends string>(name: string, help: string, labelNames: T[], buckets: number[]): Histogram<T> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] })
+  }
+
+  /** A histogram of durations that are noted with every request: a `Histogram` would take its labels apart each time. */
+  #tally(name: string, help: string, label: string, buckets: number[]): Tally {
+    const tally = new Tally(buckets)
+    const values = () =>
+      tally.histogram().map(({ suffix, name: labelled, le, value }) => ({
+        metricName: name + suffix,
+        labels: le === undefined ? { [label]: labelled } : { le, [label]: labelled },
+        value,
+      }))
+    const metric = {
+      name,
+      help,
+      type: 'histogram',
+      get: async () => ({ name, help, type: 'histogram', values: values() }),
+    }
+    // All that a registry asks of a metric when it is scraped.
+    this.#registry.registerMetric(metric as unknown as Metric)
+    return tally
   }
 }

@@ -1,8 +1,9 @@
-/** The log of a process that ends under load: every request that was answered has its line. */
+/** What the log says of answers, and that it says so of every one when a process ends under load. */
 import { once } from 'node:events'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createLogger } from '../src/log.js'
 import { type GatewayProcess, gatewayProcess } from './process.js'
 import { until } from './redis.js'
 
@@ -69,4 +70,45 @@ t.test('a process that a second signal ends amid the answers it still gives lose
     child.signal('SIGTERM')
   }
   t.equal(await endsUnderLoad(t, child, end), 1)
+})
+
+/** A logger, and the lines it has written. */
+function written(level: string) {
+  const lines: string[] = []
+  return { lines, logger: createLogger(level, { write: (line: string) => void lines.push(line) }) }
+}
+
+t.test('the line of an answer is one line of JSON, whatever stands in it', async (t) => {
+  const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
+  for (const text of odd) {
+    const { lines, logger } = written('info')
+    const who = { account: text, credential: text, ip: text }
+    const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
+    logger.answered(line)
+    logger.info(line, 'request')
+    const [own, usual] = lines.map((one) => ({ ...JSON.parse(one), time: undefined }))
+    t.same(own, usual)
+    for (const one of lines) t.match(one, /^[^\n]+\n$/)
+    t.match(JSON.parse(lines[0] ?? '').time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+})
+
+t.test('the line of an answer leaves out what nobody knows, and is not written below its level', async (t) => {
+  const refused = {
+    reqId: 'r',
+    method: 'GET',
+    route: null,
+    status: 404,
+    ms: 1,
+    account: undefined,
+    credential: undefined,
+  }
+  const { lines, logger } = written('info')
+  logger.answered({ ...refused, ip: '::1' })
+  const { time, ...rest } = JSON.parse(lines[0] ?? '')
+  const said = { reqId: 'r', method: 'GET', route: null, status: 404, ms: 1, ip: '::1' }
+  t.same(rest, { level: 'info', ...said, msg: 'request' })
+  const quiet = written('warn')
+  quiet.logger.answered({ ...refused, ip: '::1' })
+  t.same(quiet.lines, [])
 })

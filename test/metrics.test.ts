@@ -82,6 +82,43 @@ t.test('requests, calls, lookups and counts are told as they were', async (t) =>
   t.match(text, /^process_resident_memory_bytes /m)
 })
 
+t.test('a duration falls into the bucket of its bound, and a scrape changes nothing', async (t) => {
+  const metrics = new Metrics()
+  const request = { method: 'GET', route: '/one', status: 200 }
+  const scraped = async (): Promise<string> => (await metrics.text()).body
+  for (const ms of [0, 5, 5.1, 300, 30_000]) metrics.answered({ ...request, ms })
+  await scraped()
+  for (const ms of [301, 30_001]) metrics.answered({ ...request, ms })
+  metrics.stored({ verb: 'use', outcome: 'ok', ms: 0.6 })
+  metrics.stored({ verb: 'use', outcome: 'unavailable', ms: 251 })
+  const text = await scraped()
+  const under: Record<string, number> = {
+    '0.005': 2,
+    '0.01': 3,
+    '0.1': 3,
+    '0.3': 4,
+    '0.5': 5,
+    '10': 5,
+    '30': 6,
+    '+Inf': 7,
+  }
+  for (const [le, value] of Object.entries(under)) {
+    t.equal(countOf(text, `gateway_request_seconds_bucket{le="${le}",route="/one"}`), value, le)
+  }
+  const expected: Record<string, number> = {
+    'gateway_request_seconds_count{route="/one"}': 7,
+    'gateway_requests_total{method="GET",route="/one",status="200"}': 7,
+    'gateway_store_call_seconds_bucket{le="0.0005",verb="use"}': 0,
+    'gateway_store_call_seconds_bucket{le="0.25",verb="use"}': 1,
+    'gateway_store_call_seconds_count{verb="use"}': 2,
+    'gateway_store_calls_total{verb="use",outcome="ok"}': 1,
+    'gateway_store_calls_total{verb="use",outcome="unavailable"}': 1,
+  }
+  for (const [series, value] of Object.entries(expected)) t.equal(countOf(text, series), value, series)
+  t.ok(Math.abs((countOf(text, 'gateway_request_seconds_sum{route="/one"}') ?? 0) - 60.6121) < 1e-9)
+  t.equal(await scraped().then((again) => again.match(/^gateway_.*/gm)?.join()), text.match(/^gateway_.*/gm)?.join())
+})
+
 t.test('a change of the platform is seen: rows that cannot be read, words nobody knows', async (t) => {
   const device = (id: number, online: string) => ({
     id,
