@@ -6,13 +6,14 @@ import { looksCut, pageOf } from '../platform/pages.js'
 import type { Row } from '../platform/row.js'
 import { recordMaker, textOfRecord } from '../platform/row-text.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { keyOf, type WireDevice, wireDevice } from '../platform/wire.js'
+import { type WireDevice, wireDevice } from '../platform/wire.js'
 import type { Work } from '../platform/work.js'
 import { type DeviceState, deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
 import { type DriverSource, driverIdOf } from '../resources/driver.js'
+import { id } from '../resources/units.js'
 import { hasServices } from './fleet.js'
 import { listsServicesMark, needsZoneMark, type Packed, showsServicesMark, statuses } from './packed.js'
-import { type Place, TextBlocks } from './texts.js'
+import { TextBlocks } from './texts.js'
 
 /** Unknown words remembered of one list. */
 const mostWords = 50
@@ -25,29 +26,21 @@ interface Signs {
   showsServices: boolean
 }
 
-/** What stands for a row in the list. */
+/** What stands for a row in the answer: the number of its arrival, from 0. All else of it is in columns, as thousands of objects that stay cost most. */
 class Arrived {
-  readonly key: string
-  /** 0 where the row makes no device. */
-  readonly id: number
-  readonly mark: number
-  /** 0 where the device has none. */
-  readonly driver: number
-  readonly text: Place
+  readonly at: number
 
-  constructor(key: string, id: number, mark: number, driver: number, text: Place) {
-    this.key = key
-    this.id = id
-    this.mark = mark
-    this.driver = driver
-    this.text = text
+  constructor(at: number) {
+    this.at = at
   }
 }
 
-/** An arrived row in its group. */
-interface Grouped {
-  row: Arrived
-  title: string | undefined
+/** Rows in the order of the answer, by the numbers of their arrival, with the titles of their groups. */
+interface Gathered {
+  rows: number[]
+  titles: (string | undefined)[]
+  /** Groups and rows that were no records. */
+  skipped: number
 }
 
 function signsOf(row: Row): Signs {
@@ -79,14 +72,14 @@ export function packing(now: number): Work {
     onRow: (row) => list.add(row),
     finish: (data) => {
       if (failureOfData('get_devices', data) !== undefined) return { projected: data }
-      const { all, skipped } = list.gathered(data)
-      if (looksCut(all.length)) return { projected: all.map((each) => list.whole(each)) }
-      const value = list.packed(all)
+      const gathered = list.gathered(data)
+      if (looksCut(gathered.rows.length)) return { projected: list.whole(gathered) }
+      const value = list.packed(gathered)
       const { ids, rows, groupOf, marks, drivers } = value
       const arrays = [ids, rows.places, ...rows.blocks, groupOf, marks, drivers]
       return new Digest(
         value,
-        skipped,
+        gathered.skipped,
         arrays.map(({ buffer }) => buffer as ArrayBuffer),
       )
     },
@@ -97,32 +90,44 @@ class ArrivingList {
   readonly #now: number
   readonly #texts = new TextBlocks()
   readonly #words = new Map<string, number>()
+  /** What tells rows apart: ids in either spelling as numbers, all else as text. */
+  readonly #keys: (number | string)[] = []
+  /** Ids of devices; 0 where a row makes none. */
+  readonly #ids: number[] = []
+  readonly #marks: number[] = []
+  /** Ids of drivers; 0 for none. */
+  readonly #drivers: number[] = []
 
   constructor(now: number) {
     this.#now = now
   }
 
   add(row: Row): Arrived {
-    const text = this.#texts.add(row.length, (to, from) => row.copy(to, from))
-    return this.#sorted(signsOf(row), text)
+    this.#texts.add(row.length, (to, from) => row.copy(to, from))
+    return this.#sortOut(signsOf(row))
   }
 
   /** A row that did not come by itself. */
   #addRecord(row: WireDevice): Arrived {
     const bytes = Buffer.from(textOfRecord(wireDevice, row))
-    const text = this.#texts.add(bytes.length, (to, from) => bytes.copy(to, from))
+    this.#texts.add(bytes.length, (to, from) => bytes.copy(to, from))
     const [listsServices, showsServices] = [hasServices(row, 'listed'), hasServices(row, 'shown')]
-    return this.#sorted({ row, listsServices, showsServices }, text)
+    return this.#sortOut({ row, listsServices, showsServices })
   }
 
-  #sorted({ row, listsServices, showsServices }: Signs, text: Place): Arrived {
+  #sortOut({ row, listsServices, showsServices }: Signs): Arrived {
     if (!isKnownState(row)) this.#count(String(row.online).slice(0, longestWord))
-    const mark =
+    const key = row.id ?? row.device_data.id
+    this.#keys.push(id(key) ?? String(key))
+    this.#ids.push(deviceId(row) ?? 0)
+    this.#drivers.push(driverIdOf(row) ?? 0)
+    const at = this.#marks.push(
       statuses.indexOf(statusOf(row, this.#now)) |
-      (needsZone(row) ? needsZoneMark : 0) |
-      (listsServices ? listsServicesMark : 0) |
-      (showsServices ? showsServicesMark : 0)
-    return new Arrived(keyOf(row), deviceId(row) ?? 0, mark, driverIdOf(row) ?? 0, text)
+        (needsZone(row) ? needsZoneMark : 0) |
+        (listsServices ? listsServicesMark : 0) |
+        (showsServices ? showsServicesMark : 0),
+    )
+    return new Arrived(at - 1)
   }
 
   #count(word: string): void {
@@ -130,9 +135,9 @@ class ArrivingList {
     if (this.#words.has(word) || size < mostWords) this.#words.set(word, (this.#words.get(word) ?? 0) + 1)
   }
 
-  /** Every row with its group's title, in the order of the answer, and how many groups and rows were no records. */
-  gathered(data: unknown): { all: Grouped[]; skipped: number } {
-    const all: Grouped[] = []
+  gathered(data: unknown): Gathered {
+    const rows: number[] = []
+    const titles: Gathered['titles'] = []
     const groups = itemsOf(pageOf(data).rows)
     const records = groups.filter(isRecord)
     let skipped = groups.length - records.length
@@ -140,34 +145,52 @@ class ArrivingList {
       const sent = read('scalar', group.title)
       const title = sent === undefined ? undefined : String(sent)
       for (const item of itemsOf(group.items)) {
-        if (item instanceof Arrived) all.push({ row: item, title })
-        else if (isRecord(item)) all.push({ row: this.#addRecord(read(wireDevice, item)), title })
-        else skipped++
+        if (!isRecord(item)) {
+          skipped++
+          continue
+        }
+        rows.push((item instanceof Arrived ? item : this.#addRecord(read(wireDevice, item))).at)
+        titles.push(title)
       }
     }
-    return { all, skipped }
+    return { rows, titles, skipped }
   }
 
-  /** A row as an answer holds it, in a group of its own. */
-  whole({ row, title }: Grouped): object {
-    return { title, items: [makeRecord(this.#texts.text(row.text))] }
+  /** The rows as an answer holds them, each in a group of its own. */
+  whole({ rows, titles }: Gathered): object[] {
+    return rows.map((at, i) => ({ title: titles[i], items: [makeRecord(this.#texts.text(at))] }))
   }
 
-  packed(all: readonly Grouped[]): Packed {
-    const seen = new Set<string>()
-    const own = all.filter(({ row: { key } }) => !seen.has(key) && seen.add(key))
-    const sorted = own.filter(({ row }) => row.id > 0).sort((a, b) => a.row.id - b.row.id)
+  packed({ rows, titles }: Gathered): Packed {
+    const seen = new Set<number | string>()
+    const own = [...rows.keys()].filter((i) => {
+      const key = this.#keys[rows[i] as number] as number | string
+      return !seen.has(key) && seen.add(key)
+    })
+    const idOf = (i: number): number => this.#ids[rows[i] as number] as number
+    const sorted = own.filter((i) => idOf(i) > 0).sort((a, b) => idOf(a) - idOf(b))
+    const { length } = sorted
+    const [ids, drivers] = [new Float64Array(length), new Float64Array(length)]
+    const [groupOf, marks] = [new Uint32Array(length), new Uint8Array(length)]
     const groups = new Map<string | undefined, number>()
-    for (const { title } of sorted) if (!groups.has(title)) groups.set(title, groups.size)
+    for (const [at, i] of sorted.entries()) {
+      const group = groups.get(titles[i]) ?? groups.size
+      if (group === groups.size) groups.set(titles[i], group)
+      groupOf[at] = group
+      const row = rows[i] as number
+      ids[at] = this.#ids[row] as number
+      drivers[at] = this.#drivers[row] as number
+      marks[at] = this.#marks[row] as number
+    }
     return {
-      ids: Float64Array.from(sorted, ({ row }) => row.id),
-      rows: this.#texts.texts(sorted.map(({ row }) => row.text)),
+      ids,
+      rows: this.#texts.texts(sorted.map((i) => rows[i] as number)),
       groups: [...groups.keys()],
-      groupOf: Uint32Array.from(sorted, ({ title }) => groups.get(title) as number),
-      marks: Uint8Array.from(sorted, ({ row }) => row.mark),
-      drivers: Float64Array.from(sorted, ({ row }) => row.driver),
+      groupOf,
+      marks,
+      drivers,
       now: this.#now,
-      skipped: own.length - sorted.length,
+      skipped: own.length - length,
       words: [...this.#words],
     }
   }

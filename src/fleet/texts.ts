@@ -7,49 +7,42 @@ export interface Texts {
   places: Uint32Array
 }
 
-/** Where a text stands. */
-export interface Place {
-  block: number
-  from: number
-  length: number
-}
-
 const shortestBlock = 1 << 16
 const longestBlock = 1 << 20
 
 /** Blocks that become more and larger as texts arrive. */
 export class TextBlocks {
   readonly #blocks: Buffer[] = []
+  readonly #places: number[] = []
   #free = 0
 
   /** Room for a text of so many bytes, to be filled by `copy`. */
-  add(length: number, copy: (to: Buffer, from: number) => void): Place {
+  add(length: number, copy: (to: Buffer, from: number) => void): void {
     if (length > this.#free) this.#addBlock(length)
     const last = this.#blocks.length - 1
     const block = this.#blocks[last] as Buffer
     const from = block.length - this.#free
     copy(block, from)
     this.#free -= length
-    return { block: last, from, length }
+    this.#places.push(last, from, length)
   }
 
-  text({ block, from, length }: Place): string {
-    return decoded(this.#blocks[block] as Buffer, from, from + length)
+  /** The text that arrived as number `at`, from 0. */
+  text(at: number): string {
+    return textAt({ blocks: this.#blocks, places: this.#places }, at)
   }
 
-  /** Ends it: the texts at these places, in this order. */
-  texts(places: readonly Place[]): Texts {
+  /** Ends it: the texts that arrived as these numbers, in this order. */
+  texts(numbers: readonly number[]): Texts {
     const last = this.#blocks.length - 1
     const block = this.#blocks[last]
     // What is kept for long should not be half empty.
     if (block) this.#blocks[last] = Buffer.from(new Uint8Array(block.subarray(0, block.length - this.#free)).buffer)
-    const numbers = new Uint32Array(3 * places.length)
-    for (const [i, { block, from, length }] of places.entries()) {
-      numbers[3 * i] = block
-      numbers[3 * i + 1] = from
-      numbers[3 * i + 2] = length
-    }
-    return { blocks: this.#blocks, places: numbers }
+    const places = new Uint32Array(3 * numbers.length)
+    for (let i = 0; i < numbers.length; i++)
+      for (let part = 0; part < 3; part++)
+        places[3 * i + part] = this.#places[3 * (numbers[i] as number) + part] as number
+    return { blocks: this.#blocks, places }
   }
 
   #addBlock(least: number): void {
@@ -59,7 +52,7 @@ export class TextBlocks {
   }
 }
 
-export const textAt = ({ blocks, places }: Texts, at: number): string => {
+export function textAt({ blocks, places }: { blocks: Uint8Array[]; places: ArrayLike<number> }, at: number): string {
   const { buffer, byteOffset } = blocks[places[3 * at] as number] as Uint8Array
   const from = byteOffset + (places[3 * at + 1] as number)
   return decoded(Buffer.from(buffer), from, from + (places[3 * at + 2] as number))

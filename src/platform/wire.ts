@@ -1,5 +1,5 @@
 /** What the platform sends, leniently: the fields we read of every record, named as on the wire. Knows nothing of our API. */
-import type { Read, Scalar } from './shape.js'
+import type { Read } from './shape.js'
 
 const s = 'scalar' as const
 
@@ -136,7 +136,7 @@ export type WireService = Read<typeof wireService>
 /** A device row; `group` is the title of the group it came in. */
 export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined }
 /** What tells two device rows apart, in either spelling of a number. */
-export const keyOf = (row: { id: Scalar; device_data: { id: Scalar } }): string => String(row.id ?? row.device_data.id)
+export const keyOf = (row: WireDevice): string => String(row.id ?? row.device_data.id)
 
 export type WireGeofence = Read<typeof wireGeofence>
 export type WireEvent = Read<typeof wireEvent>
