@@ -1,10 +1,11 @@
 /** The hook of every route behind a credential: reads the header, sets `request.account`, counts, and says so. Knows no route. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { Counted } from './counted.js'
 import { type Credential, parseCredential } from './credential.js'
 import type { ApiError } from './errors.js'
-import { Counted, type Identities, type Identity } from './identities.js'
-import { addressName, admit, type Limits, limitHeaders } from './limits.js'
+import type { Identities, Identity } from './identities.js'
+import { addressName, admit, type Limits } from './limits.js'
 
 /** Answers to a key with less time left than this say when it expires. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
@@ -25,48 +26,48 @@ export function authentication({ identities, demoToken, limits, clock }: AuthOpt
   /** Headers whose credential was good, as they were read: to take one apart and to hash it costs as much as a look-up. */
   const good = new LRUCache<string, Credential>({ max: mostRead })
 
-  const admitAs = (request: FastifyRequest, { account, caller }: Identity): void => {
+  /** @throws ApiError when the usage is spent. */
+  const letIn = ({ account, caller, usage }: Identity, request: FastifyRequest, reply: FastifyReply): void => {
+    admit(reply, usage)
     request.account = account
     request.caller = caller
+    const { key } = caller
+    if (key && key.expiresAt - clock() < soonMs) {
+      reply.header('X-Api-Key-Expires', new Date(key.expiresAt).toUTCString())
+    }
   }
 
-  const ask = async (credential: Credential, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const address = addressName(request.ip)
-    try {
-      const identity = await identities.of(credential, address)
-      const { key } = identity.caller
-      admitAs(request, identity)
-      reply.headers(limitHeaders(identity.usage))
-      if (key && key.expiresAt - clock() < soonMs) {
-        reply.header('X-Api-Key-Expires', new Date(key.expiresAt).toUTCString())
-      }
-    } catch (error) {
-      const { usage, cause } = error instanceof Counted ? error : { usage: await limits.count(address), cause: error }
-      admit(reply, usage)
-      throw cause
-    }
+  /** @returns what a failure is answered with, once it has been counted. */
+  const turnAway = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> => {
+    const { usage, cause } =
+      error instanceof Counted ? error : { usage: await limits.count(addressName(request.ip)), cause: error }
+    admit(reply, usage)
+    return cause as ApiError
   }
 
   return (request, reply, next) => {
     const header = request.headers.authorization ?? ''
     const read = good.get(header)
     const credential = read ?? parseCredential(header, demoToken)
-    const known = identities.known(credential, request.ip)
-    const passed = (): void => {
+    const passed = (identity: Identity): void => {
+      try {
+        letIn(identity, request, reply)
+      } catch (error) {
+        next(error as ApiError)
+        return
+      }
       if (read === undefined) good.set(header, credential)
       next()
     }
-    if (known === undefined) {
-      ask(credential, request, reply).then(passed, next)
-      return
-    }
+    const failed = (error: unknown): void => void turnAway(error, request, reply).then(next, next)
+    let identity: Identity | Promise<Identity>
     try {
-      admit(reply, known.usage)
+      identity = identities.of(credential, request.ip)
     } catch (error) {
-      next(error as ApiError)
+      failed(error)
       return
     }
-    admitAs(request, known)
-    passed()
+    if (identity instanceof Promise) identity.then(passed, failed)
+    else passed(identity)
   }
 }

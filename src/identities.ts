@@ -1,6 +1,7 @@
 /** Who a credential is: which account it opens, who is asked, who is counted, and what a failure costs. Knows no header and no route. */
 import { LRUCache } from 'lru-cache'
 import type { Accounts } from './accounts.js'
+import { allowed, Counted, counted, overspent } from './counted.js'
 import { type Credential, digestOf, type Secret, toCredential, unseal } from './credential.js'
 import { ApiError } from './errors.js'
 import { Guesses } from './guesses.js'
@@ -16,10 +17,16 @@ const mostDeadKeys = 20_000
 const mostOpened = 20_000
 const openedMs = 60_000
 
+interface Demo {
+  token: string
+  accounts: Accounts
+  hash: Secret
+}
+
 export interface IdentitiesOptions {
   accounts: Accounts
   /** The sandbox account behind the demo token; undefined = no demo. */
-  demo: { token: string; accounts: Accounts; hash: Secret } | undefined
+  demo: Demo | undefined
   keys: KeyStore
   limits: Limits
   clock: () => number
@@ -30,6 +37,7 @@ const demoCaller: Caller = { credential: 'demo', key: null }
 
 /** Names that requests are counted under. */
 const hashName = (secret: Secret): string => `hash:${digestOf(secret).slice(0, 32)}`
+const keyName = (digest: string): string => `key:${digest.slice(0, 32)}`
 const demoName = (address: string): string => `demo:${address}`
 
 export type Identity = { account: Account; caller: Caller; usage: Usage }
@@ -49,20 +57,6 @@ export class Identities {
 
   constructor(options: IdentitiesOptions) {
     this.#options = options
-  }
-
-  /** What `of` would come to for most requests, found and counted without waiting for anybody; else nothing is counted. The usage may be spent. */
-  known(credential: Credential, ip: string): Identity | undefined {
-    const { accounts, demo, limits } = this.#options
-    if (credential.kind === 'hash') {
-      const account = accounts.fresh(credential.secret)
-      const usage = account && limits.countHere(hashName(credential.secret))
-      return usage && { account, caller: hashCaller, usage }
-    }
-    if (credential.kind !== 'demo' || demo === undefined) return undefined
-    const account = demo.accounts.fresh(demo.hash)
-    const usage = account && limits.countHere(demoName(addressName(ip)))
-    return usage && { account, caller: demoCaller, usage }
   }
 
   /**
@@ -86,68 +80,98 @@ export class Identities {
     return { account: await accounts.of(secret), secret }
   }
 
-  /** @throws Counted when the failure has been counted already; anything else is still to be counted per address. */
-  of(credential: Credential, address: string): Promise<Identity> {
+  /**
+   * Who a credential is, with no promise where nobody need be waited for, as for most requests; the usage may be spent.
+   * @throws or rejects with Counted when the failure has been counted already; anything else is still to be counted per address.
+   */
+  of(credential: Credential, ip: string): Identity | Promise<Identity> {
     switch (credential.kind) {
       case 'none':
         throw new ApiError('unauthorized')
       case 'malformed':
         throw new ApiError('invalid_token')
       case 'demo':
-        return this.#demo(address)
+        return this.#demo(addressName(ip))
       case 'hash':
-        return this.#hash(credential.secret, address)
+        return this.#hash(credential.secret, ip)
       case 'key':
-        return this.#key(credential.secret, address)
+        return this.#key(credential.secret, ip)
     }
   }
 
-  async #demo(address: string): Promise<Identity> {
-    const { demo, limits } = this.#options
+  #demo(address: string): Identity | Promise<Identity> {
+    const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
-    const usage = allowed(await limits.count(demoName(address)))
-    const account = await counted(usage, demo.accounts.of(demo.hash))
+    const name = demoName(address)
+    return this.#here(demo.accounts.fresh(demo.hash), demoCaller, name) ?? this.#demoAsked(demo, name)
+  }
+
+  async #demoAsked({ accounts, hash }: Demo, name: string): Promise<Identity> {
+    const usage = allowed(await this.#options.limits.count(name))
+    const account = await counted(usage, accounts.of(hash))
     return { account, caller: demoCaller, usage }
   }
 
-  async #hash(secret: Secret, address: string): Promise<Identity> {
+  #hash(secret: Secret, ip: string): Identity | Promise<Identity> {
+    const fresh = this.#options.accounts.fresh(secret)
+    return this.#here(fresh, hashCaller, hashName(secret)) ?? this.#hashAsked(secret, fresh, addressName(ip))
+  }
+
+  /** Counted in this process; otherwise nothing is counted. */
+  #here(account: Account | undefined, caller: Caller, name: string): Identity | undefined {
+    const usage = account && this.#options.limits.countHere(name)
+    return usage && { account, caller, usage }
+  }
+
+  async #hashAsked(secret: Secret, fresh: Account | undefined, address: string): Promise<Identity> {
     const { accounts, limits } = this.#options
     const name = hashName(secret)
     const caller = hashCaller
-    const fresh = accounts.fresh(secret)
-    if (fresh) return { account: fresh, caller, usage: allowed(await limits.count(name)) }
+    if (fresh) return { account: fresh, caller, usage: await limits.count(name) }
     if (accounts.isKnown(secret)) {
       const usage = allowed(await limits.count(name))
       return { account: await counted(usage, accounts.of(secret)), caller, usage }
     }
     const account = await this.#guess(address, secret)
-    return { account, caller, usage: allowed(await limits.count(name)) }
+    return { account, caller, usage: await limits.count(name) }
   }
 
-  async #key(secret: Secret, address: string): Promise<Identity> {
-    const { accounts, keys, limits, clock } = this.#options
+  #key(secret: Secret, ip: string): Identity | Promise<Identity> {
+    const { keys, limits, clock } = this.#options
     const digest = digestOf(secret)
-    const name = `key:${digest.slice(0, 32)}`
     const now = clock()
-    let used: Used | undefined
-    try {
-      used = await keys.use(digest, limits.windowMs, now)
-    } catch (error) {
-      // Nobody knows whether it is good, so neither does it cost its address anything.
-      throw new Counted(await limits.count(name), error)
-    }
+    const found = keys.use(digest, limits.windowMs, now)
+    if (!(found instanceof Promise)) return this.#used(secret, found, now, ip)
+    return found.then(
+      (used) => this.#used(secret, used, now, ip),
+      async (error) => {
+        // Nobody knows whether it is good, so neither does it cost its address anything.
+        throw new Counted(await limits.count(keyName(digest)), error)
+      },
+    )
+  }
+
+  /** The identity of a key that the store has given, and has counted unless it left that to this process. */
+  #used(secret: Secret, used: Used | undefined, now: number, ip: string): Identity | Promise<Identity> {
+    const { accounts, keys, limits } = this.#options
+    const digest = digestOf(secret)
     if (!used) {
       this.#opened.delete(digest)
       throw new ApiError('invalid_token')
     }
     const { record, count } = used
-    const own = count ? limits.shared(count) : (limits.countHere(name) ?? (await limits.count(name)))
-    const usage = allowed(record.limit === null ? own : { ...own, limit: record.limit })
+    const own = count ? limits.shared(count) : limits.countHere(keyName(digest))
+    if (!own) throw new Error('a store must count for itself what it shares')
+    const usage = record.limit === null ? own : { ...own, limit: record.limit }
     const hash = this.#hashIn(record, secret)
     if (!hash) throw new ApiError('invalid_token')
-    const account = accounts.fresh(hash) ?? (await counted(usage, this.#accountOf(record, hash, address)))
-    if (isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
-    return { account, caller: { credential: 'api_key', key: record }, usage }
+    const opened = (account: Account): Identity => {
+      if (!isSpent(usage) && isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
+      return { account, caller: { credential: 'api_key', key: record }, usage }
+    }
+    const fresh = accounts.fresh(hash)
+    if (fresh) return opened(fresh)
+    return counted(allowed(usage), this.#accountOf(record, hash, addressName(ip))).then(opened)
   }
 
   async #accountOf(record: KeyRecord, hash: Secret, address: string): Promise<Account> {
@@ -191,33 +215,5 @@ export class Identities {
     } finally {
       end()
     }
-  }
-}
-
-/** A failure whose request has been counted already, with where that leaves its name. */
-export class Counted extends Error {
-  readonly usage: Usage
-  constructor(usage: Usage, cause: unknown) {
-    super('counted', { cause })
-    this.usage = usage
-  }
-}
-
-/** @throws Counted when the usage is over its limit. */
-function allowed(usage: Usage): Usage {
-  if (isSpent(usage)) throw new Counted(usage, undefined)
-  return usage
-}
-
-/** What guesses under way will have used up is spent already. */
-const overspent = (usage: Usage): Usage => ({ ...usage, used: Math.max(usage.used, usage.limit + 1) })
-
-/** The account, or a failure that stays counted for the credential; a refusal makes the credential a failed one after all. */
-async function counted(usage: Usage, account: Promise<Account>): Promise<Account> {
-  try {
-    return await account
-  } catch (error) {
-    if (error instanceof Counted || error instanceof PlatformRefused || error instanceof ApiError) throw error
-    throw new Counted(usage, error)
   }
 }

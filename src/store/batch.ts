@@ -1,6 +1,6 @@
 /** Gathers what is asked within one turn of the event loop and sends it as one call; knows neither Redis nor what the verbs mean. */
 
-export type Verb = 'find' | 'use' | 'increment' | 'read' | 'touch' | 'limit'
+export type Verb = 'find' | 'use' | 'again' | 'increment' | 'read' | 'touch' | 'limit'
 
 /** Sends the verbs, one per key, and resolves with one answer each, in order. */
 export type Send = (keys: string[], verbsAndValues: (string | number)[]) => Promise<unknown[]>

@@ -1,7 +1,9 @@
 /** API keys in an lmdb file on this machine, shared safely by several processes of it; the only file that imports lmdb. Knows no Redis and counts nothing. */
-import { closeSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { claim } from './claim.js'
+import { ReadRecords } from './read-records.js'
 import {
   isStale,
   type KeyRecord,
@@ -39,21 +41,6 @@ function openFile(dataDir: string): RootDatabase<KeyRecord, string> {
   return open<KeyRecord, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false, encoding: 'json' })
 }
 
-/** Where an lmdb file of this version of lmdb tells that it is one. */
-const MAGIC = { at: 24, is: 0xbeefc0de }
-
-/** Makes the file, or refuses one that is none of lmdb's: lmdb would end the whole process on it. */
-function claim(path: string): void {
-  const file = openSync(path, 'a+', 0o600)
-  try {
-    const header = Buffer.alloc(MAGIC.at + 4)
-    const read = readSync(file, header, 0, header.length, 0)
-    if (read > 0 && header.readUInt32LE(MAGIC.at) !== MAGIC.is) throw new Error(`${path} is not a key file`)
-  } finally {
-    closeSync(file)
-  }
-}
-
 class EmbeddedKeys implements KeyStore {
   #reads = true
   /** A full disk goes on being read. */
@@ -64,6 +51,8 @@ class EmbeddedKeys implements KeyStore {
   readonly #ids: Database<string, string>
   /** [owner, id] → digest */
   readonly #owners: Database<string, [string, string]>
+  /** By the bytes in the file. */
+  readonly #known = new ReadRecords<Buffer>()
 
   constructor(root: RootDatabase<KeyRecord, string>) {
     this.#root = root
@@ -89,9 +78,13 @@ class EmbeddedKeys implements KeyStore {
     return this.#read(() => active(this.#records.get(digest), now))
   }
 
-  async use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
-    const record = await this.find(digest, now)
-    return record && { record, count: null }
+  use(digest: string, _windowMs: number, now: number): Used | undefined | Promise<never> {
+    try {
+      const record = this.#look(() => active(this.#used(digest), now))
+      return record && { record, count: null }
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   findById(id: string, now: number): Promise<KeyRecord | undefined> {
@@ -155,6 +148,21 @@ class EmbeddedKeys implements KeyStore {
     return this.#root.close()
   }
 
+  #used(digest: string): KeyRecord | undefined {
+    // Good until the next read; its `length` is that of the record, the rest of it is longer.
+    const bytes = this.#records.getBinaryFast(digest)
+    if (bytes === undefined) {
+      this.#known.forget(digest)
+      return undefined
+    }
+    const known = this.#known.of(digest)
+    if (known?.said.compare(bytes, 0, bytes.length) === 0) return known.record
+    const said = Buffer.from(bytes.subarray(0, bytes.length))
+    const record = JSON.parse(said.toString()) as KeyRecord
+    this.#known.keep(digest, said, record)
+    return record
+  }
+
   #byId(id: string): KeyRecord | undefined {
     // An id comes from a caller, and lmdb throws on one that is too long for it.
     const digest = id.length === UUID_LENGTH ? this.#ids.get(id) : undefined
@@ -173,6 +181,11 @@ class EmbeddedKeys implements KeyStore {
   }
 
   async #read<T>(action: () => T): Promise<T> {
+    return this.#look(action)
+  }
+
+  /** @throws StoreUnavailable. */
+  #look<T>(action: () => T): T {
     try {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       this.#root.resetReadTxn()

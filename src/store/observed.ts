@@ -20,22 +20,24 @@ export function observed(store: Store, onStored: OnStored): Store {
   }
 }
 
-/** All members of `target` are methods that give promises. */
+/** All members of `target` are methods that give an answer or a promise of one, and never throw. */
 function told<T extends object>(target: T, onStored: OnStored): T {
   const methods = new Map<string | symbol, unknown>()
-  const wrapped = (verb: string, method: (...args: unknown[]) => Promise<unknown>) => {
-    return async (...args: unknown[]): Promise<unknown> => {
+  const wrapped = (verb: string, method: (...args: unknown[]) => unknown) => {
+    return (...args: unknown[]): unknown => {
       const started = performance.now()
       const tell = (outcome: StoreReport['outcome']): void =>
         onStored({ verb, outcome, ms: performance.now() - started })
-      try {
-        const answer = await method.apply(target, args)
+      const answer = method.apply(target, args)
+      if (!(answer instanceof Promise)) {
         tell('ok')
         return answer
-      } catch (error) {
-        tell('unavailable')
-        throw error
       }
+      answer.then(
+        () => tell('ok'),
+        () => tell('unavailable'),
+      )
+      return answer
     }
   }
   return new Proxy(target, {
@@ -44,7 +46,7 @@ function told<T extends object>(target: T, onStored: OnStored): T {
       if (known !== undefined) return known
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function' || typeof name !== 'string') return member
-      const method = wrapped(name, member as (...args: unknown[]) => Promise<unknown>)
+      const method = wrapped(name, member as (...args: unknown[]) => unknown)
       methods.set(name, method)
       return method
     },

@@ -1,5 +1,6 @@
 /** API keys in Redis: which keys they take, and the order of steps that keeps index and records true to each other. Knows no connection. */
 import type { Batch } from './batch.js'
+import { ReadRecords } from './read-records.js'
 import { isStale, type KeyRecord, type KeyStore, newestFirst, type Used } from './store.js'
 
 /** The commands beside the batch; each stays within one hash slot and rejects with `StoreUnavailable`. */
@@ -31,7 +32,8 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #commands: Commands
-  readonly #read = new ReadRecords()
+  /** By what may change of a record: its last use and its limit, as they are written. */
+  readonly #read = new ReadRecords<Changing>()
 
   constructor(batch: Batch, commands: Commands) {
     this.#batch = batch
@@ -60,12 +62,19 @@ export class RedisKeys implements KeyStore {
     return record && record.expiresAt > now ? record : undefined
   }
 
-  async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
-    const answer = await this.#batch.ask('use', recordKey(digest), windowMs)
-    const record = this.#read.record(digest, answer)
-    if (!record || record.expiresAt <= now) return undefined
-    const [current, ttlMs] = (answer as unknown[]).slice(3)
-    return { record, count: { current: Number(current), ttlMs: Number(ttlMs) } }
+  use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
+    const known = this.#read.of(digest)
+    return this.#batch.ask(known ? 'again' : 'use', recordKey(digest), windowMs).then((answer) => {
+      const [used, limit, current, ttlMs, json] = answer as [...Changing, number, number, string]
+      if (used === null) {
+        this.#read.forget(digest)
+        return undefined
+      }
+      const isSame = known?.said[0] === used && known.said[1] === limit
+      const record = isSame ? known.record : recordOf(known?.record ?? JSON.parse(json), used, limit)
+      if (!isSame) this.#read.keep(digest, [used, limit], record)
+      return record.expiresAt > now ? { record, count: { current, ttlMs } } : undefined
+    })
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {
@@ -113,34 +122,24 @@ export class RedisKeys implements KeyStore {
   }
 }
 
-/** Records read at once; the oldest goes first. */
-const mostRead = 10_000
-
-/** What records said when they were last read: Redis is asked each time, but a text that is still the same need not be taken apart again. */
-class ReadRecords {
-  readonly #known = new Map<string, { answer: (string | null)[]; record: KeyRecord }>()
-
-  record(digest: string, answer: unknown): KeyRecord | undefined {
-    const texts = answer as (string | null)[]
-    const known = this.#known.get(digest)
-    if (known?.answer.every((text, at) => text === texts[at])) return known.record
-    const record = toRecord(texts)
-    this.#known.delete(digest)
-    if (record) this.#known.set(digest, { answer: texts.slice(0, 3), record })
-    if (this.#known.size > mostRead) this.#known.delete(this.#known.keys().next().value ?? digest)
-    return record
-  }
-}
+/** When a key was last used and its limit; both null where there is no such key. */
+type Changing = [used: string | null, limit: string | null]
 
 function limitText(limit: number | null): string {
   return limit === null ? '' : String(limit)
 }
 
 function toRecord(answer: unknown): KeyRecord | undefined {
-  const [json, used, limit] = answer as (string | null)[]
-  if (json == null) return undefined
-  return { ...JSON.parse(json), lastUsedAt: Number(used) || null, limit: limit ? Number(limit) : null }
+  const [json, used, limit] = answer as [string | null, ...Changing]
+  return json == null ? undefined : recordOf(JSON.parse(json), used, limit)
 }
+
+/** @param written what is written once, when the key is created. */
+const recordOf = (written: KeyRecord, ...[used, limit]: Changing): KeyRecord => ({
+  ...written,
+  lastUsedAt: Number(used) || null,
+  limit: limit ? Number(limit) : null,
+})
 
 function parseEntry(entry: string): { digest: string; expiresAt: number; reservedAt: number } {
   const [digest = '', expiresAt, reservedAt] = entry.split(' ')

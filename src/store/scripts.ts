@@ -4,6 +4,7 @@ import { TOUCH_EVERY_MS } from './store.js'
 /**
  * Performs one thing per key. ARGV holds a verb and a value for each of KEYS; the reply holds one answer for each.
  * The requests of a key are counted beside its record, in a window by the clock of Redis, and are gone with it.
+ * Who uses a key again has read its record, which is written once, and is spared it.
  * Reading a counter writes nothing into it, so that it fails wherever the counter could not be counted.
  * A key record always has the field `used`, so its absence means there is no such record, and nothing revives one.
  */
@@ -13,14 +14,15 @@ for i, key in ipairs(KEYS) do
   local verb, value = ARGV[2 * i - 1], ARGV[2 * i]
   if verb == 'find' then
     answers[i] = redis.call('HMGET', key, 'record', 'used', 'limit')
-  elseif verb == 'use' then
-    local found = redis.call('HMGET', key, 'record', 'used', 'limit', 'count', 'until')
+  elseif verb == 'use' or verb == 'again' then
+    local found = redis.call('HMGET', key, 'used', 'limit', 'count', 'until')
     if found[1] then
       local seconds, microseconds = unpack(redis.call('TIME'))
-      local now, count, last = seconds * 1000 + math.floor(microseconds / 1000), tonumber(found[4]), tonumber(found[5])
+      local now, count, last = seconds * 1000 + math.floor(microseconds / 1000), tonumber(found[3]), tonumber(found[4])
       if not last or last <= now then count, last = 0, now + tonumber(value) end
       redis.call('HSET', key, 'count', count + 1, 'until', last)
-      found[4], found[5] = count + 1, last - now
+      found[3], found[4] = count + 1, last - now
+      if verb == 'use' then found[5] = redis.call('HGET', key, 'record') end
     end
     answers[i] = found
   elseif verb == 'increment' then

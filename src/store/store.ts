@@ -33,8 +33,11 @@ export interface KeyStore {
    */
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'>
   find(digest: string, now: number): Promise<KeyRecord | undefined>
-  /** Finds a key and counts one more request of it in the same step; what is no key leaves no count behind. */
-  use(digest: string, windowMs: number, now: number): Promise<Used | undefined>
+  /**
+   * Finds a key and counts one more request of it in the same step; what is no key leaves no count behind. Sees all that `find` would.
+   * Gives no promise where there is nothing to wait for.
+   */
+  use(digest: string, windowMs: number, now: number): Used | undefined | Promise<Used | undefined>
   /** The operator's view by id, whoever owns the key. */
   findById(id: string, now: number): Promise<KeyRecord | undefined>
   /** The owner's active keys, newest first. */

@@ -53,6 +53,29 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     t.equal(await here.keys.find(record.digest, NOW), undefined, 'using it late does not revive it')
   })
 
+  t.test('whoever uses a key again sees all that has changed of it, on every instance', async (t) => {
+    const { record } = aKey(anOwner())
+    await here.keys.create(record, 20, NOW)
+    let uses = 0
+    const use = async (store: Store, at = NOW): Promise<KeyRecord | undefined> => {
+      const used = await store.keys.use(record.digest, DAY_MS, at)
+      if (used) uses += 1
+      if (kind === 'redis') t.equal(used?.count?.current, used && uses, 'counted together')
+      else t.equal(used?.count, used && null)
+      return used?.record
+    }
+    for (const store of [here, there, here]) t.same(await use(store), record)
+    await there.keys.setLimit(record.id, 7, NOW)
+    for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7 })
+    await here.keys.touch(record, NOW + 5)
+    for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7, lastUsedAt: NOW + 5 })
+    await there.keys.setLimit(record.id, null, NOW)
+    for (const store of [here, there]) t.same(await use(store), { ...record, lastUsedAt: NOW + 5 })
+    t.equal(await use(here, record.expiresAt), undefined)
+    await there.keys.revoke(record.owner, record.id, NOW)
+    for (const store of [here, there, here]) t.equal(await use(store), undefined)
+  })
+
   t.test('nobody revokes a key of somebody else', async (t) => {
     const { record } = aKey(anOwner())
     await here.keys.create(record, 20, NOW)
