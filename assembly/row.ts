@@ -14,6 +14,7 @@ import {
   special,
   UNREAD,
 } from './json'
+import { expected, fieldOfMember, firstLink, generation, learn, lengthOf, membersEnd, NEXT } from './members'
 
 /** What a field holds. */
 const SCALAR: u32 = 0
@@ -35,7 +36,7 @@ const MOST_SHAPES: usize = 64
 const MOST_SLOTS: usize = 1024
 const LONGEST_TEXT: usize = 1 << 17
 
-const shapes: usize = 1024
+const shapes: usize = membersEnd
 /** Where the values of a record are, from and to; two words each. */
 export const slots: usize = shapes + MOST_SHAPES * FIELDS * FIELD_BYTES
 const nothing: usize = slots + MOST_SLOTS * 8
@@ -48,6 +49,7 @@ export const output: usize = lists + LONGEST_TEXT + 64
 /** Up to where texts of lists were written. */
 let listsEnd: usize = lists
 let outputEnd: usize = output
+let found: usize = 0
 
 /** Bytes of the text that was written last. */
 export function written(): usize {
@@ -178,31 +180,47 @@ function readField(field: usize, at: usize): usize {
   return load<u8>(at) == OPEN_RECORD ? readRecord(load<u32>(field, SHAPE), at) : endOfNothing(at)
 }
 
+/** Behind the name and colon at `at` of a member that was not expected, with its field in `found`. */
+function readName(shape: usize, at: usize): usize {
+  found = 0
+  if (load<u8>(at) != QUOTE) return UNREAD
+  const name = at + 1
+  let bits = special(name)
+  let length: usize = 0
+  if (bits == 0) {
+    length = 16
+    bits = special(name + 16)
+    if (bits == 0) return endOfLongName(name + 32)
+  }
+  length += <usize>ctz(bits)
+  if (load<u16>(name + length) != QUOTE_COLON) return UNREAD
+  found = fieldOf(shape, name, length)
+  return name + length + 2
+}
+
 /** A record without blanks between its members; the last member of a name counts. */
 function readRecord(shape: usize, from: usize): usize {
   let at = from + 1
   if (load<u8>(at) == CLOSE_RECORD) return at + 1
+  let link = firstLink(shape)
   for (;;) {
-    if (load<u8>(at) != QUOTE) return UNREAD
-    const name = at + 1
-    let bits = special(name)
-    let length: usize = 0
-    if (bits == 0) {
-      length = 16
-      bits = special(name + 16)
-    }
-    length += <usize>ctz(bits)
-    if (bits == 0) {
-      at = endOfLongName(name + 32)
-      if (at == UNREAD) return UNREAD
-      at = endOfValue(at)
+    const member = expected(link, at)
+    let field: usize
+    if (member != 0) {
+      field = fieldOfMember(member)
+      at += lengthOf(member)
+      link = member + NEXT
     } else {
-      if (load<u16>(name + length) != QUOTE_COLON) return UNREAD
-      at = name + length + 2
-      const field = fieldOf(shape, name, length)
-      at = field == 0 ? endOfValue(at) : readField(field, at)
+      const name = at
+      at = readName(shape, name)
+      if (at == UNREAD) return UNREAD
+      field = found
+      link = learn(link, name, at - name, field)
     }
+    const before = generation
+    at = field == 0 ? endOfValue(at) : readField(field, at)
     if (at == UNREAD) return UNREAD
+    if (generation != before) link = 0
     const byte = load<u8>(at)
     if (byte != COMMA) return byte == CLOSE_RECORD ? at + 1 : UNREAD
     at++

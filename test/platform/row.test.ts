@@ -1,9 +1,11 @@
 /** The compiled row reader against its source. */
+import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import fc from 'fast-check'
 import t from 'tap'
 import { Projector } from '../../src/platform/projector.js'
 import { Plan } from '../../src/platform/projector-plan.js'
@@ -32,6 +34,23 @@ function rowsOf<T>(text: string, shape: { readonly [field: string]: Shape }, tak
   projector.write(Buffer.from(text))
   projector.end()
   return taken
+}
+
+/** What comes of a list of rows, read one by one and all at once; the error's name where it is none. */
+function both(shape: { readonly [field: string]: Shape }, text: string): [unknown, unknown] {
+  const outcome = (parse: () => unknown): unknown => {
+    try {
+      return read([shape], parse())
+    } catch (error) {
+      return (error as Error).name
+    }
+  }
+  const projector = new Projector(new Plan([[shape]], [shape]))
+  const projected = outcome(() => {
+    projector.write(Buffer.from(text))
+    return projector.end()
+  })
+  return [projected, outcome(() => JSON.parse(text))]
 }
 
 t.test('a row tells its fields one by one as it does all together, and so does its text', async (t) => {
@@ -71,9 +90,104 @@ t.test('a row whose kept text would be longer than there is room for is read the
   } as const
   const text = `[{"items":[${Array(1_000).fill('{}').join()}]},{"items":[{"f1":1}]}]`
   t.equal(rowsOf(text, shape, () => true).length, 1)
-  const projector = new Projector(new Plan([[shape]], [shape]))
-  projector.write(Buffer.from(text))
-  t.same(read([shape], projector.end()), read([shape], JSON.parse(text)))
+  const [projected, parsed] = both(shape, text)
+  t.same(projected, parsed)
+})
+
+t.test('rows read the same however many names there are, in whatever order', async () => {
+  const shape = {
+    id: 'scalar',
+    name: 'scalar',
+    driver: { id: 'scalar', name: 'scalar' },
+    items: [{ id: 'scalar', driver: { id: 'scalar' } }],
+  } as const
+  const kept = fc.constantFrom('id', 'name', 'driver', 'items', 'a', 'b', 'note', `long ${'n'.repeat(26)}`)
+  const other = fc.nat(2_000).map((number) => `${'n'.repeat(number % 40)}${number}`)
+  const scalar = fc.oneof(fc.nat(99), fc.string(), fc.constant(null))
+  const record = (more: fc.Arbitrary<unknown>) =>
+    fc
+      .uniqueArray(fc.tuple(fc.oneof({ weight: 3, arbitrary: kept }, other), more), {
+        maxLength: 30,
+        selector: ([name]) => name,
+      })
+      .map((members) => Object.fromEntries(members))
+  const inner = record(scalar)
+  const row = record(fc.oneof(scalar, inner, fc.array(record(fc.oneof(scalar, inner)), { maxLength: 3 })))
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 50, maxLength: 100 }), (rows) => {
+      const [projected, parsed] = both(shape, JSON.stringify(rows))
+      assert.deepStrictEqual(projected, parsed)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+t.test('a row is refused, or read the long way, wherever it is not quite one', async (t) => {
+  const shape = { id: 'scalar', driver: { id: 'scalar', name: 'scalar' }, items: [{ id: 'scalar' }] } as const
+  const digits = '1'.repeat(400)
+  const values = [
+    ...[
+      '"\\u12g4"',
+      '"\\u004"',
+      '"\\x"',
+      '"\t"',
+      '01',
+      '-',
+      '1.',
+      '1.e1',
+      '.5',
+      '1e',
+      'tru',
+      'nulL',
+      '[1,]',
+      '{"a":1,}',
+      '{"a"1}',
+    ],
+    ...[
+      digits,
+      `-${digits}.5`,
+      '1e400',
+      '-1E+5',
+      '"\\ud83d\\ude00"',
+      '"\\u00E9"',
+      '[[[]]]',
+      '{"":{}}',
+      '[',
+      '{"id":1',
+      '"',
+    ],
+    ...[
+      '{"id":1,"id":2}',
+      '{"name":3}',
+      '[{"id":1},7]',
+      '[{"id":1},{}]',
+      '"{\\"id\\":5}"',
+      '"[{\\"id\\":5}]"',
+      'false',
+      '[]',
+      '{}',
+      'null',
+    ],
+  ].map((text) => text.replaceAll('\\\\', '\\'))
+  const names = ['id', 'driver', 'items', 'other', 'dr\\u0069ver']
+  for (const value of values)
+    for (const name of names)
+      for (const row of [
+        `{"${name}":${value}}`,
+        `{"driver":{"id":1,"name":2},"items":[{"id":1}],"id":3,"${name}":${value}}`,
+        `{"other":{"a":[{"b":${value}}]},"${name}":${value},"id":4}`,
+        `{"${name}" :${value}}`,
+      ]) {
+        const [projected, parsed] = both(shape, `[{"id":1},${row},{"id":2}]`)
+        t.same(projected, parsed, row)
+      }
+})
+
+t.test('names that are forgotten within a row are not expected behind it', async (t) => {
+  const shape = { items: [{ id: 'scalar' }], id: 'scalar' } as const
+  const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`name${at}`, at]))
+  const [projected, parsed] = both(shape, JSON.stringify([{ items: [many, { a: 1, id: 2 }], id: 7 }]))
+  t.same(projected, parsed)
 })
 
 t.test('shapes that no row reader has room for are refused', async (t) => {
