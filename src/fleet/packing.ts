@@ -8,23 +8,17 @@ import { recordMaker, textOfRecord } from '../platform/row-text.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
 import type { Work } from '../platform/work.js'
-import { type DeviceState, deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
-import { type DriverSource, driverIdOf } from '../resources/driver.js'
+import { deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
+import { driverIdOf } from '../resources/driver.js'
 import { id } from '../resources/units.js'
 import { hasServices } from './fleet.js'
 import { listsServicesMark, needsZoneMark, type Packed, showsServicesMark, statuses } from './packed.js'
+import { placesIn, type Signs, signsOf } from './signs.js'
 import { TextBlocks } from './texts.js'
 
 /** Unknown words remembered of one list. */
 const mostWords = 50
 const longestWord = 100
-
-/** What a row is sorted out by. */
-interface Signs {
-  row: DeviceState & DriverSource
-  listsServices: boolean
-  showsServices: boolean
-}
 
 /** What stands for a row in the answer: the number of its arrival, from 0. All else of it is in columns, as thousands of objects that stay cost most. */
 class Arrived {
@@ -41,28 +35,6 @@ interface Gathered {
   titles: (string | undefined)[]
   /** Groups and rows that were no records. */
   skipped: number
-}
-
-function signsOf(row: Row): Signs {
-  return {
-    row: {
-      id: row.scalar('id'),
-      online: row.scalar('online'),
-      time: row.scalar('time'),
-      timestamp: row.scalar('timestamp'),
-      acktimestamp: row.scalar('acktimestamp'),
-      speed: row.scalar('speed'),
-      distance_unit_hour: row.scalar('distance_unit_hour'),
-      driver_data: { id: row.scalar('driver_data.id') },
-      device_data: {
-        id: row.scalar('device_data.id'),
-        min_moving_speed: row.scalar('device_data.min_moving_speed'),
-        current_driver_id: row.scalar('device_data.current_driver_id'),
-      },
-    },
-    listsServices: row.has('device_data.services'),
-    showsServices: row.has('services'),
-  }
 }
 
 /** @param now Unix milliseconds, see `statusOf`. */
@@ -97,6 +69,7 @@ class ArrivingList {
   readonly #marks: number[] = []
   /** Ids of drivers; 0 for none. */
   readonly #drivers: number[] = []
+  #places: ReturnType<typeof placesIn> | undefined
 
   constructor(now: number) {
     this.#now = now
@@ -104,7 +77,8 @@ class ArrivingList {
 
   add(row: Row): Arrived {
     this.#texts.add(row.length, (to, from) => row.copy(to, from))
-    return this.#sortOut(signsOf(row))
+    this.#places ??= placesIn(row)
+    return this.#sortOut(signsOf(row, this.#places))
   }
 
   /** A row that did not come by itself. */

@@ -114,7 +114,7 @@ export class Row {
   readonly #slots: Uint32Array
   readonly #output: number
   readonly #make: (text: string) => Record<string, unknown>
-  readonly #places: Map<string, number>
+  readonly #places: readonly string[]
 
   constructor(shape: RowShape, exports: Exports, read: (at: number) => number, first: number) {
     this.shape = shape
@@ -124,7 +124,7 @@ export class Row {
     this.#slots = new Uint32Array(exports.memory.buffer, exports.slots.value + 8 * first)
     this.#output = exports.output.value
     this.#make = recordMaker(shape)
-    this.#places = new Map(fieldsOf(shape).map((name, place) => [name, place]))
+    this.#places = fieldsOf(shape)
   }
 
   /** Reads the record that starts at `at` of the input; returns where it ends, or `UNREAD`. */
@@ -146,26 +146,26 @@ export class Row {
     return this.#make(decoded(this.#memory, this.#output, this.#output + this.length))
   }
 
-  /** One scalar field of it, such as `device_data.id`, as in `record`. */
-  scalar(name: string): Scalar {
-    const slot = this.#slotOf(name)
-    const from = this.#slots[slot] as number
-    const to = this.#slots[slot + 1] as number
+  /** Where a field is found, such as `device_data.id`. */
+  place(name: string): number {
+    const place = this.#places.indexOf(name)
+    if (place < 0) throw new Error(`a row has no ${name}`)
+    return place
+  }
+
+  /** The scalar at a place, as in `record`. */
+  scalar(place: number): Scalar {
+    const from = this.#slots[2 * place] as number
+    const to = this.#slots[2 * place + 1] as number
     const first = this.#memory[from] as number
     if (first === 0x22) return this.#text(from, to)
     if (first <= 0x39) return this.#number(from, to)
     return first === 0x6e ? undefined : first === 0x74
   }
 
-  /** Whether a list has items. */
-  has(name: string): boolean {
-    return this.#memory[this.#slots[this.#slotOf(name)] as number] === 0x5b
-  }
-
-  #slotOf(name: string): number {
-    const place = this.#places.get(name)
-    if (place === undefined) throw new Error(`a row has no ${name}`)
-    return 2 * place
+  /** Whether the list at a place has items. */
+  has(place: number): boolean {
+    return this.#memory[this.#slots[2 * place] as number] === 0x5b
   }
 
   #text(from: number, to: number): string {

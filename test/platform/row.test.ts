@@ -68,8 +68,8 @@ t.test('a row tells its fields one by one as it does all together, and so does i
     return {
       record: row.record(),
       text: text.toString('utf8', 1, text.length - 1),
-      scalars: scalars.map((name) => row.scalar(name)),
-      lists: ['sensors', 'device_data.services'].map((name) => row.has(name)),
+      scalars: scalars.map((name) => row.scalar(row.place(name))),
+      lists: ['sensors', 'device_data.services'].map((name) => row.has(row.place(name))),
     }
   })
   const make = recordMaker(wireDevice)
