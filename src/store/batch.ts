@@ -2,8 +2,15 @@
 
 export type Verb = 'find' | 'use' | 'again' | 'increment' | 'read' | 'touch' | 'limit'
 
-/** Sends the verbs, one per key, and resolves with one answer each, in order. */
-export type Send = (keys: string[], verbsAndValues: (string | number)[]) => Promise<unknown[]>
+/** As many keys in a row as are asked the same. */
+export interface Run {
+  readonly verb: Verb
+  readonly value: string | number
+  times: number
+}
+
+/** Sends the verbs, those of the first run on as many of the first keys and so on; resolves with one answer for each key, in order. */
+export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown[]>
 
 interface Ask {
   readonly key: string
@@ -46,11 +53,22 @@ export class Batch {
     for (const group of groups.values()) {
       this.#send(
         group.map(({ key }) => key),
-        group.flatMap(({ verb, value }) => [verb, value]),
+        runsOf(group),
       ).then(
         (answers) => group.forEach(({ resolve }, i) => void resolve(answers[i])),
         (error) => group.forEach(({ reject }) => void reject(error)),
       )
     }
   }
+}
+
+/** Most of what is asked within one turn differs only in its key. */
+function runsOf(asks: readonly Ask[]): Run[] {
+  const runs: Run[] = []
+  for (const { verb, value } of asks) {
+    const last = runs.at(-1)
+    if (last?.verb === verb && last.value === value) last.times += 1
+    else runs.push({ verb, value, times: 1 })
+  }
+  return runs
 }

@@ -29,7 +29,7 @@ declare module 'ioredis' {
 }
 
 /** The verbs of a batch that fail where nothing can be written; the others write only what they find. */
-const WRITERS: ReadonlySet<unknown> = new Set<Verb>(['increment', 'read'])
+const WRITERS: ReadonlySet<Verb> = new Set<Verb>(['increment', 'read'])
 
 const SCRIPTS = {
   gpsPerform: { lua: PERFORM },
@@ -46,9 +46,10 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls.split(',').map((url) => url.trim()))
   const connection = new Connection(client, deps.onError)
   const batch = new Batch(
-    (keys, args) => {
+    (keys, runs) => {
+      const args = runs.flatMap(({ verb, value, times }) => [verb, value, times])
       const perform = () => client.gpsPerform(keys.length, ...keys, ...args)
-      return args.some((arg) => WRITERS.has(arg)) ? connection.write(perform) : connection.ask(perform)
+      return runs.some(({ verb }) => WRITERS.has(verb)) ? connection.write(perform) : connection.ask(perform)
     },
     client.isCluster ? (key) => key : () => '',
   )

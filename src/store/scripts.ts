@@ -2,7 +2,8 @@
 import { TOUCH_EVERY_MS } from './store.js'
 
 /**
- * Performs one thing per key. ARGV holds a verb and a value for each of KEYS; the reply holds one answer for each.
+ * Performs one thing per key. ARGV holds a verb, a value and for how many of KEYS they are meant, again and again; the reply holds one
+ * answer for each key.
  * The requests of a key are counted beside its record, in a window by the clock of Redis, and are gone with it.
  * Who uses a key again has read its record, which is written once, and is spared it.
  * Reading a counter writes nothing into it, so that it fails wherever the counter could not be counted.
@@ -10,8 +11,7 @@ import { TOUCH_EVERY_MS } from './store.js'
  */
 export const PERFORM = `
 local answers = {}
-for i, key in ipairs(KEYS) do
-  local verb, value = ARGV[2 * i - 1], ARGV[2 * i]
+local function perform(i, key, verb, value)
   if verb == 'find' then
     answers[i] = redis.call('HMGET', key, 'record', 'used', 'limit')
   elseif verb == 'use' or verb == 'again' then
@@ -42,6 +42,13 @@ for i, key in ipairs(KEYS) do
   elseif verb == 'limit' then
     answers[i] = redis.call('HEXISTS', key, 'used')
     if answers[i] == 1 then redis.call('HSET', key, 'limit', value) end
+  end
+end
+local i = 0
+for run = 1, #ARGV, 3 do
+  for _ = 1, tonumber(ARGV[run + 2]) do
+    i = i + 1
+    perform(i, KEYS[i], ARGV[run], ARGV[run + 1])
   end
 end
 return answers`

@@ -1,5 +1,6 @@
 /** Lists too long for the main thread, over real sockets and a real thread: they answer as short ones do, and trouble in them ends where it belongs. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -149,6 +150,7 @@ t.test(
   'whatever the thread is answered where a long list was expected is told as if it had been asked here',
   async (t) => {
     const long = JSON.stringify(list(3_000))
+    const stuck: Promise<unknown>[] = []
     const endings: Record<string, RequestListener> = {
       'bad_json (3 characters)': (_request, response) => void response.end('[1}'),
       bad_json: (_request, response) => void response.end(`${long}]`),
@@ -159,7 +161,10 @@ t.test(
       connection: (request) => void request.socket.destroy(),
       refused: (_request, response) => void response.writeHead(401).end(),
       forbids: (_request, response) => void response.writeHead(403).end(),
-      timeout: (_request, response) => void response.write(long.slice(0, -10)),
+      timeout: (_request, response) => {
+        stuck.push(once(response, 'close'))
+        response.write(long.slice(0, -10))
+      },
     }
     let answer: RequestListener = () => {}
     const { beside, here } = await accounts(t, (request, response) => answer(request, response), { timeoutMs: 10_000 })
@@ -175,6 +180,8 @@ t.test(
       t.equal(there.name, same.name, name)
       t.equal(Reflect.get(there, 'reason'), Reflect.get(same, 'reason'), name)
     }
+    t.equal(stuck.length, 2)
+    await Promise.all(stuck) // nobody reads on what nobody waits for
   },
 )
 
