@@ -76,6 +76,32 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     for (const store of [here, there, here]) t.equal(await use(store), undefined)
   })
 
+  t.test('whatever is asked at once, each is answered for itself', async (t) => {
+    const keys = Array.from({ length: 3 }, (_, limit) => aKey(anOwner(), { limit }).record)
+    for (const record of keys) await here.keys.create(record, 20, NOW)
+    const [a, b, c] = keys as [KeyRecord, KeyRecord, KeyRecord]
+    const use = async ({ digest }: KeyRecord) => (await here.keys.use(digest, DAY_MS, NOW))?.record.id
+    const find = async ({ digest }: KeyRecord) => (await here.keys.find(digest, NOW))?.id
+    const count = async (name: string) => (await here.counters?.increment(`${a.owner}${name}`, DAY_MS))?.current
+    const unknown = aKey(anOwner()).record
+    const asks = () => [
+      use(a),
+      use(b),
+      find(c),
+      use(unknown),
+      use(c),
+      count('x'),
+      count('y'),
+      count('x'),
+      find(a),
+      use(a),
+    ]
+    const [x, y, again] = kind === 'redis' ? [1, 1, 2] : []
+    t.same(await Promise.all(asks()), [a.id, b.id, c.id, undefined, c.id, x, y, again, a.id, a.id])
+    const [later, last, latest] = kind === 'redis' ? [3, 2, 4] : []
+    t.same(await Promise.all(asks()), [a.id, b.id, c.id, undefined, c.id, later, last, latest, a.id, a.id])
+  })
+
   t.test('nobody revokes a key of somebody else', async (t) => {
     const { record } = aKey(anOwner())
     await here.keys.create(record, 20, NOW)
