@@ -60,8 +60,8 @@ t.test('the image runs without root, without tools, and can be read-only', async
   t.ok(final.some(({ verb, rest }) => verb === 'HEALTHCHECK' && rest.includes('/api/health')))
   t.same(
     final.filter(({ verb }) => verb === 'CMD').map(({ rest }) => JSON.parse(rest)),
-    [['node', 'dist/main.js']],
-    'the process itself gets the signals',
+    [JSON.parse(text('package.json')).scripts.start.split(' ')],
+    'as `npm start` does, but the process itself gets the signals',
   )
 })
 
@@ -158,7 +158,8 @@ t.test('the steps of the Dockerfile make something that answers', { skip: isLong
     t.notOk(existsSync(join(app, 'node_modules', name)), `no ${name}`)
   const dataDir = join(roots.get('final') ?? '', 'data')
   const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: dataDir }
-  const child = spawn('node', ['dist/main.js'], { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [program = '', ...words] = JSON.parse(stages.at(-1)?.steps.find(({ verb }) => verb === 'CMD')?.rest ?? '[]')
+  const child = spawn(program, words, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''
   child.stdout.setEncoding('utf8').on('data', (data: string) => {

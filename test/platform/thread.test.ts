@@ -1,7 +1,9 @@
 /** Lists too long for the main thread, over real sockets and a real thread: they answer as short ones do, and trouble in them ends where it belongs. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { getPriority } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { fleetOf } from '../../src/fleet/fleet.js'
@@ -184,6 +186,15 @@ t.test(
     await Promise.all(stuck) // nobody reads on what nobody waits for
   },
 )
+
+t.test('the thread gives way to the main one', { skip: process.platform !== 'linux' && 'asks Linux' }, async (t) => {
+  const { beside } = await accounts(t, (_request, response) => void response.end(JSON.stringify(list(3_000))))
+  digestOf(await beside.devices())
+  const niceOf = (id: string): number =>
+    Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+  t.equal(niceOf(String(process.pid)), getPriority())
+  t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
+})
 
 t.test('a page of a platform that pages unasked is followed by the next, however long it is', async (t) => {
   const { beside } = await accounts(t, (request, response) => {
