@@ -64,7 +64,12 @@ class Made<T extends object> implements ById<T> {
     this.#make = make
   }
 
-  at(at: number): T {
+  /** One of many: of a list that is too long to be kept they would only push each other out. */
+  ofPage(at: number): T {
+    return this.#ids.length <= mostMade ? this.#at(at) : (this.#known.get(at) ?? this.#make(at))
+  }
+
+  #at(at: number): T {
     const known = this.#known.get(at)
     if (known !== undefined) return known
     const made = this.#make(at)
@@ -75,7 +80,7 @@ class Made<T extends object> implements ById<T> {
 
   get(id: number): T | undefined {
     const at = placeOf(this.#ids, id)
-    return at < 0 ? undefined : this.at(at)
+    return at < 0 ? undefined : this.#at(at)
   }
 
   has(id: number): boolean {
@@ -86,7 +91,7 @@ class Made<T extends object> implements ById<T> {
 const slicesOf = <T extends object>(made: Made<T>, places: { length: number; at: (i: number) => number }) => ({
   length: places.length,
   slice: (from: number, to: number): T[] =>
-    Array.from({ length: Math.max(0, Math.min(to, places.length) - from) }, (_, i) => made.at(places.at(from + i))),
+    Array.from({ length: Math.max(0, Math.min(to, places.length) - from) }, (_, i) => made.ofPage(places.at(from + i))),
 })
 
 /** Whether a device of the fleet can be told only with the account's zone. */
@@ -101,7 +106,7 @@ export function unpacked(packed: Packed, zone: Zone | undefined): Fleet {
     return made
   }
   const rows = new Made(ids, row)
-  const byId = new Made(ids, (at) => deviceOf(rows.at(at), now, zone))
+  const byId = new Made(ids, (at) => deviceOf(row(at), now, zone))
   const marked = (mask: number, mark: number): number[] => {
     const places: number[] = []
     for (let at = 0; at < marks.length; at++) if (((marks[at] as number) & mask) === mark) places.push(at)
