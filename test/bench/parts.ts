@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 /** What `npm start` gives to node. */
-const startWords: string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  .scripts.start.split(' ')
-  .slice(1)
-  .map((word: string) => (word.startsWith('-') ? word : join(root, word)))
+const startWords = (): string[] =>
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    .scripts.start.split(' ')
+    .slice(1)
+    .map((word: string) => (word.startsWith('-') ? word : join(root, word)))
 const peerFile = fileURLToPath(new URL('peer.js', import.meta.url))
 
 export const has = (program: string): boolean =>
@@ -68,7 +69,7 @@ export class Parts {
       RATE_LIMIT_MAX: '1000000000',
       PLATFORM_TIMEOUT_MS: '60000',
     }
-    return this.#start('measured', process.execPath, startWords, {
+    return this.#start('measured', process.execPath, startWords(), {
       port,
       ops,
       ready: '/api/health',
