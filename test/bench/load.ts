@@ -78,7 +78,8 @@ export async function paced(act: (sent: number) => Promise<void>, perSecond: num
     const due = started + (sent * 1000) / perSecond
     const early = due - performance.now()
     if (early > 1) await pause(early)
-    const done = act(sent).then(() => void took.push(performance.now() - due))
+    const from = Math.min(due, performance.now()) // a timer may ring a little early
+    const done = act(sent).then(() => void took.push(performance.now() - from))
     pending.push(
       done.catch((error) => {
         failure ??= error
