@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 t.test('the module that is loaded is what its source compiles to', async (t) => {
   const out = join(t.testdir(), 'row.wasm')
   const asc = join(root, 'node_modules/assemblyscript/bin/asc.js')
-  const options = ['--config', 'assembly/asconfig.json', '--target', 'release', '--outFile', out]
+  const options = ['--config', 'src/platform/assembly/asconfig.json', '--target', 'release', '--outFile', out]
   await promisify(execFile)(process.execPath, [asc, ...options], { cwd: root })
   t.ok(readFileSync(out).equals(readFileSync(join(root, 'src/platform/row.wasm'))), 'after `npm run wasm`')
 })

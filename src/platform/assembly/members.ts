@@ -1,7 +1,8 @@
 /** What the next member of a record most likely is: the one that followed the last time. Knows no values. */
 
 const MOST_MEMBERS: usize = 512
-const MOST_SHAPES: usize = 64
+/** Shapes that one reader tells apart. */
+export const MOST_SHAPES: usize = 64
 /** Members passed over in search of one that came. */
 const FURTHEST: i32 = 4
 

@@ -14,7 +14,7 @@ import {
   special,
   UNREAD,
 } from './json'
-import { expected, fieldOfMember, firstLink, generation, learn, lengthOf, membersEnd, NEXT } from './members'
+import { expected, fieldOfMember, firstLink, generation, learn, lengthOf, MOST_SHAPES, membersEnd, NEXT } from './members'
 
 /** What a field holds. */
 const SCALAR: u32 = 0
@@ -32,7 +32,6 @@ const FIRST: usize = 80 // slot of the record or of an item
 const COUNT: usize = 84
 const FIELD_BYTES: usize = 128
 
-const MOST_SHAPES: usize = 64
 const MOST_SLOTS: usize = 1024
 const LONGEST_TEXT: usize = 1 << 17
 
