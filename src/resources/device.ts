@@ -164,7 +164,7 @@ export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
 /** The name of a device's group by the group's title. */
-export const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
+const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
 
 /** Whether the platform's word for a device's state is one we know; where it sends none there is nothing to know. */
 export const isKnownState = (wire: DeviceState): boolean => {
