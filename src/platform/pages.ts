@@ -65,7 +65,7 @@ export function idOf(row: unknown): string | undefined {
 
 /** Page sizes a platform may impose on `get_devices` without saying so (platform.md 3.1: 100). */
 const pageStep = 100
-export const largestPage = 1_000
+const largestPage = 1_000
 
 /** A full page of a platform that pages unasked; a longer list is the whole list. */
 export const looksCut = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage
