@@ -2,22 +2,30 @@
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
-import { Accounts } from './accounts.js'
-import { authentication } from './auth.js'
+import { Accounts } from './auth/account-cache.js'
+import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
+import { Secret } from './auth/credential.js'
+import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
-import { FailoverStore, type LimiterStore } from './counters.js'
-import { Secret } from './credential.js'
-import { countAddress, type EdgesNeeds, edgeOptions, installEdges, methodGuard, showLimits } from './edges.js'
-import { headerLimits, installGuards, timeLimits } from './guards.js'
-import type { App } from './http.js'
-import { Identities, type IdentitiesOptions } from './identities.js'
-import { Limits, nameOf, uncapped } from './limits.js'
-import type { Log } from './log.js'
-import type { Metrics, Realm } from './metrics.js'
-import { type CallReport, Platform } from './platform/platform.js'
+import { Positions } from './devices/device-cache.js'
+import {
+  countAddress,
+  type EdgesNeeds,
+  edgeOptions,
+  installEdges,
+  methodGuard,
+  showLimits,
+} from './http/error-handler.js'
+import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
+import type { App } from './http/types.js'
+import type { Log } from './ops/log.js'
+import type { Metrics, Realm } from './ops/metrics.js'
+import { Words } from './ops/unknown-values.js'
+import { type CallReport, Platform } from './platform/client.js'
 import { ReadingThread } from './platform/thread.js'
-import { Positions } from './positions.js'
-import { gatherRoutes, reference } from './reference.js'
+import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
+import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
+import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
 import { drivers } from './routes/drivers.js'
@@ -31,7 +39,6 @@ import { type Translate, translator } from './routes/query.js'
 import { services } from './routes/services.js'
 import { observed } from './store/observed.js'
 import type { Store } from './store/store.js'
-import { Words } from './words.js'
 
 /** The API's version (spec.md, Versioning). */
 const version = '1.0.0'
@@ -114,7 +121,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./fleet/reading.js', import.meta.url), context: clock })
+  const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
   const accountsAt = (url: string, realm: Realm): Accounts => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({

@@ -64,6 +64,15 @@ export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
   return { error: code, message, docs: `${docsUrl}#error-${code}`, ...(param === undefined ? {} : { param }) }
 }
 
+/** Headers that belong to a code (RFC 9110 10.2.3, RFC 6750 3). */
+export function errorHeaders({ code, retryAfterS }: ApiError): Record<string, string> {
+  return {
+    ...(code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(code === 'invalid_token' ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}),
+    ...(retryAfterS === undefined ? {} : { 'Retry-After': String(retryAfterS) }),
+  }
+}
+
 /** Fastify's own failures by their code; what is not here and has no 4xx status is a bug of ours. */
 const fastifyCodes: Record<string, [ErrorCode, string?]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],

@@ -2,13 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { check, table } from './check.js'
+import { check, table } from './cli/check/check.js'
 import { type Config, ConfigError, readConfig } from './config.js'
-import { createLogger } from './log.js'
-import { Metrics } from './metrics.js'
-import { openOps } from './ops.js'
+import { openOps } from './ops/listener.js'
+import { createLogger } from './ops/log.js'
+import { Metrics } from './ops/metrics.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
-import { openStore } from './store/store.js'
+import { openStore } from './store/open.js'
 
 /** How long a balancer that watches `/ready` has to look elsewhere, while everything is still answered. */
 const drainMs = 5_000

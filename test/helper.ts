@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
-import { createLogger } from '../src/log.js'
-import { Metrics } from '../src/metrics.js'
+import { createLogger } from '../src/ops/log.js'
+import { Metrics } from '../src/ops/metrics.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
-import { openStore, type Store } from '../src/store/store.js'
+import { openStore } from '../src/store/open.js'
+import type { Store } from '../src/store/store.js'
 
 /** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
 const readActions = new Set([

@@ -1,9 +1,9 @@
 /** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
 import type { Action } from './actions.js'
+import type { Platform, Query } from './client.js'
 import { Digest } from './digest.js'
 import { PlatformUnavailable } from './errors.js'
 import { hasMore, idOf, looksCut, pageOf } from './pages.js'
-import type { Platform, Query } from './platform.js'
 import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'

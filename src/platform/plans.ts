@@ -1,6 +1,7 @@
 /** What to keep of the answers that can be large, per action; knows the fields of answers, and nothing of bytes. */
+
+import { Plan, type Wanted } from '../lib/json-rows/projector-plan.js'
 import type { Action } from './actions.js'
-import { Plan, type Wanted } from './projector-plan.js'
 import { wireDevice, wireGroup, wireHistory, wirePoint } from './wire.js'
 
 const s = 'scalar' as const

@@ -1,11 +1,11 @@
 /** The thread's side of asking for and reading large answers, and what is said between the threads. Knows no field of any action. */
 import type { MessagePort, Transferable } from 'node:worker_threads'
+import { Projector } from '../lib/json-rows/projector.js'
 import type { Action } from './actions.js'
 import { Digest } from './digest.js'
 import { type Failure, PlatformUnavailable, toFailure } from './errors.js'
-import { Exchange } from './exchange.js'
+import { Exchange } from './http-client.js'
 import { plans } from './plans.js'
-import { Projector } from './projector.js'
 import { type Begin, mostKept, type Work } from './work.js'
 
 /** Bytes that travel at once: a millisecond's work. */

@@ -1,7 +1,8 @@
 /** What is to be made of large answers as they arrive, and by whom. Knows no transport and no field of any action. */
+
+import type { OnRow } from '../lib/json-rows/projector.js'
 import type { Action } from './actions.js'
 import type { Digest } from './digest.js'
-import type { OnRow } from './projector.js'
 
 /** Past this many bytes kept an answer is given up. */
 export const mostKept = 64 * 1024 * 1024

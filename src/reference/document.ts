@@ -1,6 +1,6 @@
 /** The OpenAPI document: what the routes say of themselves, completed by what all of them share. Knows no route. Pure. */
 import type { ErrorCode } from '../errors.js'
-import { ErrorBody } from '../http.js'
+import { ErrorBody } from '../http/types.js'
 import { named } from './named.js'
 import type { Json, OpenApi, Operation, PathItem, Response, ResponseOrRef } from './openapi.js'
 import { byStatus, codesOf, edgeCodes, errorResponse, headerRefs, headers, responseName } from './refusals.js'

@@ -1,6 +1,7 @@
 /** `GET /v1/alerts`. Knows no platform. */
-import type { App } from '../http.js'
-import type { Positions } from '../positions.js'
+
+import type { Positions } from '../devices/device-cache.js'
+import type { App } from '../http/types.js'
 import { Alert, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'

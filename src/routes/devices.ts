@@ -2,10 +2,10 @@
 
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { Positions } from '../devices/device-cache.js'
+import type { Devices } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
-import type { Devices } from '../fleet/fleet.js'
-import type { App } from '../http.js'
-import type { Positions } from '../positions.js'
+import type { App } from '../http/types.js'
 import { Device, DevicesQuery } from '../resources/device.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'

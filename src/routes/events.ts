@@ -1,9 +1,10 @@
 /** `GET /v1/events`: any window of the account's events. Knows no platform. */
+
+import type { Positions } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
-import type { App } from '../http.js'
+import type { App } from '../http/types.js'
 import type { Account, EventFilter } from '../platform/account.js'
 import type { WireEvent } from '../platform/wire.js'
-import type { Positions } from '../positions.js'
 import { Event, EventsQuery, newestFirst, toEvent } from '../resources/event.js'
 import { envelope, ListOf } from '../resources/list.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'

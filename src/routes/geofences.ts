@@ -1,6 +1,6 @@
 /** `GET /v1/geofences` and `/v1/geofences/:id`. Knows no platform. */
 import { Type } from 'typebox'
-import type { App } from '../http.js'
+import type { App } from '../http/types.js'
 import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../resources/geofence.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, idOf, notFound, PathId, queryOf, type Translate } from './query.js'

@@ -1,6 +1,6 @@
 /** `GET /health`: how the gateway fares, from what recent calls saw. Asks nobody. */
 import { Type } from 'typebox'
-import type { App } from '../http.js'
+import type { App } from '../http/types.js'
 
 const Component = (description: string) =>
   Type.Enum(['up', 'down', 'unknown'], { type: 'string', description: `${description}; unknown before the first call` })

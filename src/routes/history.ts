@@ -1,9 +1,9 @@
 /** `GET /v1/history/:device_id`. Knows no platform. */
 import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
+import type { Positions } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
-import type { App } from '../http.js'
-import type { Positions } from '../positions.js'
+import type { App } from '../http/types.js'
 import { History, HistoryQuery, toHistory } from '../resources/history.js'
 import { isDay } from '../resources/zone.js'
 import { deviceOf, PathId, queryOf } from './query.js'

@@ -1,5 +1,5 @@
 /** `GET /v1/me`: whom the credential belongs to. */
-import type { App } from '../http.js'
+import type { App } from '../http/types.js'
 import { Me } from '../resources/me.js'
 
 export function me(app: App): void {

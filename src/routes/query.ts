@@ -1,7 +1,7 @@
 /** How routes read what a caller sent: strictly, and with an error that names the parameter. Knows no resource. */
 import { type Static, type TObject, Type } from 'typebox'
+import type { Positions } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
-import type { Positions } from '../positions.js'
 import type { Device } from '../resources/device.js'
 import { readQuery, translated } from '../resources/list.js'
 

@@ -1,10 +1,11 @@
 /** `GET /v1/services`: maintenance services, from the newest way of asking the platform that it knows. */
-import type { Fleet } from '../fleet/fleet.js'
-import type { App } from '../http.js'
+
+import type { Positions } from '../devices/device-cache.js'
+import type { Fleet } from '../devices/fleet.js'
+import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import type { WireService } from '../platform/wire.js'
-import type { Positions } from '../positions.js'
 import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'

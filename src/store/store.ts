@@ -106,23 +106,8 @@ export function newestFirst(a: KeyRecord, b: KeyRecord): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)
 }
 
-export interface StoreConfig {
-  /** One `redis://` or `rediss://` URL, several comma-separated = a cluster, undefined = the embedded store. */
-  readonly redisUrl: string | undefined
-  readonly dataDir: string
-}
-
 export interface StoreDeps {
   readonly clock: () => number
   /** What goes wrong beside any call: a lost connection, a failed sweep. */
   readonly onError: (error: Error) => void
-}
-
-/**
- * Opens the store the configuration means. With Redis this never waits for the server: the gateway starts degraded and recovers.
- * Rejects with `StoreUnavailable` when the data directory cannot be used.
- */
-export async function openStore(config: StoreConfig, deps: StoreDeps): Promise<Store> {
-  if (config.redisUrl !== undefined) return (await import('./redis.js')).openRedis(config.redisUrl, deps)
-  return (await import('./embedded.js')).openEmbedded(config.dataDir, deps)
 }

@@ -7,7 +7,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { Platform } from '../../src/platform/platform.js'
+import { Platform } from '../../src/platform/client.js'
 import { deviceList } from './device-list.js'
 
 type Way = 'held' | 'projected' | 'packed'

@@ -1,7 +1,7 @@
 /** Measures the projector against `JSON.parse` on an invented device list: `node projector.js [devices] [rounds]`. */
 import { performance } from 'node:perf_hooks'
-import { Projector } from '../../src/platform/projector.js'
-import { Plan } from '../../src/platform/projector-plan.js'
+import { Projector } from '../../src/lib/json-rows/projector.js'
+import { Plan } from '../../src/lib/json-rows/projector-plan.js'
 import { itemsOf, type Read, read } from '../../src/platform/shape.js'
 import { wireDevice, wireGroup } from '../../src/platform/wire.js'
 import { deviceList } from './device-list.js'

@@ -1,6 +1,6 @@
 /** A reading thread that dies of an answer where the main thread says so. */
 import { parentPort } from 'node:worker_threads'
-import { packing } from '../../src/fleet/packing.js'
+import { packing } from '../../src/devices/fleet-builder.js'
 import { serveReading } from '../../src/platform/thread-work.js'
 
 if (parentPort)

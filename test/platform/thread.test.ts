@@ -6,19 +6,19 @@ import type { RequestListener } from 'node:http'
 import { getPriority } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { fleetOf } from '../../src/fleet/fleet.js'
-import { type Packed, unpacked } from '../../src/fleet/packed.js'
+import { fleetOf } from '../../src/devices/fleet.js'
+import { type Packed, unpacked } from '../../src/devices/fleet-columns.js'
 import { Account } from '../../src/platform/account.js'
+import { Platform } from '../../src/platform/client.js'
 import { Digest } from '../../src/platform/digest.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
-import { Platform } from '../../src/platform/platform.js'
 import { ReadingThread } from '../../src/platform/thread.js'
 import type { WireDevice } from '../../src/platform/wire.js'
 import { type Device, toDevice } from '../../src/resources/device.js'
 import { answers, gateway, platform as openPlatform, someHash, type Test } from '../helper.js'
 
 const now = Date.UTC(2026, 4, 12, 9, 30)
-const reading = new URL('../../src/fleet/reading.js', import.meta.url)
+const reading = new URL('../../src/devices/worker.js', import.meta.url)
 
 /** An account of a platform that answers so, with a thread and without. */
 async function accounts(

@@ -7,8 +7,8 @@ import t from 'tap'
 import { Environment } from '../../src/config.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway, platform, sandbox } from '../helper.js'
-import { isUpdating } from '../openapi/committed.js'
 import { fencedBlocks, runBlock } from './blocks.js'
+import { isUpdating } from './committed.js'
 
 const readme = readFileSync('README.md', 'utf8')
 const { scripts, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {

@@ -3,7 +3,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { fleetOf } from '../../src/fleet/fleet.js'
+import { fleetOf } from '../../src/devices/fleet.js'
 import { read, type Shape } from '../../src/platform/shape.js'
 import {
   wireAlert,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fleetOf } from '../../src/fleet/fleet.js'
+import { fleetOf } from '../../src/devices/fleet.js'
 import { read } from '../../src/platform/shape.js'
 import { type WireDevice, wireDevice, wireDriver, wireGeofence } from '../../src/platform/wire.js'
 import { deviceId, deviceName, needsZone, toDevice } from '../../src/resources/device.js'

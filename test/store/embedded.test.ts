@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { openStore, StoreUnavailable } from '../../src/store/store.js'
+import { openStore } from '../../src/store/open.js'
+import { StoreUnavailable } from '../../src/store/store.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW } from './places.js'
 

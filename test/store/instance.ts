@@ -3,7 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { type KeyRecord, type KeyStore, openStore, type StoreConfig } from '../../src/store/store.js'
+import { openStore, type StoreConfig } from '../../src/store/open.js'
+import type { KeyRecord, KeyStore } from '../../src/store/store.js'
 import { aKey, NOW } from './places.js'
 
 type Told = { flood: string } | { create: KeyRecord; max: number } | { revoke: KeyRecord } | { find: KeyRecord }

@@ -4,8 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { newKey, ownerOf, Secret, seal } from '../../src/credential.js'
-import { type KeyRecord, openStore, type Store, type StoreConfig } from '../../src/store/store.js'
+import { newKey, ownerOf, Secret, seal } from '../../src/auth/credential.js'
+import { openStore, type StoreConfig } from '../../src/store/open.js'
+import type { KeyRecord, Store } from '../../src/store/store.js'
 import { redisCluster, redisServer } from '../redis.js'
 
 export const DAY_MS = 86_400_000

@@ -1,0 +1,39 @@
+/** The types a route sees, and the schema of the error body. Knows no resource. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import { Type } from 'typebox'
+import { errorTable } from '../errors.js'
+import type { Account } from '../platform/account.js'
+import type { KeyRecord } from '../store/store.js'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  import('node:http').IncomingMessage,
+  import('node:http').ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** How the account was reached; `key` only for an API key. */
+export interface Caller {
+  credential: 'platform_hash' | 'api_key' | 'demo'
+  key: KeyRecord | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** One account's view of the platform; set on every route behind a credential. */
+    account: Account
+    caller: Caller
+  }
+}
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Enum(Object.keys(errorTable), { type: 'string', description: 'What went wrong, for programs' }),
+    message: Type.String({ description: 'What went wrong, for people' }),
+    docs: Type.Optional(Type.String({ description: 'Link to the explanation; not on a 429' })),
+    param: Type.Optional(Type.String({ description: 'The parameter or field a 400 is about' })),
+  },
+  { title: 'Error' },
+)

@@ -1,0 +1,127 @@
+/** Callers misbehave, or are very many: each is bounded in time and memory, and the others do not notice. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { isLong } from '../faults.js'
+import { sandbox } from '../helper.js'
+import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { until } from '../redis.js'
+
+const demo = { authorization: 'Bearer demo' }
+const portOf = (url: string): number => Number(new URL(url).port)
+
+/** With so little room the collector cannot put off its work, so what a process grows by is what it holds. */
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=96' }
+
+/** Megabytes of a process that are in memory. */
+function residentMb({ pid }: GatewayProcess): number {
+  const [, kb = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kb) / 1024
+}
+
+async function openFiles({ opsUrl }: GatewayProcess): Promise<number> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text()
+  return Number(/^process_open_fds (\d+)/m.exec(text)?.[1])
+}
+
+/** Everything a peer sends until it hangs up. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('utf8').on('data', (data: string) => {
+    text += data
+  })
+  socket.on('error', () => {})
+  await once(socket, 'close')
+  return text
+}
+
+const dial = async (url: string): Promise<Socket> => {
+  const socket = connect(portOf(url), '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+t.test(
+  'who sends headers or a body without end, or slowly, or nothing, is let go in the documented shape',
+  async (t) => {
+    const { url } = await gatewayProcess(t)
+    const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
+      const socket = await dial(url)
+      const started = performance.now()
+      socket.write(start)
+      const timer = setInterval(() => socket.writable && socket.write(drip), 500)
+      const text = await untilClosed(socket)
+      clearInterval(timer)
+      return { text, ms: performance.now() - started }
+    }
+    const endless = async (): Promise<string> => {
+      const socket = await dial(url)
+      const answer = untilClosed(socket)
+      socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
+      while (socket.writable) {
+        socket.write(`X-${Math.random()}: ${'y'.repeat(1_000)}\r\n`)
+        await pause(1)
+      }
+      return answer
+    }
+    const post =
+      'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{'
+    const [headers, body, silent, flood] = await Promise.all([
+      slowly('GET /api/health HTTP/1.1\r\nHost: x\r\nX-A: ', 'a'),
+      slowly(post, ' '),
+      dial(url).then(untilClosed),
+      endless(),
+    ])
+    t.match(headers.text, /^HTTP\/1\.1 400 /)
+    t.match(headers.text, /"error":"invalid_request"/)
+    t.match(headers.text, /\r\nRateLimit-Limit: /i)
+    t.ok(headers.ms < 13_000, `slow headers: ${Math.round(headers.ms)} ms`)
+    t.match(body.text, /^HTTP\/1\.1 400 /)
+    t.ok(body.ms < 18_000, `slow body: ${Math.round(body.ms)} ms`)
+    t.match(silent, /^HTTP\/1\.1 400 /)
+    t.match(flood, /^HTTP\/1\.1 431 /)
+    t.match(flood, /"error":"headers_too_large"/)
+  },
+)
+
+t.test('2,000 connections at once are answered, cost little, and leave nothing behind', async (t) => {
+  const child = await gatewayProcess(t, smallHeap)
+  const before = residentMb(child)
+  const sockets = await Promise.all(Array.from({ length: 2_000 }, () => dial(child.url)))
+  const answers = sockets.map((socket) => once(socket, 'data'))
+  for (const socket of sockets) socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
+  const texts = (await Promise.all(answers)).map(([data]) => String(data))
+  t.ok(texts.every((text) => text.startsWith('HTTP/1.1 200 ')))
+  const started = performance.now()
+  t.equal((await fetch(`${child.url}/v1/devices`, { headers: demo })).status, 200)
+  t.ok(performance.now() - started < 3_000, 'one more is answered beside them')
+  const grown = residentMb(child) - before
+  t.ok(grown < 150, `${Math.round(grown)} MB for 2,000 connections`)
+  for (const socket of sockets) socket.destroy()
+  await until(async () => (await openFiles(child)) < 200)
+})
+
+t.test('clients that never read hold little, and not for ever', async (t) => {
+  const { url: platformUrl, hashes } = await sandbox(t, { devices: 500 })
+  const child = await gatewayProcess(t, { PLATFORM_URL: platformUrl, RATE_LIMIT_MAX: '100', ...smallHeap })
+  const [greedy, other] = hashes
+  const request = `GET /api/v1/devices?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`
+  const before = residentMb(child)
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => dial(child.url)))
+  for (const socket of sockets) {
+    socket.pause().on('error', () => {})
+    socket.write(request.repeat(20))
+  }
+  // Its limit is what bounds the answers that wait for it: the rest are refusals of a few bytes.
+  await until(async () => /status="429"\} [1-9]/.test(await (await fetch(`${child.opsUrl}/metrics`)).text()))
+  t.equal((await fetch(`${child.url}/v1/devices`, { headers: { authorization: `Bearer ${other}` } })).status, 200)
+  const grown = residentMb(child) - before
+  t.ok(grown < 150, `${Math.round(grown)} MB`)
+  // Seen from the other side: a peer that reads nothing does not learn that it was let go.
+  const deadline = performance.now() + 130_000
+  while (isLong && (await openFiles(child)) > 100 && performance.now() < deadline) await pause(1_000)
+  if (isLong) t.ok((await openFiles(child)) <= 100, 'let go within two minutes')
+  for (const socket of sockets) socket.destroy()
+})

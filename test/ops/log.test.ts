@@ -1,0 +1,114 @@
+/** What the log says of answers, and that it says so of every one when a process ends under load. */
+import { once } from 'node:events'
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createLogger } from '../../src/ops/log.js'
+import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { until } from '../redis.js'
+
+/** Asks without end over connections that stay open, each request by an id of its own; the ids that were answered. */
+function load(t: Test, { url }: GatewayProcess) {
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const answered = new Set<string>()
+  let isOver = false
+  const lane = async (name: number): Promise<void> => {
+    for (let n = 0; !isOver; n += 1) {
+      const id = `lane-${name}.${n}`
+      try {
+        const asked = httpGet(`${url}/health`, { agent, headers: { 'x-request-id': id } })
+        const [response] = (await once(asked, 'response')) as [IncomingMessage]
+        await once(response.resume(), 'end')
+        answered.add(id)
+      } catch {
+        await pause(1)
+      }
+    }
+  }
+  const lanes = Promise.all(Array.from({ length: 16 }, (_, name) => lane(name)))
+  return {
+    answered,
+    stop: async () => {
+      isOver = true
+      await lanes
+    },
+  }
+}
+
+/** The ids of the requests that a log tells of. @throws when one of its lines is broken. */
+function logged(log: string): Set<string> {
+  const lines = log.trim().split('\n')
+  return new Set(lines.map((line) => JSON.parse(line)).flatMap(({ msg, reqId }) => (msg === 'request' ? [reqId] : [])))
+}
+
+/** Ends a process under load by `end`; @returns its exit code. */
+async function endsUnderLoad(t: Test, child: GatewayProcess, end: () => Promise<void>): Promise<number | null> {
+  const { answered, stop } = load(t, child)
+  await until(() => answered.size >= 1_000)
+  await end()
+  const code = await child.exited
+  await stop()
+  const lines = logged(child.log)
+  const missing = [...answered].filter((id) => !lines.has(id))
+  t.same(missing, [], `of ${answered.size} answers`)
+  return code
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`a process that closes on ${signal} under load loses no line of its log`, async (t) => {
+    const child = await gatewayProcess(t)
+    t.equal(await endsUnderLoad(t, child, async () => child.signal(signal)), 0)
+  })
+}
+
+t.test('a process that a second signal ends amid the answers it still gives loses no line of its log', async (t) => {
+  const child = await gatewayProcess(t)
+  const end = async (): Promise<void> => {
+    child.signal('SIGTERM')
+    await until(() => child.log.includes('"closing"'))
+    child.signal('SIGTERM')
+  }
+  t.equal(await endsUnderLoad(t, child, end), 1)
+})
+
+/** A logger, and the lines it has written. */
+function written(level: string) {
+  const lines: string[] = []
+  return { lines, logger: createLogger(level, { write: (line: string) => void lines.push(line) }) }
+}
+
+t.test('the line of an answer is one line of JSON, whatever stands in it', async (t) => {
+  const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
+  for (const text of odd) {
+    const { lines, logger } = written('info')
+    const who = { account: text, credential: text, ip: text }
+    const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
+    logger.answered(line)
+    logger.info(line, 'request')
+    const [own, usual] = lines.map((one) => ({ ...JSON.parse(one), time: undefined }))
+    t.same(own, usual)
+    for (const one of lines) t.match(one, /^[^\n]+\n$/)
+    t.match(JSON.parse(lines[0] ?? '').time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+})
+
+t.test('the line of an answer leaves out what nobody knows, and is not written below its level', async (t) => {
+  const refused = {
+    reqId: 'r',
+    method: 'GET',
+    route: null,
+    status: 404,
+    ms: 1,
+    account: undefined,
+    credential: undefined,
+  }
+  const { lines, logger } = written('info')
+  logger.answered({ ...refused, ip: '::1' })
+  const { time, ...rest } = JSON.parse(lines[0] ?? '')
+  const said = { reqId: 'r', method: 'GET', route: null, status: 404, ms: 1, ip: '::1' }
+  t.same(rest, { level: 'info', ...said, msg: 'request' })
+  const quiet = written('warn')
+  quiet.logger.answered({ ...refused, ip: '::1' })
+  t.same(quiet.lines, [])
+})

@@ -1,0 +1,182 @@
+/** What an operator sees: counts that are true, labels that never grow, a dashboard and alerts that name metrics there are. */
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse } from 'yaml'
+import { Metrics } from '../../src/ops/metrics.js'
+import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
+
+/** Name and labels of every series of ours. */
+const seriesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('gateway_'))
+    .map((line) => line.slice(0, line.lastIndexOf(' ')))
+
+const countOf = (text: string, series: string): number | undefined => {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+t.test('more accounts, keys, devices and unknown paths make no more series', async (t) => {
+  const { url, accounts } = await sandbox(t)
+  const { get, metrics } = await gateway(t, { env: { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '100' } })
+  const visit = async (hash: string, id: number, tag: string): Promise<void> => {
+    const body = JSON.stringify({ platform_hash: hash, label: tag })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'x-request-id': tag }, body }
+    const { body: key } = await get('/v1/keys', undefined, init)
+    const paths = ['devices', 'alerts', 'geofences', 'drivers', 'services', 'me']
+    for (const path of [...paths, `devices/${id}`, `devices/${id}/location`, `events?device_id=${id}`, `no/${tag}`]) {
+      await get(`/v1/${path}`, key.key)
+    }
+    await get('/v1/keys', hash)
+    await get(`/v1/keys/${key.id}`, hash, { method: 'DELETE' })
+    await get('/v1/me', key.key)
+    await get('/v1/me', `guess-${tag}`)
+    await get('/v1/devices/999999999', hash)
+    await get('/health')
+  }
+  const [first, ...others] = accounts
+  if (!first) throw new Error('no account')
+  await visit(first.hash, first.firstDeviceId, 'warm')
+  await visit(first.hash, first.firstDeviceId, 'warm-again') // some outcomes only come once there is something in memory
+  const before = seriesOf(await metrics())
+  t.ok(before.length > 100, `${before.length} series`)
+  for (const { hash, firstDeviceId, devices } of [first, ...others]) {
+    for (let n = 0; n < 4; n += 1) await visit(hash, firstDeviceId + (n % devices), `${firstDeviceId}-${n}`)
+  }
+  const after = await metrics()
+  t.same(seriesOf(after), before)
+  for (const { hash, email } of accounts) {
+    t.notOk(after.includes(hash), 'no credential')
+    t.notOk(after.includes(email), 'no account')
+  }
+})
+
+t.test('requests, calls, lookups and counts are told as they were', async (t) => {
+  const { url } = await platform(t, answers({ get_devices: [], get_alerts: '<html>' }))
+  const { get, metrics } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '4' } })
+  await get('/v1/devices', someHash)
+  await get('/v1/devices', someHash)
+  await get('/v1/alerts', someHash)
+  await get('/v1/me', someHash)
+  await get('/v1/me', someHash)
+  await get('/nowhere')
+  const text = await metrics()
+  const expected: Record<string, number> = {
+    'gateway_requests_total{method="GET",route="/api/v1/devices",status="200"}': 2,
+    'gateway_requests_total{method="GET",route="/api/v1/alerts",status="503"}': 1,
+    'gateway_requests_total{method="GET",route="/api/v1/me",status="429"}': 1,
+    'gateway_requests_total{method="none",route="none",status="404"}': 1,
+    'gateway_request_seconds_count{route="/api/v1/devices"}': 2,
+    'gateway_platform_calls_total{realm="platform",action="get_devices",outcome="ok"}': 1,
+    'gateway_platform_calls_total{realm="platform",action="get_alerts",outcome="html"}': 1,
+    'gateway_positions_lookups_total{result="miss"}': 1,
+    'gateway_positions_lookups_total{result="hit"}': 2,
+    gateway_limiter_limited_total: 1,
+    'gateway_limiter_counts_total{counter="local"}': 6,
+    'gateway_breaker_state{realm="platform",state="closed"}': 1,
+    gateway_store_up: 1,
+  }
+  for (const [series, value] of Object.entries(expected)) t.equal(countOf(text, series), value, series)
+  t.match(text, /^nodejs_eventloop_lag_p99_seconds /m)
+  t.match(text, /^process_resident_memory_bytes /m)
+})
+
+t.test('a duration falls into the bucket of its bound, and a scrape changes nothing', async (t) => {
+  const metrics = new Metrics()
+  const request = { method: 'GET', route: '/one', status: 200 }
+  const scraped = async (): Promise<string> => (await metrics.text()).body
+  for (const ms of [0, 5, 5.1, 300, 30_000]) metrics.answered({ ...request, ms })
+  await scraped()
+  for (const ms of [301, 30_001]) metrics.answered({ ...request, ms })
+  metrics.stored({ verb: 'use', outcome: 'ok', ms: 0.6 })
+  metrics.stored({ verb: 'use', outcome: 'unavailable', ms: 251 })
+  const text = await scraped()
+  const under: Record<string, number> = {
+    '0.005': 2,
+    '0.01': 3,
+    '0.1': 3,
+    '0.3': 4,
+    '0.5': 5,
+    '10': 5,
+    '30': 6,
+    '+Inf': 7,
+  }
+  for (const [le, value] of Object.entries(under)) {
+    t.equal(countOf(text, `gateway_request_seconds_bucket{le="${le}",route="/one"}`), value, le)
+  }
+  const expected: Record<string, number> = {
+    'gateway_request_seconds_count{route="/one"}': 7,
+    'gateway_requests_total{method="GET",route="/one",status="200"}': 7,
+    'gateway_store_call_seconds_bucket{le="0.0005",verb="use"}': 0,
+    'gateway_store_call_seconds_bucket{le="0.25",verb="use"}': 1,
+    'gateway_store_call_seconds_count{verb="use"}': 2,
+    'gateway_store_calls_total{verb="use",outcome="ok"}': 1,
+    'gateway_store_calls_total{verb="use",outcome="unavailable"}': 1,
+  }
+  for (const [series, value] of Object.entries(expected)) t.equal(countOf(text, series), value, series)
+  t.ok(Math.abs((countOf(text, 'gateway_request_seconds_sum{route="/one"}') ?? 0) - 60.6121) < 1e-9)
+  t.equal(await scraped().then((again) => again.match(/^gateway_.*/gm)?.join()), text.match(/^gateway_.*/gm)?.join())
+})
+
+t.test('a change of the platform is seen: rows that cannot be read, words nobody knows', async (t) => {
+  const device = (id: number, online: string) => ({
+    id,
+    name: 'Van',
+    online,
+    time: '2026-05-12 09:00:00',
+    timestamp: 1,
+  })
+  const { url } = await platform(
+    t,
+    answers({
+      get_devices: [{ title: 'All', items: [device(1, 'hovering'), device(2, 'hovering'), device(3, 'ack'), 'junk'] }],
+      get_alerts: {
+        status: 1,
+        items: { alerts: [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }] },
+      },
+    }),
+  )
+  const { get, metrics, log } = await gateway(t, { env: { PLATFORM_URL: url } })
+  await get('/v1/alerts', someHash)
+  await get('/v1/alerts', someHash)
+  const text = await metrics()
+  t.equal(countOf(text, 'gateway_unknown_words_total{action="get_devices",field="online"}'), 2)
+  t.equal(countOf(text, 'gateway_unknown_words_total{action="get_alerts",field="type"}'), 2)
+  t.equal(countOf(text, 'gateway_rows_skipped_total{action="get_devices"}'), 1)
+  t.equal(countOf(text, 'gateway_rows_skipped_total{action="get_alerts"}'), 2)
+  t.notMatch(text, /hovering|teleport/, 'no word becomes a label')
+  t.equal(log().split('"hovering"').length, 2, 'the log names it once')
+})
+
+t.test('the sandbox uses no word the gateway does not know', async (t) => {
+  const { get, metrics } = await gateway(t)
+  for (const path of ['devices', 'events?limit=200', 'alerts', 'geofences', 'services'])
+    await get(`/v1/${path}`, 'demo')
+  t.notMatch(await metrics(), /^gateway_unknown_words_total\{/m)
+})
+
+/** Names of metrics in PromQL; a histogram is named by its parts. */
+const namesIn = (expression: string): string[] =>
+  (expression.match(/\b(?:gateway|nodejs|process)_[a-z0-9_]+/g) ?? []).map((name) => name.replace(/_(bucket|sum)$/, ''))
+
+t.test('dashboard and alerts ask for metrics and labels that exist', async (t) => {
+  const metrics = new Metrics()
+  metrics.watch({ bytes: 0 }, () => true)
+  const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
+  const read = (name: string): string => readFileSync(new URL(`../../src/ops/${name}`, import.meta.url), 'utf8')
+  const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
+  const rules = (parse(read('alerts.yaml')) as { groups: { rules: { alert: string; expr: string }[] }[] }).groups
+  const asked = [
+    ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ from: title, expr }))),
+    ...rules.flatMap((group) => group.rules.map(({ alert, expr }) => ({ from: alert, expr }))),
+  ]
+  t.ok(asked.length > 30)
+  for (const { from, expr } of asked) {
+    const names = namesIn(expr)
+    t.ok(names.length > 0, `${from} asks for something`)
+    for (const name of names) t.ok(known.has(name), `${from}: ${name}`)
+  }
+  const used = new Set(asked.flatMap(({ expr }) => namesIn(expr)))
+  for (const name of known) if (name?.startsWith('gateway_')) t.ok(used.has(name), `${name} is shown somewhere`)
+})

@@ -1,0 +1,179 @@
+/** The document and the page as served: complete, stable, free of findings, never less than what was promised. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { type ErrorCode, errorTable } from '../../src/errors.js'
+import type { OpenApi, Operation } from '../../src/reference/openapi.js'
+import { gateway } from '../helper.js'
+import { committed, documentPath, isUpdating, remedy, served, write } from './committed.js'
+import { breaks } from './compatibility.js'
+
+const run = promisify(execFile)
+
+t.test('nothing that callers rely on is taken away, and whatever is added is committed', async (t) => {
+  const text = await served(t)
+  const now = JSON.parse(text) as OpenApi
+  if (isUpdating) {
+    for (const broken of breaks(await committed().catch(() => now), now)) t.comment(`broken on purpose: ${broken}`)
+    await write(documentPath, text)
+  }
+  const was = await committed()
+  t.same(breaks(was, now), [], 'callers of the committed document are broken')
+  t.same(now, was, `the document has changed; ${remedy}`)
+})
+
+t.test('one build serves the same bytes everywhere; only `servers` tells where', async (t) => {
+  const [first, second, elsewhere] = await Promise.all([
+    served(t),
+    served(t, { SANDBOX_SEED: '3', RATE_LIMIT_MAX: '7' }),
+    served(t, { PUBLIC_URL: 'https://fleet.example.org/deep/down/api/', DEMO_TOKEN: 'other' }),
+  ])
+  t.equal(first, second)
+  const { servers, ...rest } = JSON.parse(elsewhere as string)
+  const { servers: _, ...same } = JSON.parse(first as string)
+  t.equal(servers[0].url, 'https://fleet.example.org/deep/down/api')
+  t.equal(JSON.stringify(rest), JSON.stringify(same))
+})
+
+t.test('redocly finds nothing', async (t) => {
+  const { stdout, stderr } = await run(
+    'node_modules/.bin/redocly',
+    ['lint', '--extends=recommended', '--format=json', documentPath],
+    { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+  ).catch((failed: { stdout: string; stderr: string }) => failed)
+  const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
+    totals: { errors: number; warnings: number }
+    problems: unknown[]
+  }
+  t.same(problems, [], stderr)
+  t.match(totals, { errors: 0, warnings: 0 })
+})
+
+const operations = (document: OpenApi): [string, string, Operation][] =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, Operation] => [method, path, operation]),
+  )
+
+t.test('every operation says who may ask, what it answers, and how it fails', async (t) => {
+  const document = await committed()
+  const ids = operations(document).map(([, , { operationId }]) => operationId)
+  t.equal(new Set(ids).size, 15, 'fifteen operations with a name each')
+  for (const [method, path, operation] of operations(document)) {
+    const { summary, description, security, responses, parameters = [], tags } = operation
+    const name = `${method} ${path}`
+    t.ok(summary && description && tags.length === 1, `${name} is explained`)
+    t.ok(security, `${name} says which credentials it takes`)
+    for (const parameter of parameters) t.ok(parameter.description, `${name} explains ${parameter.name}`)
+    const success = responses['200']
+    const media = success && 'content' in success ? success.content?.['application/json'] : undefined
+    t.ok(media?.example, `${name} shows an answer`)
+    if (path !== '/health') {
+      t.match(Object.keys(responses), ['200', /4\d\d/], `${name} says how it fails`)
+      for (const status of ['401', '429', '500', '503']) t.ok(status in responses, `${name} documents ${status}`)
+    }
+  }
+})
+
+t.test('an answer carries every header that is documented for it', async (t) => {
+  const { get } = await gateway(t)
+  const document = await committed()
+  const rare = ['X-Api-Key-Expires']
+  for (const [method, path, { responses, parameters = [], security }] of operations(document)) {
+    if (method !== 'get' || security?.some((one) => 'platformHash' in one && security.length === 1)) continue
+    const query = parameters.filter(({ in: place, required }) => place === 'query' && required)
+    const filled = path.replace(/\{\w+\}/, () => String(parameters.find((one) => one.in === 'path')?.example))
+    const { status, headers } = await get(
+      `${filled}?${query.map(({ name, example }) => `${name}=${example}`).join('&')}`,
+      'demo',
+    )
+    t.equal(status, 200, `${path} answers its own examples`)
+    const documented = responses['200'] && 'headers' in responses['200'] ? responses['200'].headers : {}
+    for (const header of Object.keys(documented ?? {})) {
+      if (!rare.includes(header)) t.ok(headers.has(header), `${path} carries ${header}`)
+    }
+  }
+})
+
+t.test('a documented error is what a caller gets', async (t) => {
+  const { get } = await gateway(t)
+  const { components } = await committed()
+  const shown = Object.values(components.responses).flatMap(({ content }) =>
+    Object.keys(content?.['application/json']?.examples ?? {}),
+  )
+  const codes = Object.keys(errorTable).filter((code) => code !== 'method_not_allowed') as ErrorCode[]
+  t.same([...new Set(shown)].sort(), codes.sort(), 'each code stands somewhere, but 405, which no operation gives')
+  const { status, body } = await get('/v1/devices/4711', 'demo')
+  const example = components.responses.NotFound?.content?.['application/json']?.examples?.not_found
+  t.equal(status, 404)
+  t.same(Object.keys(body), Object.keys((example as { value: object }).value))
+})
+
+t.test('a break is told in a sentence, an addition is none', async (t) => {
+  const was = await committed()
+  type Change = (document: OpenApi) => void
+  const operation = (document: OpenApi, path: string): Operation => document.paths[path]?.get as Operation
+  // biome-ignore lint/suspicious/noExplicitAny: reaches into schemas of every shape
+  const schema = (document: OpenApi, name: string): any => document.components.schemas[name]
+  const cases: [RegExp | undefined, Change][] = [
+    [/GET \/v1\/me is gone/, (d) => delete d.paths['/v1/me']],
+    [/\.lat is gone/, (d) => delete schema(d, 'Device').properties.lat],
+    [/parameter status is gone/, (d) => operation(d, '/v1/devices').parameters?.shift()],
+    [/value "moving" is gone/, (d) => schema(d, 'Device').properties.status.enum.pop()],
+    [/\.speed may now be string/, (d) => Object.assign(schema(d, 'Location').properties.speed, { type: 'string' })],
+    [/\.id may now be null/, (d) => Object.assign(schema(d, 'Driver').properties.id, { type: ['integer', 'null'] })],
+    [/\.name may now be missing/, (d) => schema(d, 'Driver').required.splice(1, 1)],
+    [/parameter limit has a tighter maximum/, (d) => narrow(operation(d, '/v1/events'), 'limit', { maximum: 100 })],
+    [/parameter type is now required/, (d) => require(operation(d, '/v1/events'), 'type')],
+    [/body\.label is now required/, (d) => schema(d, 'CreateKey').required.push('label')],
+    [/no longer documents 403/, (d) => delete operation(d, '/v1/devices').responses['403']],
+    [/no longer takes demoToken/, (d) => operation(d, '/v1/devices').security?.shift()],
+    [undefined, (d) => Object.assign(schema(d, 'Device').properties, { fuel: { type: 'number' } })],
+    [undefined, (d) => operation(d, '/v1/me').parameters?.push({ name: 'verbose', in: 'query', schema: {} })],
+    [undefined, (d) => narrow(operation(d, '/v1/events'), 'limit', { maximum: 1000 })],
+    [undefined, (d) => Object.assign(d.paths, { '/v1/trips': structuredClone(d.paths['/v1/drivers']) })],
+  ]
+  for (const [sentence, change] of cases) {
+    const is = structuredClone(was)
+    change(is)
+    const found = breaks(was, is)
+    if (sentence) t.ok(found.length > 0 && found.every((one) => sentence.test(one)), `${sentence}: ${found.join('; ')}`)
+    else t.same(found, [])
+  }
+})
+
+const named = ({ parameters = [] }: Operation, name: string) => parameters.find((one) => one.name === name)
+function narrow(operation: Operation, name: string, to: Record<string, number>): void {
+  Object.assign(named(operation, name)?.schema as object, to)
+}
+function require(operation: Operation, name: string): void {
+  Object.assign(named(operation, name) as object, { required: true })
+}
+
+t.test('the page names nothing outside and works below any address', async (t) => {
+  const { url } = await gateway(t, { env: { PUBLIC_URL: 'https://fleet.example.org/deep/down/api' } })
+  const response = await fetch(`${url}/docs`)
+  const html = await response.text()
+  t.equal(response.status, 200)
+  t.match(response.headers.get('content-security-policy'), /^default-src 'none'; script-src 'self'; style-src 'self';/)
+  t.notMatch(response.headers.get('content-security-policy'), /unsafe/)
+  t.ok(response.headers.has('ratelimit-remaining'))
+  const links = [...html.matchAll(/(?:href|src|data-bundle)="([^"]*)"/g)].map(([, link]) => link as string)
+  for (const link of links.filter((link) => !link.startsWith('#') && !link.startsWith('openapi.json'))) {
+    t.match(link, /^docs\/[a-z.-]+\?v=[0-9a-f]{12}$/, `${link} is relative`)
+    const asset = await fetch(new URL(link, `${url}/docs`))
+    t.equal(asset.status, 200)
+    t.match(asset.headers.get('cache-control'), /immutable/)
+  }
+  t.notMatch(html, /<script>|\son\w+=|style="/, 'nothing inline')
+  const slash = await fetch(`${url}/docs/`, { redirect: 'manual' })
+  t.equal(new URL(slash.headers.get('location') as string, `${url}/docs/`).href, `${url}/docs`)
+  t.equal((await fetch(`${url}/docs/..%2f..%2fpackage.json`)).status, 404)
+})
+
+t.test('a service without a demo shows no token and draws no map', async (t) => {
+  const { url } = await gateway(t, { env: { PLATFORM_URL: 'http://127.0.0.1:9/api' } })
+  const html = await (await fetch(`${url}/docs`)).text()
+  t.match(html, /This service has no demo fleet/)
+  t.notMatch(html, /map\.js|data-demo|Bearer demo/)
+  t.match(html, /Bearer &lt;API_KEY&gt;/)
+})
