@@ -1,0 +1,87 @@
+/** A budget in bytes for what is in flight, in total and per owner. */
+
+export interface ByteBudgetOptions {
+  /** Bytes that all owners may hold together. */
+  maxBytes: number
+  /** Bytes that one owner may hold. */
+  maxBytesPerOwner: number
+}
+
+/** Bytes held by one piece of work, for example one response; `release` gives all of them back. */
+export interface Reservation {
+  readonly bytes: number
+  /** Adds bytes; false, and nothing is added, where the owner or the budget has no room for them. */
+  grow(bytes: number): boolean
+  /** Gives everything back; may be called more than once. */
+  release(): void
+}
+
+export class ByteBudget {
+  readonly #options: ByteBudgetOptions
+  readonly #byOwner = new Map<string, number>()
+  #used = 0
+  #rejected = 0
+
+  constructor(options: ByteBudgetOptions) {
+    this.#options = options
+  }
+
+  /** Bytes in flight now. */
+  get usedBytes(): number {
+    return this.#used
+  }
+
+  get maxBytes(): number {
+    return this.#options.maxBytes
+  }
+
+  /** Reservations that were refused more bytes, since the start. */
+  get rejected(): number {
+    return this.#rejected
+  }
+
+  /** Whether more than half of the budget is in use: time to cut slow readers. */
+  get isShort(): boolean {
+    return this.#used > this.#options.maxBytes / 2
+  }
+
+  /** A reservation of no bytes yet. @param owner for example the account's id. */
+  open(owner: string): Reservation {
+    let held = 0
+    let isReleased = false
+    return {
+      get bytes() {
+        return held
+      },
+      grow: (bytes) => {
+        if (isReleased || !this.#take(owner, bytes)) return false
+        held += bytes
+        return true
+      },
+      release: () => {
+        isReleased = true
+        if (held > 0) this.#give(owner, held)
+        held = 0
+      },
+    }
+  }
+
+  #take(owner: string, bytes: number): boolean {
+    const { maxBytes, maxBytesPerOwner } = this.#options
+    const owned = this.#byOwner.get(owner) ?? 0
+    if (this.#used + bytes > maxBytes || owned + bytes > maxBytesPerOwner) {
+      this.#rejected += 1
+      return false
+    }
+    this.#used += bytes
+    this.#byOwner.set(owner, owned + bytes)
+    return true
+  }
+
+  #give(owner: string, bytes: number): void {
+    this.#used -= bytes
+    const left = (this.#byOwner.get(owner) ?? 0) - bytes
+    if (left > 0) this.#byOwner.set(owner, left)
+    else this.#byOwner.delete(owner)
+  }
+}

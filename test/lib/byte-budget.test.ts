@@ -1,0 +1,29 @@
+/** The byte budget: bounded in total and per owner, and everything is given back. */
+import t from 'tap'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
+
+t.test('no owner gets more than its share, and all together no more than the budget', async (t) => {
+  const budget = new ByteBudget({ maxBytes: 100, maxBytesPerOwner: 60 })
+  const [a, b, again] = [budget.open('a'), budget.open('b'), budget.open('a')]
+  t.ok(a.grow(50))
+  t.notOk(again.grow(11), 'the share of the owner, over all its reservations')
+  t.ok(again.grow(10))
+  t.ok(b.grow(40))
+  t.notOk(b.grow(1), 'the budget')
+  t.equal(budget.usedBytes, 100)
+  t.equal(budget.rejected, 2)
+  t.equal(b.bytes, 40, 'a refused growth adds nothing')
+})
+
+t.test('what is released is free again, once', async (t) => {
+  const budget = new ByteBudget({ maxBytes: 100, maxBytesPerOwner: 60 })
+  const a = budget.open('a')
+  a.grow(60)
+  t.ok(budget.isShort)
+  a.release()
+  a.release()
+  t.equal(budget.usedBytes, 0)
+  t.notOk(budget.isShort)
+  t.notOk(a.grow(1), 'a released reservation holds nothing again')
+  t.ok(budget.open('a').grow(60))
+})
