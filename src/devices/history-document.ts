@@ -1,0 +1,78 @@
+/** Reads the history of a device row by row and translates it into the documented response. Runs in the worker. */
+import { RowReader } from '../lib/json-rows/index.js'
+import { readRows } from '../platform/body.js'
+import { itemsOf, read, type Tally } from '../platform/shape.js'
+import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
+import type { Job } from '../platform/worker-messages.js'
+import type { JobContext, JobOutput } from '../platform/worker-server.js'
+import { toHistory } from '../resources/history.js'
+
+const maxEnvelopeBytes = 16 * 1024 * 1024
+const maxRowBytes = 1024 * 1024
+/** Estimated heap of a point with its documented position and its share of the response text. */
+const pointBytes = 600
+
+export async function readHistory(job: Job<'get_history'>, context: JobContext): Promise<JobOutput<'get_history'>> {
+  const { deviceId, from, to } = job.params
+  const tally: Tally = { skipped: 0 }
+  const wire = await readWire(job, context, tally)
+  const json = Buffer.from(JSON.stringify(toHistory(wire, { deviceId, from, to })))
+  return { result: { json, skippedRows: tally.skipped }, transfer: [] }
+}
+
+function readWire(
+  { hash, params: { deviceId, from, to } }: Job<'get_history'>,
+  { client, signal, reservation }: JobContext,
+  tally: Tally,
+): Promise<WireHistory> {
+  const days = { from_date: from, from_time: '00:00:00', to_date: to, to_time: '23:59:59' }
+  const request = { action: 'get_history', hash, query: { device_id: deviceId, ...days } } as const
+  return client.send(request, signal, async (body) => {
+    const points: WirePoint[] = []
+    const reader = new RowReader({
+      shape: wirePoint,
+      normalize: (record) => read(wirePoint, record),
+      onRow: (row) => void points.push(row.record() as WirePoint),
+      maxEnvelopeBytes,
+      maxRowBytes,
+    })
+    const sink = {
+      write: (chunk: Uint8Array) => reader.write(chunk),
+      end: () => reader.end(),
+      get bytes() {
+        return points.length * pointBytes
+      },
+    }
+    const envelope = await readRows('get_history', body, sink, reservation)
+    return withPoints(envelope, (value) => {
+      const at = reader.rowAt(value)
+      return at === undefined ? undefined : points[at]
+    }, tally)
+  })
+}
+
+const { items: groupShapes, ...totals } = wireHistory
+const { items: _points, ...groupShape } = groupShapes[0]
+
+/** The history of an envelope, with the points put back into their groups. */
+function withPoints(envelope: unknown, pointAt: (value: unknown) => WirePoint | undefined, tally: Tally): WireHistory {
+  const { items } = isRecord(envelope) ? envelope : {}
+  const groups = itemsOf(items)
+  const records = groups.filter(isRecord)
+  tally.skipped += groups.length - records.length
+  return {
+    ...read(totals, envelope, tally),
+    items: records.map((group) => ({ ...read(groupShape, group, tally), items: pointsOf(group.items, pointAt, tally) })),
+  }
+}
+
+function pointsOf(raw: unknown, pointAt: (value: unknown) => WirePoint | undefined, tally: Tally): WirePoint[] {
+  return itemsOf(raw).flatMap((item) => {
+    const point = pointAt(item) ?? (isRecord(item) ? read(wirePoint, item) : undefined)
+    if (point === undefined) tally.skipped += 1
+    return point ?? []
+  })
+}
+
+const isRecord = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw)
