@@ -57,14 +57,14 @@ export class Fleet implements Sliceable<Device> {
 
   /** The devices at these indexes, by ascending id. */
   slice(from: number, to: number): Device[] {
-    return this.#devicesAt(Math.min(to, this.length) - from, (i) => from + i)
+    return this.#page(Math.min(to, this.length) - from, (i) => from + i)
   }
 
   withStatus(status: DeviceStatus): Sliceable<Device> {
     const indexes = this.#flagged(statusBits, statuses.indexOf(status))
     return {
       length: indexes.length,
-      slice: (from, to) => this.#devicesAt(Math.min(to, indexes.length) - from, (i) => indexes[from + i] as number),
+      slice: (from, to) => this.#page(Math.min(to, indexes.length) - from, (i) => indexes[from + i] as number),
     }
   }
 
@@ -74,7 +74,7 @@ export class Fleet implements Sliceable<Device> {
 
   get(id: number): Device | undefined {
     const index = this.#indexOf(id)
-    return index < 0 ? undefined : this.#decode(index)
+    return index < 0 ? undefined : this.#kept(index)
   }
 
   /** The platform's row of a device. */
@@ -95,17 +95,24 @@ export class Fleet implements Sliceable<Device> {
     return this.#flagged(flag, flag).map((index) => this.#columns.ids[index] as number)
   }
 
-  #devicesAt(count: number, indexAt: (i: number) => number): Device[] {
-    return Array.from({ length: Math.max(0, count) }, (_, i) => this.#decode(indexAt(i)))
+  /** Pages of a large fleet are not kept: they would only evict each other. */
+  #page(count: number, indexAt: (i: number) => number): Device[] {
+    const device = this.length <= maxDecoded ? this.#kept : this.#decode
+    return Array.from({ length: Math.max(0, count) }, (_, i) => device.call(this, indexAt(i)))
   }
 
-  /** A page of a fleet that is too large to be kept would only evict other pages, so it is not kept. */
-  #decode(index: number): Device {
+  #kept(index: number): Device {
     const known = this.#decoded.get(index)
     if (known) return known
+    const device = this.#decode(index)
+    if (this.#decoded.size >= maxDecoded) this.#decoded.clear()
+    this.#decoded.set(index, device)
+    return device
+  }
+
+  #decode(index: number): Device {
     const device = toDevice(this.#row(index), this.#columns.now, this.#zone)
     if (!device) throw new Error('a row without an id is in the fleet')
-    if (this.#decoded.size < maxDecoded) this.#decoded.set(index, device)
     return device
   }
 
