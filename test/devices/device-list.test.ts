@@ -153,8 +153,7 @@ t.test('N19 a device in two groups is one device, in the first of them', async (
   t.same(found, ['1 A', '2 B'])
 })
 
-const pageIn = (url: string | undefined): number =>
-  Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
+const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
 
 t.test('a platform that pages its list without saying so is read to the end, each device once', async (t) => {
   const { devices, calls } = await jobs(t, (request, response) => {
@@ -175,17 +174,20 @@ t.test('N20 a platform that ignores the page costs one more call, and no device 
   t.equal(calls.length, 2)
 })
 
-t.test('N23 a platform that ignores the id sends the list, and the device is found on whatever page it is', async (t) => {
-  const { devices, calls } = await jobs(t, (request, response) => {
-    const page = pageIn(request.url)
-    const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
-    response.end(JSON.stringify([{ items }]))
-  })
-  t.equal(new Fleet(await devices(7), zone).get(7)?.id, 7)
-  t.equal(calls.length, 1, 'one call where the first page has it')
-  t.equal(new Fleet(await devices(150), zone).get(150)?.id, 150)
-  t.notOk(new Fleet(await devices(999), zone).has(999))
-})
+t.test(
+  'N23 a platform that ignores the id sends the list, and the device is found on whatever page it is',
+  async (t) => {
+    const { devices, calls } = await jobs(t, (request, response) => {
+      const page = pageIn(request.url)
+      const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
+      response.end(JSON.stringify([{ items }]))
+    })
+    t.equal(new Fleet(await devices(7), zone).get(7)?.id, 7)
+    t.equal(calls.length, 1, 'one call where the first page has it')
+    t.equal(new Fleet(await devices(150), zone).get(150)?.id, 150)
+    t.notOk(new Fleet(await devices(999), zone).has(999))
+  },
+)
 
 t.test('a list that is sent again after a lost connection has each device once', async (t) => {
   const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 300 }, (_, at) => row(at + 1)) }])

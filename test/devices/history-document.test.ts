@@ -20,7 +20,13 @@ const point = (at: number) => ({
 
 const points = (from: number, count: number) => Array.from({ length: count }, (_, at) => point(from + at))
 
-const totals = { distance_sum: '9.50 Km', top_speed: '89 kph', move_duration: '1h 5s', stop_duration: '2min', status: 1 }
+const totals = {
+  distance_sum: '9.50 Km',
+  top_speed: '89 kph',
+  move_duration: '1h 5s',
+  stop_duration: '2min',
+  status: 1,
+}
 
 const layouts: Record<string, unknown> = {
   'drives and stops': {
