@@ -13,15 +13,15 @@ import { FleetBuilder, type PageCount } from './fleet-builder.js'
 const maxPages = 1_000
 /** Everything of a response but its rows. */
 const maxEnvelopeBytes = 32 * 1024 * 1024
-const maxRowBytes = 4 * 1024 * 1024
+const maxRowBytes = 1024 * 1024
 
 /** The columns of all devices, or of the device with `params.id`; a platform that ignores `id` sends all. */
 export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
-  const { id, now } = job.params
+  const { id } = job.params
   const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
   const result = fleet.columns()
   const { ids, rows, groupOf, flags, drivers } = result
-  const arrays = [ids, rows.places, ...rows.blocks, groupOf, flags, drivers]
+  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
@@ -56,6 +56,7 @@ function readPage(
       shape: wireDevice,
       normalize: (record) => read(wireDevice, record),
       onRow: (row) => fleet.addRow(row),
+      listName: 'items',
       maxEnvelopeBytes,
       maxRowBytes,
     })

@@ -1,6 +1,6 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
 import { type Row, textOfRecord } from '../lib/json-rows/index.js'
-import { TextBlocks } from '../lib/text-arena.js'
+import { TextArenaBuilder } from '../lib/text-arena.js'
 import { pageOf } from '../platform/pages.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
@@ -24,7 +24,7 @@ export interface PageCount {
 
 export class FleetBuilder {
   readonly #now: number
-  readonly #texts = new TextBlocks()
+  readonly #texts = new TextArenaBuilder()
   readonly #unknownStates = new Map<string, number>()
   // One entry per row, in the order of arrival.
   /** Identifies a row: its id as a number in either spelling, else as text. */
@@ -106,7 +106,7 @@ export class FleetBuilder {
     const groupIndex = new Map(groups.map((title, index) => [title, index]))
     return {
       ids: Float64Array.from(rows, (row) => this.#ids[row] as number),
-      rows: this.#texts.texts(rows),
+      rows: this.#texts.build(rows),
       groups,
       groupOf: Uint32Array.from(order, (i) => groupIndex.get(this.#titles[i]) as number),
       flags: Uint8Array.from(rows, (row) => this.#flags[row] as number),

@@ -1,6 +1,6 @@
 /** All devices of an account as of one platform response; a device is decoded when it is read. */
 import { recordMaker } from '../lib/json-rows/index.js'
-import { bytesOf, textAt } from '../lib/text-arena.js'
+import { arenaBytes, textAt } from '../lib/text-arena.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
@@ -47,7 +47,7 @@ export class Fleet implements Sliceable<Device> {
   /** Estimated memory, bytes. */
   get bytes(): number {
     const decoded = Math.min(this.length, maxDecoded)
-    return fleetBytes + bytesOf(this.#columns.rows) + 25 * this.length + decodedBytes * decoded
+    return fleetBytes + arenaBytes(this.#columns.rows) + 25 * this.length + decodedBytes * decoded
   }
 
   /** Ids, ascending. */

@@ -33,6 +33,7 @@ function readWire(
       shape: wirePoint,
       normalize: (record) => read(wirePoint, record),
       onRow: (row) => void points.push(row.record() as WirePoint),
+      listName: 'items',
       maxEnvelopeBytes,
       maxRowBytes,
     })

@@ -2,6 +2,7 @@
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Reservation } from '../lib/byte-budget.js'
+import { EnvelopeTooLarge, RowTooLarge } from '../lib/json-rows/index.js'
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
 import { dataOf, failureOfData, jsonIn } from './response.js'
@@ -120,7 +121,8 @@ function parsing<T>(action: Action, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof SyntaxError) throw badJson(action, error.message)
-    if (error instanceof RangeError) throw new PlatformUnavailable(action, 'too_large', { detail: error.message })
+    if (error instanceof EnvelopeTooLarge || error instanceof RowTooLarge)
+      throw new PlatformUnavailable(action, 'too_large', { detail: error.message })
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** The messages between the main thread and the worker that sends long requests and reads their responses. */
-import type { Texts } from '../lib/text-arena.js'
+import type { TextArena } from '../lib/text-arena.js'
 import type { Failure } from './errors.js'
 
 /** What the worker needs to know of a request beside the account's hash. */
@@ -21,7 +21,7 @@ export interface JobResults {
 export interface FleetColumns {
   ids: Float64Array
   /** The rows as compact text, by the shape `wireDevice`. */
-  rows: Texts
+  rows: TextArena
   /** Group titles, and the index of each device's title. */
   groups: (string | undefined)[]
   groupOf: Uint32Array

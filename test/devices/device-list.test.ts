@@ -190,7 +190,7 @@ t.test(
 )
 
 t.test('a list that is sent again after a lost connection has each device once', async (t) => {
-  const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 300 }, (_, at) => row(at + 1)) }])
+  const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 301 }, (_, at) => row(at + 1)) }])
   const { devices, calls } = await jobs(t, (request, response) => {
     if (calls.length > 1) return void response.end(whole)
     response.writeHead(200, { 'content-length': whole.length })
@@ -199,7 +199,7 @@ t.test('a list that is sent again after a lost connection has each device once',
   const fleet = new Fleet(await devices(), zone)
   t.same(
     fleet.slice(0, 999).map(({ id }) => id),
-    Array.from({ length: 300 }, (_, at) => at + 1),
+    Array.from({ length: 301 }, (_, at) => at + 1),
   )
   t.equal(calls.length, 2)
 })
@@ -257,10 +257,14 @@ t.test('a response that is no list fails by its name, and the next one is fine',
 
 t.test('a list that takes too long is a timeout, and its request is closed', async (t) => {
   const closed: Promise<unknown>[] = []
-  const { run } = await jobs(t, (_request, response) => {
-    closed.push(once(response, 'close'))
+  let isReady = false
+  const { run, devices } = await jobs(t, (_request, response) => {
+    if (isReady) closed.push(once(response, 'close'))
     response.write('[{"items":[{"id":1}')
+    if (!isReady) response.end(']}]')
   })
+  await devices()
+  isReady = true
   t.equal(await failureOf(run('get_devices', { id: undefined, now }, AbortSignal.timeout(500))), 'timeout')
   await Promise.all(closed)
   t.equal(closed.length, 1)
