@@ -1,4 +1,5 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
+import { getHeapStatistics } from 'node:v8'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
@@ -7,7 +8,7 @@ import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
-import { Positions } from './devices/device-cache.js'
+import { DeviceCache } from './devices/device-cache.js'
 import {
   countAddress,
   type EdgesNeeds,
@@ -18,11 +19,13 @@ import {
 } from './http/error-handler.js'
 import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
 import type { App } from './http/types.js'
+import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { Words } from './ops/unknown-values.js'
-import { type CallReport, Platform } from './platform/client.js'
-import { ReadingThread } from './platform/thread.js'
+import { Platform } from './platform/client.js'
+import { meanings } from './platform/errors.js'
+import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
 import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
@@ -54,6 +57,8 @@ export interface Deps {
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
   sandbox: { url: string; demoHash: string } | undefined
   metrics: Metrics
+  /** Sends device list and history requests; stays open when the app closes. */
+  worker: WorkerClient
   /** Once true, every answer asks its caller to connect anew, elsewhere. */
   isDraining: () => boolean
 }
@@ -68,7 +73,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
     onRefused: (account) => {
-      parts.positions.drop(account)
+      parts.positions.delete(account)
       parts.accounts.forget(account)
     },
     onAnswered: metrics.answered,
@@ -104,13 +109,13 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 interface Parts {
   accounts: Accounts
   demo: IdentitiesOptions['demo']
-  positions: Positions
+  positions: DeviceCache
   translate: Translate
   platformState: () => PlatformState
   close: () => Promise<unknown>
 }
 
-function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): Parts {
+function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps): Parts {
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
@@ -121,15 +126,17 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
+  const heapBytes = getHeapStatistics().heap_size_limit
+  const budget = new ByteBudget({ maxBytes: heapBytes / 4, maxBytesPerOwner: heapBytes / 8 })
   const accountsAt = (url: string, realm: Realm): Accounts => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
       timeoutMs: config.platformTimeoutMs,
-      thread,
+      worker,
+      budget,
       onCall: (report) => {
-        platformState = stateAfter(report)
+        platformState = meanings[report.outcome].platform ?? platformState
         metrics.called(realm, report)
       },
       onBreaker: (state) => {
@@ -144,12 +151,12 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
   const accounts = accountsAt(url, 'platform')
   const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const positions = new Positions({
+  const positions = new DeviceCache({
     ttlMs: config.positionTtlMs,
     maxBytes: config.cacheMaxBytes,
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onRows: (rows) => words.see('get_devices', rows),
+    onUnknownState: (word, rows) => words.see('get_devices', Array(rows).fill({ online: word })),
     onLookup: metrics.looked,
     onEvicted: metrics.evicted,
   })
@@ -162,7 +169,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
     positions,
     translate: translator(onSkipped, words.see),
     platformState: () => platformState,
-    close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
+    close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
 }
 
@@ -242,7 +249,3 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
 }
 
 type PlatformState = 'up' | 'down' | 'unknown'
-
-/** What one call says of the platform, for the health page: whoever answers at all is up. */
-const stateAfter = ({ outcome }: CallReport): PlatformState =>
-  ['ok', 'refused', 'forbidden', 'missing_action', 'rejected', 'status_0'].includes(outcome) ? 'up' : 'down'

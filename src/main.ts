@@ -7,6 +7,7 @@ import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
+import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
 import { openStore } from './store/open.js'
 
@@ -39,7 +40,8 @@ async function run(config: Config): Promise<void> {
   // Also beside a real platform, as long as there is a demo token to answer.
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()
-  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, isDraining })
+  const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
+  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, worker, isDraining })
   await app.listen({
     host: config.host,
     port: config.port,
@@ -62,7 +64,7 @@ async function run(config: Config): Promise<void> {
     const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs)
     await app.close()
     clearInterval(sweep)
-    await Promise.all([sandbox?.close(), store.close(), ops?.close()])
+    await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
     logger.info('closed')
     await new Promise<void>((written) => logger.flush(() => written()))
   })

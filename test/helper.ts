@@ -8,6 +8,7 @@ import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
+import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
@@ -85,6 +86,9 @@ export interface GatewayOptions {
   store?: Store
 }
 
+/** One for all gateways of a test file: compiling its modules takes longer than most tests. */
+const worker = new WorkerClient(new URL('../src/devices/worker.js', import.meta.url))
+
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
@@ -101,6 +105,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     store: own,
     sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
     metrics,
+    worker,
     isDraining: () => false,
   })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

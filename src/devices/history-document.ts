@@ -16,7 +16,7 @@ export async function readHistory(job: Job<'get_history'>, context: JobContext):
   const { deviceId, from, to } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const json = Buffer.from(JSON.stringify(toHistory(wire, { deviceId, from, to })))
+  const json = Buffer.from(JSON.stringify(await toHistory(wire, { deviceId, from, to }, async () => {})))
   return { result: { json, skippedRows: tally.skipped }, transfer: [] }
 }
 
@@ -45,10 +45,14 @@ function readWire(
       },
     }
     const envelope = await readRows('get_history', body, sink, reservation)
-    return withPoints(envelope, (value) => {
-      const at = reader.rowAt(value)
-      return at === undefined ? undefined : points[at]
-    }, tally)
+    return withPoints(
+      envelope,
+      (value) => {
+        const at = reader.rowAt(value)
+        return at === undefined ? undefined : points[at]
+      },
+      tally,
+    )
   })
 }
 
@@ -63,7 +67,10 @@ function withPoints(envelope: unknown, pointAt: (value: unknown) => WirePoint | 
   tally.skipped += groups.length - records.length
   return {
     ...read(totals, envelope, tally),
-    items: records.map((group) => ({ ...read(groupShape, group, tally), items: pointsOf(group.items, pointAt, tally) })),
+    items: records.map((group) => ({
+      ...read(groupShape, group, tally),
+      items: pointsOf(group.items, pointAt, tally),
+    })),
   }
 }
 

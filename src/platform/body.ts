@@ -109,7 +109,8 @@ const badJson = (action: Action, detail: string): PlatformUnavailable =>
   new PlatformUnavailable(action, 'bad_json', { detail })
 
 function reserve(action: Action, reservation: Reservation, bytes: number): void {
-  if (!reservation.grow(bytes)) throw new PlatformUnavailable(action, 'overload', { detail: 'no memory for the response' })
+  if (!reservation.grow(bytes))
+    throw new PlatformUnavailable(action, 'overload', { detail: 'no memory for the response' })
 }
 
 const tooLarge = (action: Action, bytes: number): PlatformUnavailable =>

@@ -49,11 +49,11 @@ export type DriverSource = {
 }
 
 /** The look-ups of a driver in a device list; of several devices with one driver, the first counts. */
-export function driverContext({ drivers, rows }: DevicesWithDrivers): DriverContext {
+export function driverContext(fleet: DevicesWithDrivers): DriverContext {
   const byDriver = new Map<number, number>()
-  for (const [device, driver] of drivers) if (!byDriver.has(driver)) byDriver.set(driver, device)
+  for (const [device, driver] of fleet.drivers()) if (!byDriver.has(driver)) byDriver.set(driver, device)
   const nameOf = (device: number): string | undefined => {
-    const row = rows.get(device)
+    const row = fleet.row(device)
     return row && deviceName(row)
   }
   return { deviceName: nameOf, deviceOf: (driver) => byDriver.get(driver) }
@@ -61,8 +61,8 @@ export function driverContext({ drivers, rows }: DevicesWithDrivers): DriverCont
 
 /** The devices that have a driver, each with the driver's id, and all rows by their devices' ids. */
 export interface DevicesWithDrivers {
-  drivers: Iterable<readonly [device: number, driver: number]>
-  rows: { get(device: number): WireDevice | undefined }
+  drivers(): Iterable<readonly [device: number, driver: number]>
+  row(device: number): WireDevice | undefined
 }
 
 /** The id of the driver who has this device now. */

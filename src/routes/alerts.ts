@@ -1,12 +1,12 @@
 /** `GET /v1/alerts`. Knows no platform. */
 
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Alert, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function alerts(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function alerts(app: App, { positions, translate }: { positions: DeviceCache; translate: Translate }): void {
   app.get(
     '/alerts',
     {
@@ -21,7 +21,7 @@ export function alerts(app: App, { positions, translate }: { positions: Position
     },
     async (request) => {
       const wanted = queryOf(ListQuery, request)
-      const [rows, { byId: devices }] = await Promise.all([request.account.alerts(), positions.all(request.account)])
+      const [rows, devices] = await Promise.all([request.account.alerts(), positions.fetchAll(request.account)])
       const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
       return page(items.sort(byId), wanted)
     },

@@ -2,8 +2,8 @@
 
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
-import type { Devices } from '../devices/fleet.js'
+import type { DeviceCache } from '../devices/device-cache.js'
+import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { Device, DevicesQuery } from '../resources/device.js'
@@ -13,8 +13,8 @@ import { deviceOf, PathId, queryOf } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
-const pageOf = (devices: Devices, { status, ...wanted }: DevicesQuery): List<Device> =>
-  page(status === undefined ? devices : devices.withStatus(status), wanted)
+const pageOf = (fleet: Fleet, { status, ...wanted }: DevicesQuery): List<Device> =>
+  page(status === undefined ? fleet : fleet.withStatus(status), wanted)
 
 /** Pages kept per list, and the longest that is kept: a few pages are asked for again and again, and a long one is rare. */
 const mostPages = 4
@@ -22,13 +22,13 @@ const longestKept = 50
 
 /** Pages as they were written by the response schema and go over the wire, for as long as the list they are cut from. */
 class WrittenPages {
-  readonly #pages = new WeakMap<Devices, Map<string, Buffer>>()
+  readonly #pages = new WeakMap<Fleet, Map<string, Buffer>>()
 
-  of(devices: Devices, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): Buffer | string {
+  of(fleet: Fleet, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): Buffer | string {
     if (limit > longestKept) return write()
     const name = `${limit} ${offset} ${status ?? ''}`
-    const pages = this.#pages.get(devices) ?? new Map<string, Buffer>()
-    this.#pages.set(devices, pages)
+    const pages = this.#pages.get(fleet) ?? new Map<string, Buffer>()
+    this.#pages.set(fleet, pages)
     const known = pages.get(name)
     if (known !== undefined) return known
     const bytes = Buffer.from(write())
@@ -57,11 +57,7 @@ function sent<T>(reply: FastifyReply, json: Buffer | string): T {
   return json as unknown as T
 }
 
-/** Answers at once where there is nothing to wait for. */
-const whenKnown = <Known, T>(known: Known | Promise<Known>, answer: (known: Known) => T): T | Promise<T> =>
-  known instanceof Promise ? known.then(answer) : answer(known)
-
-export function devices(app: App, { positions }: { positions: Positions }): void {
+export function devices(app: App, { positions }: { positions: DeviceCache }): void {
   const written = new WrittenPages()
   const devicesWritten = new Written()
   const locationsWritten = new Written()
@@ -77,13 +73,12 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: ListOf(Device) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const query = queryOf(DevicesQuery, request)
-      return whenKnown(positions.rememberedAll(request.account) ?? positions.all(request.account), ({ devices }) =>
-        sent<List<Device>>(
-          reply,
-          written.of(devices, query, () => String(reply.serialize(pageOf(devices, query)))),
-        ),
+      const fleet = await positions.fetchAll(request.account)
+      return sent<List<Device>>(
+        reply,
+        written.of(fleet, query, () => String(reply.serialize(pageOf(fleet, query)))),
       )
     },
   )
@@ -100,13 +95,13 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: Device },
       },
     },
-    (request, reply) =>
-      whenKnown(deviceOf(positions, request.account, request.params.id), (device) =>
-        sent<Device>(
-          reply,
-          devicesWritten.of(device, () => String(reply.serialize(device))),
-        ),
-      ),
+    async (request, reply) => {
+      const device = await deviceOf(positions, request.account, request.params.id)
+      return sent<Device>(
+        reply,
+        devicesWritten.of(device, () => String(reply.serialize(device))),
+      )
+    },
   )
 
   app.get(
@@ -121,14 +116,14 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: Location },
       },
     },
-    (request, reply) =>
-      whenKnown(deviceOf(positions, request.account, request.params.id), (device) => {
-        const write = (): string => {
-          const location = toLocation(device)
-          if (!location) throw new ApiError('no_location')
-          return String(reply.serialize(location))
-        }
-        return sent<Location>(reply, locationsWritten.of(device, write))
-      }),
+    async (request, reply) => {
+      const device = await deviceOf(positions, request.account, request.params.id)
+      const write = (): string => {
+        const location = toLocation(device)
+        if (!location) throw new ApiError('no_location')
+        return String(reply.serialize(location))
+      }
+      return sent<Location>(reply, locationsWritten.of(device, write))
+    },
   )
 }

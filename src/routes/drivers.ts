@@ -1,12 +1,12 @@
 /** `GET /v1/drivers`. Knows no platform. */
 
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Driver, driverContext, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function drivers(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function drivers(app: App, { positions, translate }: { positions: DeviceCache; translate: Translate }): void {
   app.get(
     '/drivers',
     {
@@ -21,7 +21,7 @@ export function drivers(app: App, { positions, translate }: { positions: Positio
     },
     async (request) => {
       const wanted = queryOf(ListQuery, request)
-      const [rows, fleet] = await Promise.all([request.account.drivers(), positions.all(request.account)])
+      const [rows, fleet] = await Promise.all([request.account.drivers(), positions.fetchAll(request.account)])
       const context = driverContext(fleet)
       return page(translate('get_user_drivers', rows, (row) => toDriver(row, context)).sort(byId), wanted)
     },

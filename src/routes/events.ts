@@ -1,6 +1,6 @@
 /** `GET /v1/events`: any window of the account's events. Knows no platform. */
 
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account, EventFilter } from '../platform/account.js'
@@ -13,7 +13,7 @@ import { queryOf, type Translate } from './query.js'
 /** Events walked through for a filter that the platform does not know. */
 const mostWalked = 20_000
 
-export function events(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function events(app: App, { positions, translate }: { positions: DeviceCache; translate: Translate }): void {
   app.get(
     '/events',
     {
@@ -31,7 +31,7 @@ export function events(app: App, { positions, translate }: { positions: Position
       const { device_id: deviceId, type, from, to, limit = 50, offset = 0 } = queryOf(EventsQuery, request)
       const filter = { deviceId, type: type?.toLowerCase(), ...(await rangeOf(account, from, to)) }
       // A device that is not the account's has no events here, and the platform is not asked about it.
-      if (deviceId !== undefined && !(await positions.one(account, deviceId))) {
+      if (deviceId !== undefined && !(await positions.fetch(account, deviceId))) {
         return envelope([], 0, { limit, offset })
       }
       const { rows, total } = await windowOf(account, filter, offset, limit)
@@ -71,10 +71,10 @@ async function windowOf(account: Account, filter: EventFilter, offset: number, l
 }
 
 /** Device names for rows that come without one; the device list is asked for only then. */
-async function namesFor(rows: WireEvent[], positions: Positions, account: Account) {
+async function namesFor(rows: WireEvent[], positions: DeviceCache, account: Account) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     device_name !== undefined || device.name !== undefined
   if (rows.every(isNamed)) return () => undefined
-  const { byId } = await positions.all(account)
-  return (id: number): string | undefined => byId.get(id)?.name
+  const fleet = await positions.fetchAll(account)
+  return (id: number): string | undefined => fleet.get(id)?.name
 }

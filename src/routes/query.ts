@@ -1,7 +1,8 @@
 /** How routes read what a caller sent: strictly, and with an error that names the parameter. Knows no resource. */
 import { type Static, type TObject, Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
+import type { Account } from '../platform/account.js'
 import type { Device } from '../resources/device.js'
 import { readQuery, translated } from '../resources/list.js'
 
@@ -32,26 +33,12 @@ export function notFound(noun: string, sent: string): ApiError {
 }
 
 /**
- * The device of an id as sent; without a promise where it is remembered.
- * @throws ApiError `not_found`: unknown and foreign ids look the same, and no id that cannot be one is asked for.
+ * The device of an id as sent.
+ * @throws ApiError `not_found`: unknown and foreign ids look the same, and an id that cannot be one costs no platform call.
  */
-export function deviceOf(
-  positions: Positions,
-  account: Parameters<Positions['one']>[0],
-  sent: string,
-): Device | Promise<Device> {
+export async function deviceOf(positions: DeviceCache, account: Account, sent: string): Promise<Device> {
   const id = idOf(sent)
-  if (id === undefined) throw notFound('device', sent)
-  return positions.remembered(account, id) ?? deviceAsked(positions, account, id, sent)
-}
-
-async function deviceAsked(
-  positions: Positions,
-  account: Parameters<Positions['one']>[0],
-  id: number,
-  sent: string,
-): Promise<Device> {
-  const device = await positions.one(account, id)
+  const device = id === undefined ? undefined : await positions.fetch(account, id)
   if (!device) throw notFound('device', sent)
   return device
 }

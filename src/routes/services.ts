@@ -1,6 +1,6 @@
 /** `GET /v1/services`: maintenance services, from the newest way of asking the platform that it knows. */
 
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
@@ -16,7 +16,7 @@ import { byId, queryOf, type Translate } from './query.js'
 const concurrency = 4
 
 export interface ServicesNeeds {
-  positions: Positions
+  positions: DeviceCache
   translate: Translate
   clock: () => number
 }
@@ -37,14 +37,14 @@ export function services(app: App, { positions, translate, clock }: ServicesNeed
     async (request) => {
       const { device_id: deviceId, ...wanted } = queryOf(ServicesQuery, request)
       const { account } = request
-      const fleet = await positions.all(account)
+      const fleet = await positions.fetchAll(account)
       // A device that is not the account's has no services here, and the platform is not asked about it.
-      if (deviceId !== undefined && !fleet.byId.has(deviceId)) return page([], wanted)
+      if (deviceId !== undefined && !fleet.has(deviceId)) return page([], wanted)
       const rows = await rowsOf(account, fleet, deviceId)
       const day = await todayOf(account, rows, clock())
       const items = translate('services', rows, (row) => {
         const owner = id(row.device_id)
-        return toMaintenanceService(row, owner === undefined ? undefined : fleet.rows.get(owner), day)
+        return toMaintenanceService(row, owner === undefined ? undefined : fleet.row(owner), day)
       })
       return page(items.filter((item) => deviceId === undefined || item.device_id === deviceId).sort(byId), wanted)
     },
@@ -56,12 +56,12 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const all = await account.services()
   if (all) return all
   const isWanted = (id: number): boolean => deviceId === undefined || id === deviceId
-  const listed = fleet.servicing('listed').filter(isWanted)
-  const rows = listed.flatMap((id) => withDevice(fleet.rows.get(id)?.device_data.services ?? [], id))
+  const listed = fleet.withServices('listed').filter(isWanted)
+  const rows = listed.flatMap((id) => withDevice(fleet.row(id)?.device_data.services ?? [], id))
   if (rows.length > 0) return rows
   // Devices that show services have some; where no device shows any, an old list may just not carry them.
-  const shown = fleet.servicing('shown').filter(isWanted)
-  const asked = shown.length > 0 ? shown : fleet.ids().filter(isWanted)
+  const shown = fleet.withServices('shown').filter(isWanted)
+  const asked = shown.length > 0 ? shown : fleet.ids.filter(isWanted)
   return (await mapped(asked, async (id) => withDevice(await account.deviceServices(id), id))).flat()
 }
 

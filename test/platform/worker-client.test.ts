@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import t from 'tap'
-import { PlatformUnavailable } from '../../src/platform/errors.js'
+import type { PlatformUnavailable } from '../../src/platform/errors.js'
 import { jobs, list } from '../devices/worker.js'
 
 const mortal = new URL('./mortal-worker.ts', import.meta.url)
@@ -44,11 +44,15 @@ t.test('a job whose signal is aborted before or while it runs is a timeout', asy
   await t.rejects(history('hang', AbortSignal.timeout(200)), { reason: 'timeout' })
 })
 
-t.test('responses from memory go before lists', { skip: process.platform !== 'linux' && 'priorities of Linux' }, async (t) => {
-  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
-  await devices()
-  const niceOf = (id: string): number =>
-    Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
-  t.equal(niceOf(String(process.pid)), getPriority())
-  t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
-})
+t.test(
+  'responses from memory go before lists',
+  { skip: process.platform !== 'linux' && 'priorities of Linux' },
+  async (t) => {
+    const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
+    await devices()
+    const niceOf = (id: string): number =>
+      Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    t.equal(niceOf(String(process.pid)), getPriority())
+    t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
+  },
+)

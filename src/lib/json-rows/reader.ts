@@ -192,7 +192,9 @@ export class RowReader {
     if (!this.#afterColon || this.#openLists !== ROW_LEVEL - 1 || this.#open.at(-2) !== 'list') return false
     const name = this.#string.bytes.toString('utf8', 0, this.#string.length)
     if (!name.includes('\\')) return name === this.#options.listName
-    return name.length < this.#maxNameBytes && parsed('a name', () => JSON.parse(`"${name}"`)) === this.#options.listName
+    return (
+      name.length < this.#maxNameBytes && parsed('a name', () => JSON.parse(`"${name}"`)) === this.#options.listName
+    )
   }
 
   #push(open: Open): void {
