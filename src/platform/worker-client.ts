@@ -78,10 +78,11 @@ export class WorkerClient {
   #started(): Worker {
     if (this.#worker) return this.#worker
     const worker = new Worker(this.#module, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
-    worker.unref()
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => this.#ended(worker, error))
     worker.on('exit', () => this.#ended(worker, undefined))
+    // Last, since adding a message listener undoes it: the worker keeps no process alive.
+    worker.unref()
     this.#worker = worker
     return worker
   }
