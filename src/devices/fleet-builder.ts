@@ -1,8 +1,8 @@
 /** Packs a device list as its rows arrive: sorts them out by a few fields and keeps all else as text. Runs in the reading thread; knows neither threads nor bytes of answers. */
 
+import { recordMaker, textOfRecord } from '../lib/json-rows/index.js'
 import type { Row } from '../lib/json-rows/row.js'
-import { recordMaker, textOfRecord } from '../lib/json-rows/row-text.js'
-import { TextBlocks } from '../lib/text-arena.js'
+import { TextArenaBuilder } from '../lib/text-arena.js'
 import { Digest } from '../platform/digest.js'
 import { looksCut, pageOf } from '../platform/pages.js'
 import { failureOfData } from '../platform/response.js'
@@ -48,7 +48,7 @@ export function packing(now: number): Work {
       if (looksCut(gathered.rows.length)) return { projected: list.whole(gathered) }
       const value = list.packed(gathered)
       const { ids, rows, groupOf, marks, drivers } = value
-      const arrays = [ids, rows.places, ...rows.blocks, groupOf, marks, drivers]
+      const arrays = [ids, rows.spans, ...rows.blocks, groupOf, marks, drivers]
       return new Digest(
         value,
         gathered.skipped,
@@ -60,7 +60,7 @@ export function packing(now: number): Work {
 
 class ArrivingList {
   readonly #now: number
-  readonly #texts = new TextBlocks()
+  readonly #texts = new TextArenaBuilder()
   readonly #words = new Map<string, number>()
   /** What tells rows apart: ids in either spelling as numbers, all else as text. */
   readonly #keys: (number | string)[] = []
@@ -158,7 +158,7 @@ class ArrivingList {
     }
     return {
       ids,
-      rows: this.#texts.texts(sorted.map((i) => rows[i] as number)),
+      rows: this.#texts.build(sorted.map((i) => rows[i] as number)),
       groups: [...groups.keys()],
       groupOf,
       marks,

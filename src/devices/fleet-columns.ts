@@ -1,7 +1,7 @@
 /** A large fleet as the reading thread packs it: bytes and indexes, of which objects are made when somebody asks for them. Knows no thread. */
 
-import { recordMaker } from '../lib/json-rows/row-text.js'
-import { bytesOf, type Texts, textAt } from '../lib/text-arena.js'
+import { recordMaker } from '../lib/json-rows/index.js'
+import { arenaBytes, type TextArena, textAt } from '../lib/text-arena.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
 import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
 import type { Zone } from '../resources/zone.js'
@@ -12,8 +12,8 @@ const makeRow = recordMaker(wireDevice)
 /** Devices by id, ascending, all in the same order. */
 export interface Packed {
   ids: Float64Array
-  /** Their rows, by the shape `wireDevice` (`row-text.ts`). */
-  rows: Texts
+  /** Their rows, by the shape `wireDevice` (`recordMaker`). */
+  rows: TextArena
   /** Titles of groups, and which of them each device is in. */
   groups: (string | undefined)[]
   groupOf: Uint32Array
@@ -134,7 +134,7 @@ export function unpacked(packed: Packed, zone: Zone | undefined): Fleet {
       const mark = how === 'listed' ? listsServicesMark : showsServicesMark
       return marked(mark, mark).map(idAt)
     },
-    bytes: bytesOf(packed.rows) + 25 * ids.length + 2 * mostMade * deviceBytes,
+    bytes: arenaBytes(packed.rows) + 25 * ids.length + 2 * mostMade * deviceBytes,
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { Shape } from '../../platform/shape.js'
 import { type Row, RowReaders } from './row.js'
-import type { RowShape } from './row-text.js'
+
+type RowShape = { readonly [field: string]: Shape }
 
 /** What to keep of a value: what a shape names, or all of it. */
 export type Wanted = Shape | 'all' | readonly [Wanted] | { readonly [field: string]: Wanted }

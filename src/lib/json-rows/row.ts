@@ -1,8 +1,11 @@
 /** Reads the records of a long list straight from their bytes, through `row.wasm` (`assembly/row.ts`); leaves whatever is unusual to others. Knows no action and no list around them. */
 import { readFileSync } from 'node:fs'
 import { type Scalar, type Shape, shapeOfItems } from '../../platform/shape.js'
-import { fieldsOf, type RowShape, recordMaker } from './row-text.js'
+import { recordMaker, slotNames, type RowShape as TextShape } from './row-text.js'
 import { decoded } from './utf8.js'
+
+type RowShape = { readonly [field: string]: Shape }
+const fieldsOf = (shape: RowShape): string[] => slotNames(shape as TextShape)
 
 /** Nothing can be made of the bytes here: they are unusual, wrong, or end too soon. */
 export const UNREAD = -1
@@ -123,7 +126,7 @@ export class Row {
     this.#memory = Buffer.from(exports.memory.buffer)
     this.#slots = new Uint32Array(exports.memory.buffer, exports.slots.value + 8 * first)
     this.#output = exports.output.value
-    this.#make = recordMaker(shape)
+    this.#make = recordMaker(shape as TextShape)
     this.#places = fieldsOf(shape)
   }
 

@@ -1,0 +1,208 @@
+/** Reads a long JSON document as its bytes arrive: the objects of its second-level lists one by one, and all else at the end. */
+import { ByteBuffer } from './byte-buffer.js'
+import { Envelope } from './envelope.js'
+import { ParsedRow } from './parsed-row.js'
+import type { RowShape } from './row-text.js'
+import { type Row, WasmRow } from './wasm-row.js'
+
+const QUOTE = 0x22
+const OPEN_LIST = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Longer chunks are cut. */
+const PIECE_BYTES = 1 << 16
+/** The WebAssembly reader has room for a row of this size. */
+const MAX_ROW_BYTES = 1 << 20
+/** Nesting of the envelope, and of a row within it. */
+const MAX_DEPTH = 512
+/** Lists in which an object is a row. */
+const ROW_LEVEL = 2
+
+/** A row exceeds its limit. */
+export class RowTooLarge extends Error {
+  override readonly name = 'RowTooLarge'
+}
+
+export interface RowReaderOptions {
+  /** The fields of a row to keep. */
+  shape: RowShape
+  /**
+   * Normalizes a row that the WebAssembly reader declines. It must keep every field of the shape and nothing else: `undefined` for a scalar that is absent,
+   * null, an object or a list; all fields for an absent nested object; `[]` for an absent list.
+   */
+  normalize: (record: Record<string, unknown>) => Record<string, unknown>
+  /** Called for each row in the order of the document. */
+  onRow: (row: Row) => void
+  /** Maximum bytes of the envelope, placeholders included. */
+  maxEnvelopeBytes: number
+  /** Maximum bytes of a row, at most 1 MiB. */
+  maxRowBytes: number
+}
+
+/** Instances take 0.1 ms to create and are used by one `write` at a time, so all readers of a shape share one. */
+const instances = new WeakMap<RowShape, WasmRow>()
+
+function instanceOf(shape: RowShape): WasmRow {
+  const known = instances.get(shape) ?? new WasmRow(shape)
+  instances.set(shape, known)
+  return known
+}
+
+/**
+ * `JSON.parse` for documents that are much larger than what is kept of them. Accepts and refuses the documents that
+ * `JSON.parse` accepts and refuses, within its limits. After an error the reader is unusable.
+ */
+export class RowReader {
+  readonly #options: RowReaderOptions
+  readonly #wasm: WasmRow
+  readonly #envelope: Envelope
+  /** Whether each open object or list of the envelope is a list, outermost first. */
+  readonly #open: boolean[] = []
+  #openLists = 0
+  #inString = false
+  /** The last byte was a backslash. */
+  #escaped = false
+  /** The start of a row that is still incomplete, and the bytes it takes to try again. */
+  readonly #rest = new ByteBuffer()
+  #retryAt = 0
+
+  constructor(options: RowReaderOptions) {
+    if (options.maxRowBytes > MAX_ROW_BYTES) throw new RangeError(`maxRowBytes is at most ${MAX_ROW_BYTES}`)
+    this.#options = options
+    this.#wasm = instanceOf(options.shape)
+    this.#envelope = new Envelope(options.maxEnvelopeBytes)
+  }
+
+  /** @throws SyntaxError for invalid JSON, EnvelopeTooLarge, RowTooLarge, and whatever `onRow` and `normalize` throw. */
+  write(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length; from += PIECE_BYTES)
+      this.#writePiece(chunk.subarray(from, from + PIECE_BYTES))
+  }
+
+  /** The document with a placeholder for each row. Throws as `write` does. */
+  end(): unknown {
+    if (this.#rest.length > 0) this.#writeRest()
+    if (this.#rest.length > 0) throw new SyntaxError('the document ends within a row')
+    return parsed('the envelope', () => this.#envelope.parse())
+  }
+
+  /** The number of the row, in order of arrival from 0, whose placeholder a value of the envelope is; `undefined` for any other value. */
+  rowAt(value: unknown): number | undefined {
+    return this.#envelope.rowAt(value)
+  }
+
+  #writePiece(piece: Uint8Array): void {
+    if (this.#rest.length === 0) {
+      this.#wasm.input.set(piece)
+      this.#read(piece.length)
+      return
+    }
+    this.#rest.append(piece, 0, piece.length)
+    if (this.#rest.length >= this.#retryAt) this.#writeRest()
+  }
+
+  #writeRest(): void {
+    const { bytes, length } = this.#rest
+    this.#wasm.input.set(bytes.subarray(0, length))
+    this.#rest.length = 0
+    this.#read(length)
+  }
+
+  /** Reads the input up to `end`, and keeps an incomplete row at its end for later. */
+  #read(end: number): void {
+    const { input } = this.#wasm
+    input[end] = 0
+    const row = this.#scan(input, end)
+    if (row === end) return
+    this.#rest.append(input, row, end)
+    // Doubled, so that a row in many small chunks is not read once for each.
+    this.#retryAt = Math.min(2 * this.#rest.length, this.#options.maxRowBytes + 1)
+  }
+
+  /** Copies all but rows to the envelope; returns where an incomplete row starts, or `end`. */
+  #scan(input: Uint8Array, end: number): number {
+    let copied = 0
+    let at = 0
+    while (at < end) {
+      if (this.#inString) {
+        at = this.#scanString(input, at, end)
+        continue
+      }
+      const byte = input[at] as number
+      if (byte === OPEN_OBJECT && this.#openLists === ROW_LEVEL && this.#open.at(-1) === true) {
+        this.#envelope.append(input, copied, at)
+        const rowEnd = this.#readRow(at, end)
+        if (rowEnd === 0) return at
+        this.#envelope.addPlaceholder()
+        copied = rowEnd
+        at = rowEnd
+        continue
+      }
+      if (byte === QUOTE) this.#inString = true
+      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) this.#openOne(byte === OPEN_LIST)
+      else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && this.#open.pop() === true) this.#openLists--
+      at++
+    }
+    this.#envelope.append(input, copied, end)
+    return end
+  }
+
+  /** Behind the string, or `end`. */
+  #scanString(input: Uint8Array, from: number, end: number): number {
+    let at = from
+    if (this.#escaped) at++
+    this.#escaped = false
+    for (; at < end; at++) {
+      const byte = input[at]
+      if (byte === BACKSLASH) at++
+      else if (byte === QUOTE) {
+        this.#inString = false
+        return at + 1
+      }
+    }
+    this.#escaped = at > end
+    return end
+  }
+
+  #openOne(isList: boolean): void {
+    if (this.#open.push(isList) > MAX_DEPTH) throw tooDeep()
+    if (isList) this.#openLists++
+  }
+
+  /** Passes on the row at `at`; returns where it ends, or 0 if it is incomplete. */
+  #readRow(at: number, end: number): number {
+    const { maxRowBytes, onRow } = this.#options
+    let row: Row = this.#wasm
+    let rowEnd = this.#wasm.read(at)
+    if (rowEnd === 0) {
+      rowEnd = this.#wasm.compact(at, end)
+      if (rowEnd < 0) throw tooDeep()
+      if ((rowEnd || end) - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
+      if (rowEnd === 0) return 0
+      if (!this.#wasm.readCompacted()) row = this.#parseRow()
+    } else if (rowEnd - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
+    onRow(row)
+    return rowEnd
+  }
+
+  #parseRow(): Row {
+    const { shape, normalize } = this.#options
+    const text = this.#wasm.compactedText()
+    const record = parsed(`row ${this.#envelope.rows}`, () => JSON.parse(text)) as Record<string, unknown>
+    return new ParsedRow(shape, this.#wasm.names, normalize(record))
+  }
+}
+
+const tooDeep = (): SyntaxError => new SyntaxError(`more than ${MAX_DEPTH} levels`)
+
+/** The message of `JSON.parse` quotes the document, which may be confidential. */
+function parsed<T>(what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof SyntaxError ? new SyntaxError(`${what} is invalid JSON`) : error
+  }
+}
