@@ -1,7 +1,7 @@
 /** Packs a device list as its rows arrive: sorts them out by a few fields and keeps all else as text. Runs in the reading thread; knows neither threads nor bytes of answers. */
 
-import { recordMaker, textOfRecord } from '../lib/json-rows/index.js'
-import type { Row } from '../lib/json-rows/row.js'
+import { recordMaker } from '../lib/json-rows/index.js'
+import { type Row, textOfRecord } from '../lib/json-rows/row.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { Digest } from '../platform/digest.js'
 import { looksCut, pageOf } from '../platform/pages.js'

@@ -19,15 +19,9 @@ export class Envelope {
   readonly #prefix = Buffer.from(`"${this.#nonce}`)
   readonly #text = new ByteBuffer()
   readonly #maxBytes: number
-  #rows = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-  }
-
-  /** Placeholders so far. */
-  get rows(): number {
-    return this.#rows
   }
 
   append(from: Uint8Array, start: number, end: number): void {
@@ -36,11 +30,10 @@ export class Envelope {
   }
 
   /** Adds a string that consists of the nonce and the row's number. */
-  addPlaceholder(): void {
+  addPlaceholder(row: number): void {
     const text = this.#text
     text.append(this.#prefix, 0, this.#prefix.length)
     text.reserve(MAX_SUFFIX)
-    const row = this.#rows++
     let digits = 1
     for (let unit = 10; row >= unit; unit *= 10) digits++
     let at = text.length + digits

@@ -1,11 +1,23 @@
 /** Reads the records of a long list straight from their bytes, through `row.wasm` (`assembly/row.ts`); leaves whatever is unusual to others. Knows no action and no list around them. */
 import { readFileSync } from 'node:fs'
 import { type Scalar, type Shape, shapeOfItems } from '../../platform/shape.js'
-import { recordMaker, slotNames, type RowShape as TextShape } from './row-text.js'
+import { isNested, itemShape, recordMaker, slotNames, type RowShape as TextShape } from './row-text.js'
 import { decoded } from './utf8.js'
 
 type RowShape = { readonly [field: string]: Shape }
 const fieldsOf = (shape: RowShape): string[] => slotNames(shape as TextShape)
+
+/** The compact text of a normalized object. */
+export const textOfRecord = (shape: TextShape, record: object): string => JSON.stringify(slotValues(shape, record))
+
+function slotValues(shape: TextShape, record: object): unknown[] {
+  return Object.entries(shape).flatMap(([name, field]) => {
+    const value = record[name as keyof typeof record] as unknown
+    const item = itemShape(field)
+    if (item !== undefined) return [(value as object[]).map((each) => slotValues(item, each))]
+    return isNested(field) ? slotValues(field, value as object) : [value]
+  })
+}
 
 /** Nothing can be made of the bytes here: they are unusual, wrong, or end too soon. */
 export const UNREAD = -1
