@@ -68,6 +68,6 @@ function readPage(
       },
     }
     const envelope = await readRows('get_devices', body, sink, reservation)
-    return fleet.addPage(envelope, (value) => reader.rowAt(value), firstRow)
+    return fleet.addPage(envelope, reader, firstRow)
   })
 }

@@ -1,9 +1,8 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
-import { type Row, textOfRecord } from '../lib/json-rows/index.js'
+import type { Row, RowReader } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { pageOf } from '../platform/pages.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { type WireDevice, wireDevice } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import { deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
 import { driverIdOf } from '../resources/driver.js'
@@ -71,11 +70,11 @@ export class FleetBuilder {
   /**
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
    * @param envelope the page without the rows that arrived by `addRow`.
-   * @param rowAt the number of the row for which a value of the envelope stands, counted from the page's first row.
+   * @param reader the reader of the page.
    * @param firstRow `nextRow` before the page.
    * @returns the rows of the page, and those of them that no earlier page had.
    */
-  addPage(envelope: unknown, rowAt: (value: unknown) => number | undefined, firstRow: number): PageCount {
+  addPage(envelope: unknown, reader: Pick<RowReader, 'rowAt' | 'add'>, firstRow: number): PageCount {
     const before = this.#order.length
     let rows = 0
     for (const group of itemsOf(pageOf(envelope).rows)) {
@@ -85,13 +84,13 @@ export class FleetBuilder {
       }
       const title = read('scalar', group.title)
       for (const item of itemsOf(group.items)) {
-        const arrived = rowAt(item)
-        if (arrived !== undefined) this.#place(firstRow + arrived, title)
-        else if (isRecord(item)) this.#place(this.#addRecord(read(wireDevice, item)), title)
-        else {
+        // Rows in an object with numeric keys are part of the envelope.
+        const row = reader.rowAt(item) ?? (isRecord(item) ? reader.add(item) : undefined)
+        if (row === undefined) {
           this.#skipped += 1
           continue
         }
+        this.#place(firstRow + row, title)
         rows += 1
       }
     }
@@ -129,19 +128,7 @@ export class FleetBuilder {
     this.#titles.push(title === undefined ? undefined : String(title))
   }
 
-  /** A row that arrived within the envelope, for example in an object with numeric keys. */
-  #addRecord(record: WireDevice): number {
-    const text = Buffer.from(textOfRecord(wireDevice, record))
-    this.#texts.add(text.length, (to, from) => text.copy(to, from))
-    this.#bytes += text.length + entryBytes
-    return this.#index({
-      row: record,
-      listsServices: record.device_data.services.length > 0,
-      showsServices: record.services.length > 0,
-    })
-  }
-
-  #index({ row, listsServices, showsServices }: IndexedFields): number {
+  #index({ row, listsServices, showsServices }: IndexedFields): void {
     if (!isKnownState(row)) this.#countUnknownState(String(row.online).slice(0, maxWordLength))
     const key = row.id ?? row.device_data.id
     this.#ids.push(deviceId(row) ?? 0)
@@ -152,7 +139,7 @@ export class FleetBuilder {
         (listsServices ? serviceFlags.listed : 0) |
         (showsServices ? serviceFlags.shown : 0),
     )
-    return this.#keys.push(id(key) ?? String(key)) - 1
+    this.#keys.push(id(key) ?? String(key))
   }
 
   #countUnknownState(word: string): void {

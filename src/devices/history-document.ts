@@ -45,40 +45,41 @@ function readWire(
       },
     }
     const envelope = await readRows('get_history', body, sink, reservation)
-    return withPoints(
-      envelope,
-      (value) => {
-        const at = reader.rowAt(value)
-        return at === undefined ? undefined : points[at]
-      },
-      tally,
-    )
+    return withPoints(envelope, { points, reader, tally })
   })
 }
 
 const { items: groupShapes, ...totals } = wireHistory
 const { items: _points, ...groupShape } = groupShapes[0]
 
+/** The points that a reader has read, and the items that are none. */
+interface Read {
+  points: readonly WirePoint[]
+  reader: RowReader
+  tally: Tally
+}
+
 /** The history of an envelope, with the points put back into their groups. */
-function withPoints(envelope: unknown, pointAt: (value: unknown) => WirePoint | undefined, tally: Tally): WireHistory {
+function withPoints(envelope: unknown, source: Read): WireHistory {
   const { items } = isRecord(envelope) ? envelope : {}
   const groups = itemsOf(items)
   const records = groups.filter(isRecord)
-  tally.skipped += groups.length - records.length
+  source.tally.skipped += groups.length - records.length
   return {
-    ...read(totals, envelope, tally),
+    ...read(totals, envelope, source.tally),
     items: records.map((group) => ({
-      ...read(groupShape, group, tally),
-      items: pointsOf(group.items, pointAt, tally),
+      ...read(groupShape, group, source.tally),
+      items: pointsOf(group.items, source),
     })),
   }
 }
 
-function pointsOf(raw: unknown, pointAt: (value: unknown) => WirePoint | undefined, tally: Tally): WirePoint[] {
+function pointsOf(raw: unknown, { points, reader, tally }: Read): WirePoint[] {
   return itemsOf(raw).flatMap((item) => {
-    const point = pointAt(item) ?? (isRecord(item) ? read(wirePoint, item) : undefined)
-    if (point === undefined) tally.skipped += 1
-    return point ?? []
+    // Points in an object with numeric keys are part of the envelope.
+    const row = reader.rowAt(item) ?? (isRecord(item) ? reader.add(item) : undefined)
+    if (row === undefined) tally.skipped += 1
+    return row === undefined ? [] : (points[row] as WirePoint)
   })
 }
 

@@ -18,7 +18,7 @@ export class TextArenaBuilder {
 
   /** Adds a text of `length` bytes, which `copy` writes. */
   add(length: number, copy: (to: Buffer, from: number) => void): void {
-    if (length > this.#free || this.#blocks.length === 0) this.#addBlock(length)
+    if (this.#blocks.length === 0 || length > this.#free) this.#addBlock(length)
     const last = this.#blocks.length - 1
     const block = this.#blocks[last] as Buffer
     const from = block.length - this.#free

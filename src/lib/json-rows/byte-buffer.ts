@@ -11,9 +11,10 @@ export class ByteBuffer {
     const size = end - start
     if (size <= 0) return
     this.reserve(size)
-    if (size > SHORT) this.bytes.set(from.subarray(start, end), this.length)
-    else for (let at = 0; at < size; at++) this.bytes[this.length + at] = from[start + at] as number
-    this.length += size
+    const { bytes, length } = this
+    if (size > SHORT) bytes.set(from.subarray(start, end), length)
+    else for (let at = 0; at < size; at++) bytes[length + at] = from[start + at] as number
+    this.length = length + size
   }
 
   /** Makes room for that many more bytes. */

@@ -5,8 +5,8 @@ import { decoded } from './utf8.js'
 
 const QUOTE = 0x22
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
-/** A quote, and the number of a row with the quote behind it. */
-const MAX_NUMBER = 16
+/** Digits of a row's number and the quote behind it. */
+const MAX_SUFFIX = 16
 
 /** The envelope exceeds its limit. */
 export class EnvelopeTooLarge extends Error {
@@ -15,19 +15,13 @@ export class EnvelopeTooLarge extends Error {
 
 export class Envelope {
   /** Random, so that no document can contain a placeholder of its own. */
-  readonly #nonce = randomBytes(12).toString('base64url')
+  readonly #nonce = randomBytes(9).toString('base64url')
   readonly #prefix = Buffer.from(`"${this.#nonce}`)
   readonly #text = new ByteBuffer()
   readonly #maxBytes: number
-  #rows = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-  }
-
-  /** Placeholders so far. */
-  get rows(): number {
-    return this.#rows
   }
 
   append(from: Uint8Array, start: number, end: number): void {
@@ -36,15 +30,16 @@ export class Envelope {
   }
 
   /** Adds a string that consists of the nonce and the row's number. */
-  addPlaceholder(): void {
+  addPlaceholder(row: number): void {
     const text = this.#text
     text.append(this.#prefix, 0, this.#prefix.length)
-    text.reserve(MAX_NUMBER)
-    let unit = 1
-    while (this.#rows >= unit * 10) unit *= 10
-    for (; unit >= 1; unit /= 10) text.bytes[text.length++] = 0x30 + (Math.floor(this.#rows / unit) % 10)
-    text.bytes[text.length++] = QUOTE
-    this.#rows++
+    text.reserve(MAX_SUFFIX)
+    let digits = 1
+    for (let unit = 10; row >= unit; unit *= 10) digits++
+    let at = text.length + digits
+    text.length = at + 1
+    text.bytes[at] = QUOTE
+    for (let rest = row; digits > 0; digits--, rest = Math.floor(rest / 10)) text.bytes[--at] = 0x30 + (rest % 10)
     this.#check()
   }
 

@@ -1,13 +1,12 @@
-/** Reads a long JSON document as its bytes arrive: the objects of its second-level lists one by one, and all else at the end. */
+/** Reads a long JSON document as its bytes arrive: the rows of its lists one by one, and everything else at the end. */
 import { ByteBuffer } from './byte-buffer.js'
 import { Envelope } from './envelope.js'
-import { ParsedRow } from './parsed-row.js'
 import type { RowShape } from './row-text.js'
 import { type Row, WasmRow } from './wasm-row.js'
 
+const BLANK = 0x20
 const QUOTE = 0x22
 const COLON = 0x3a
-const BLANK = 0x20
 const OPEN_LIST = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_LIST = 0x5d
@@ -34,10 +33,7 @@ type Open = 'object' | 'list' | 'rows'
 export interface RowReaderOptions {
   /** The fields of a row to keep. */
   shape: RowShape
-  /**
-   * Normalizes a row that the WebAssembly reader declines. It must keep every field of the shape and nothing else: `undefined` for a scalar that is absent,
-   * null, an object or a list; all fields for an absent nested object; `[]` for an absent list.
-   */
+  /** Normalizes a row that WebAssembly declines: returns an object that it accepts, all of whose values are as the shape describes them, null or absent. */
   normalize: (record: Record<string, unknown>) => Record<string, unknown>
   /** The name of the member whose list holds rows; the object with that member is an item of a list itself. */
   listName: string
@@ -64,13 +60,14 @@ function instanceOf(shape: RowShape): WasmRow {
  */
 export class RowReader {
   readonly #options: RowReaderOptions
-  /** One byte more than a row list's name with every letter escaped. */
+  /** One byte more than the list's name with every letter escaped. */
   readonly #maxNameBytes: number
   readonly #wasm: WasmRow
   readonly #envelope: Envelope
   /** The open objects and lists of the envelope, outermost first. */
   readonly #open: Open[] = []
   #openLists = 0
+  #rows = 0
   #inString = false
   /** The start of the last string, to find the name before a list. */
   readonly #string = new ByteBuffer()
@@ -106,6 +103,12 @@ export class RowReader {
   /** The number of the row, in order of arrival from 0, whose placeholder a value of the envelope is; `undefined` for any other value. */
   rowAt(value: unknown): number | undefined {
     return this.#envelope.rowAt(value)
+  }
+
+  /** Passes an object of the envelope to `onRow` as if it had been a row; returns its number. */
+  add(object: Record<string, unknown>): number {
+    this.#add(object)
+    return this.#rows++
   }
 
   #writePiece(piece: Uint8Array): void {
@@ -150,7 +153,6 @@ export class RowReader {
         this.#envelope.append(input, copied, at)
         const rowEnd = this.#readRow(at, end)
         if (rowEnd === 0) return at
-        this.#envelope.addPlaceholder()
         copied = rowEnd
         at = rowEnd
         continue
@@ -187,7 +189,7 @@ export class RowReader {
     return this.#inString ? end : at + 1
   }
 
-  /** A list directly within an object within a list, named as its rows' list is. */
+  /** Whether the list that starts here is the member `listName` of an item of the outermost list. */
   #isRowList(): boolean {
     if (!this.#afterColon || this.#openLists !== ROW_LEVEL - 1 || this.#open.at(-2) !== 'list') return false
     const name = this.#string.bytes.toString('utf8', 0, this.#string.length)
@@ -209,25 +211,24 @@ export class RowReader {
 
   /** Passes on the row at `at`; returns where it ends, or 0 if it is incomplete. */
   #readRow(at: number, end: number): number {
-    const { maxRowBytes, onRow } = this.#options
-    let row: Row = this.#wasm
+    const { maxRowBytes } = this.#options
     let rowEnd = this.#wasm.read(at)
-    if (rowEnd === 0) {
-      rowEnd = this.#wasm.compact(at, end)
-      if (rowEnd < 0) throw tooDeep()
-      if ((rowEnd || end) - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
-      if (rowEnd === 0) return 0
-      if (!this.#wasm.readCompacted()) row = this.#parseRow()
-    } else if (rowEnd - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
-    onRow(row)
+    const isRead = rowEnd > 0
+    if (!isRead) rowEnd = this.#wasm.compact(at, end)
+    if (rowEnd < 0) throw tooDeep()
+    if ((rowEnd || end) - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
+    if (rowEnd === 0) return 0
+    const row = this.#rows++
+    if (isRead || this.#wasm.readCompacted()) this.#options.onRow(this.#wasm)
+    else this.#add(parsed(`row ${row}`, () => JSON.parse(this.#wasm.compactedText())))
+    this.#envelope.addPlaceholder(row)
     return rowEnd
   }
 
-  #parseRow(): Row {
-    const { shape, normalize } = this.#options
-    const text = this.#wasm.compactedText()
-    const record = parsed(`row ${this.#envelope.rows}`, () => JSON.parse(text)) as Record<string, unknown>
-    return new ParsedRow(shape, this.#wasm.names, normalize(record))
+  #add(object: Record<string, unknown>): void {
+    if (!this.#wasm.readNormalized(this.#options.normalize(object)))
+      throw new RowTooLarge('the fields of a row exceed 128 KiB, or are not as its shape describes them')
+    this.#options.onRow(this.#wasm)
   }
 }
 

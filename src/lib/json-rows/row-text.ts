@@ -21,19 +21,6 @@ export const slotNames = (shape: RowShape): string[] =>
     isNested(field) ? slotNames(field).map((inner) => `${name}.${inner}`) : [name],
   )
 
-/** The values of a normalized object, in the order of the slots. */
-export function slotValues(shape: RowShape, record: object): unknown[] {
-  return Object.entries(shape).flatMap(([name, field]) => {
-    const value = record[name as keyof typeof record] as unknown
-    const item = itemShape(field)
-    if (item !== undefined) return [(value as object[]).map((each) => slotValues(item, each))]
-    return isNested(field) ? slotValues(field, value as object) : [value]
-  })
-}
-
-/** The compact text of a normalized object. */
-export const textOfRecord = (shape: RowShape, record: object): string => JSON.stringify(slotValues(shape, record))
-
 /** Decodes compact texts. The code is generated, as no loop creates objects as fast; all names in it are the shape's. */
 export function recordMaker(shape: RowShape): (text: string) => Record<string, unknown> {
   const make = new Function('v', `return ${literal(shape, 'v', 0).code}`)

@@ -4,20 +4,7 @@ import { type FieldShape, isNested, itemShape, type RowShape, recordMaker, type 
 import { decoded } from './utf8.js'
 
 /** One row. Valid only during the call that passes it. */
-export interface Row {
-  /** The number of a field, such as `device_data.id`. It is the same for all rows of a shape. */
-  slot(name: string): number
-  /** A scalar field, as in `record()`. */
-  scalar(slot: number): Scalar
-  /** Whether a list field has items. */
-  has(slot: number): boolean
-  /** Bytes of its compact text. */
-  readonly length: number
-  /** Copies its compact text, for `recordMaker` to decode. */
-  copy(to: Buffer, start: number): void
-  /** The normalized object. */
-  record(): Record<string, unknown>
-}
+export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'length' | 'copy' | 'record'>
 
 // As in `assembly/row.ts`.
 const MAX_NAME = 31
@@ -40,7 +27,7 @@ interface Exports {
   output: { value: number }
   slots: { value: number }
   addField(shape: number, length: number, kind: number, slot: number, inner: number, first: number, count: number): void
-  readRow(shape: number, first: number, count: number, at: number): number
+  readRow(shape: number, first: number, count: number, at: number, isNormalized?: boolean): number
   written(): number
   compact(at: number, end: number): number
   compactedLength(): number
@@ -49,10 +36,10 @@ interface Exports {
 const module = new WebAssembly.Module(readFileSync(new URL('./row.wasm', import.meta.url)))
 
 /** Reads rows of one shape; also the row read last. */
-export class WasmRow implements Row {
+export class WasmRow {
   /** Bytes to read, which end with a zero. */
   readonly input: Buffer
-  readonly names: readonly string[]
+  readonly #names: readonly string[]
   readonly #exports: Exports
   readonly #memory: Buffer
   readonly #slots: Uint32Array
@@ -68,14 +55,14 @@ export class WasmRow implements Row {
     this.#slots = new Uint32Array(memory.buffer, slots.value)
     this.#output = output.value
     this.input = this.#memory.subarray(input.value, input.value + inputLength.value)
-    this.names = slotNames(shape)
+    this.#names = slotNames(shape)
     this.#make = recordMaker(shape)
-    this.#define(shape, this.#addSlots(this.names.length))
+    this.#define(shape, this.#addSlots(this.#names.length))
   }
 
   /** Reads the object at `at` of the input; returns where it ends, or 0 if it declines the object. */
   read(at: number): number {
-    return this.#exports.readRow(0, 0, this.names.length, at)
+    return this.#exports.readRow(0, 0, this.#names.length, at)
   }
 
   /** Copies the object at `at` without whitespace; returns where it ends, 0 if that is not before `end`, or -1 if it is nested too deeply. */
@@ -84,8 +71,9 @@ export class WasmRow implements Row {
   }
 
   /** Reads that copy; returns whether it accepts the object. */
-  readCompacted(): boolean {
-    return this.read(this.#exports.compacted.value - this.#exports.input.value) > 0
+  readCompacted(isNormalized = false): boolean {
+    const { compacted, input, readRow } = this.#exports
+    return readRow(0, 0, this.#names.length, compacted.value - input.value, isNormalized) > 0
   }
 
   compactedText(): string {
@@ -93,10 +81,22 @@ export class WasmRow implements Row {
     return decoded(this.#memory, from, from + this.#exports.compactedLength())
   }
 
-  slot(name: string): number {
-    return slotOf(this.names, name)
+  /** Reads a normalized object; returns whether it accepts the object. */
+  readNormalized(record: Record<string, unknown>): boolean {
+    const text = Buffer.from(`${JSON.stringify(record)}\0`)
+    if (text.length > this.input.length) return false
+    text.copy(this.#memory, this.#exports.compacted.value)
+    return this.readCompacted(true)
   }
 
+  /** The number of a field, such as `device_data.id`. It is the same for all rows of a shape. */
+  slot(name: string): number {
+    const slot = this.#names.indexOf(name)
+    if (slot < 0) throw new Error(`a row has no field ${name}`)
+    return slot
+  }
+
+  /** A scalar field, as in `record()`. */
   scalar(slot: number): Scalar {
     const from = this.#slots[2 * slot] as number
     const to = this.#slots[2 * slot + 1] as number
@@ -106,18 +106,22 @@ export class WasmRow implements Row {
     return first === 0x6e ? undefined : first === 0x74
   }
 
+  /** Whether a list field has items. */
   has(slot: number): boolean {
     return this.#memory[this.#slots[2 * slot] as number] === 0x5b
   }
 
+  /** Bytes of its compact text. */
   get length(): number {
     return this.#exports.written()
   }
 
+  /** Copies its compact text, for `recordMaker` to decode. */
   copy(to: Buffer, start: number): void {
     this.#memory.copy(to, start, this.#output, this.#output + this.length)
   }
 
+  /** The normalized object. */
   record(): Record<string, unknown> {
     return this.#make(decoded(this.#memory, this.#output, this.#output + this.length))
   }
@@ -134,7 +138,7 @@ export class WasmRow implements Row {
     let value = 0
     for (let at = from; at < to; at++) {
       const digit = (this.#memory[at] as number) - 0x30
-      if (digit < 0 || to - from > 15) return Number(this.#memory.toString('latin1', from, to))
+      if (digit < 0 || digit > 9 || to - from > 15) return Number(this.#memory.toString('latin1', from, to))
       value = 10 * value + digit
     }
     return value
@@ -183,10 +187,4 @@ export class WasmRow implements Row {
     add(kinds.object, this.#define(field, slot), slot, count)
     return count
   }
-}
-
-export function slotOf(names: readonly string[], name: string): number {
-  const slot = names.indexOf(name)
-  if (slot < 0) throw new Error(`a row has no field ${name}`)
-  return slot
 }

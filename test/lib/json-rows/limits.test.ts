@@ -146,15 +146,27 @@ t.test('a row of 1 MiB and a chunk of any size fit', async (t) => {
     }
 })
 
-t.test('a row whose list is too long for the module is normalized instead', async (t) => {
-  const row = { items: Array(70_000).fill({}), id: 5 }
-  const { records, reader, write } = open()
-  write(JSON.stringify([{ items: [row, { id: 6, items: [{ id: 1 }] }] }]))
-  reader.end()
-  t.same(records, [
-    { id: 5, items: [] },
-    { id: 6, items: [{ id: 1 }] },
-  ])
+t.test('a row whose kept fields exceed 128 KiB is refused, and one that is not as described', async (t) => {
+  const same = { normalize: (record: Record<string, unknown>) => record }
+  for (const row of [{ items: Array(70_000).fill({}) }, { id: 'x'.repeat(140_000) }])
+    t.throws(() => readAll(JSON.stringify([{ items: [row] }]), same), { name: 'RowTooLarge' })
+  const normalize = () => ({ id: 1, items: 'many' })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize }), { name: 'RowTooLarge' })
+  const huge = () => ({ id: 'x'.repeat(1 << 21) })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize: huge }), { name: 'RowTooLarge' })
+})
+
+t.test('objects of the envelope can be added as rows', async (t) => {
+  const { reader, records, write } = open({ normalize: ({ id }) => ({ id: Number(id) }) })
+  write('{"items":[{"items":[{"id":1}]}],"0":{"id":"1e300"}}')
+  const envelope = reader.end() as { items: [{ items: unknown[] }]; 0: Record<string, unknown> }
+  t.equal(reader.rowAt(envelope.items[0].items[0]), 0)
+  t.equal(reader.rowAt(envelope[0]), undefined)
+  t.equal(reader.add(envelope[0]), 1)
+  t.same(
+    records.map(({ id }) => id),
+    [1, 1e300],
+  )
 })
 
 t.test('512 levels are read, and more are refused early and without a deep stack', async (t) => {

@@ -42,15 +42,8 @@ const small = {
   items: [{ id: s, driver: { id: s }, items: [{ name: s }] }],
 } as const
 
-/** Compact texts write -0 as 0 where the row was declined. */
-const unsigned = (value: unknown): unknown =>
-  typeof value === 'number'
-    ? value + 0
-    : isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unsigned(each)]))
-      : Array.isArray(value)
-        ? value.map(unsigned)
-        : value
+/** Without the sign of -0, which a row loses where it is normalized. */
+const unsigned = (value: unknown): unknown => (value === 0 ? 0 : mapped(value, unsigned))
 
 /** A field of an object by a name such as `driver.id`. */
 const at = (record: Json, name: string) =>
@@ -61,7 +54,7 @@ function recordOf(shape: RowShape, make: (text: string) => Json, row: Row): Json
   const record = row.record()
   const text = Buffer.alloc(row.length + 2, 0x20)
   row.copy(text, 1)
-  assert.deepStrictEqual(unsigned(make(text.toString())), unsigned(record))
+  assert.deepStrictEqual(make(text.toString()), record)
   const check = (of: RowShape, prefix: string): void => {
     for (const [name, field] of Object.entries(of)) {
       const path = prefix + name
@@ -163,8 +156,8 @@ function assertSame(text: string | Uint8Array, sizes: readonly number[] = [1, 1 
   else counted.accepted++
   for (const size of sizes)
     assert.deepStrictEqual(
-      outcome(() => document(setting, cut(bytes, size))),
-      wanted,
+      unsigned(outcome(() => document(setting, cut(bytes, size)))),
+      unsigned(wanted),
       `${bytes.length > 1000 ? '' : Buffer.from(bytes)} in chunks of ${size}`,
     )
 }

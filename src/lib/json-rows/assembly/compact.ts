@@ -23,13 +23,8 @@ function isStructural(byte: u8): bool {
 function endOfWhitespace(from: usize): usize {
   let at = from
   while (isWhitespace(load<u8>(at))) {
-    at++
-    let bits = i8x16.bitmask(i8x16.ne(v128.load(at), i8x16.splat(SPACE)))
-    while (bits == 0) {
-      at += 16
-      bits = i8x16.bitmask(i8x16.ne(v128.load(at), i8x16.splat(SPACE)))
-    }
-    at += <usize>ctz(bits)
+    const others = i8x16.bitmask(i8x16.ne(v128.load(at, 1), i8x16.splat(SPACE)))
+    at += 1 + <usize>ctz(others | 0x10000)
   }
   return at
 }

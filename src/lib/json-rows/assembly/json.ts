@@ -87,7 +87,18 @@ function endOfDigits(at: usize): usize {
   return to
 }
 
-/** Declines an exponent: the number may exceed the range of doubles. */
+/** Whether a number may have an exponent, with which it may exceed the range of doubles. */
+let hasExponents: bool = false
+
+export function setExponents(accepted: bool): void {
+  hasExponents = accepted
+}
+
+/** Behind an exponent as JavaScript writes it, with a sign. */
+function endOfExponent(at: usize): usize {
+  return hasExponents ? endOfDigits(at + 2) : DECLINED
+}
+
 @inline
 function endOfNumber(at: usize): usize {
   let to = at
@@ -102,7 +113,8 @@ function endOfNumber(at: usize): usize {
     to = endOfDigits(to + 2)
     byte = load<u8>(to)
   }
-  return (byte | 0x20) == 0x65 || to - at > MAX_NUMBER ? DECLINED : to
+  if ((byte | 0x20) == 0x65) return endOfExponent(to)
+  return to - at > MAX_NUMBER ? DECLINED : to
 }
 
 @inline

@@ -1,31 +1,8 @@
 /** Reads one object by a shape and writes its fields as the text of a flat list. Declines whatever is unusual or invalid. */
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
-import {
-  CLOSE_LIST,
-  CLOSE_OBJECT,
-  COMMA,
-  DECLINED,
-  endOfEmpty,
-  endOfLongName,
-  endOfValue,
-  NULL,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  QUOTE,
-  QUOTE_COLON,
-  special,
-} from './json'
-import {
-  fieldOfMember,
-  firstLink,
-  generation,
-  learn,
-  lengthOf,
-  MAX_SHAPES,
-  membersEnd,
-  NEXT,
-  predicted,
-} from './members'
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfLongName, endOfValue } from './json'
+import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
+import { fieldOfMember, firstLink, generation, learn, lengthOf, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
 
 /** What a field holds; 2 is a list of objects. */
 const SCALAR: u32 = 0
@@ -254,7 +231,8 @@ function readObject(shape: usize, from: usize): usize {
 }
 
 /** Reads the object at `at`, counted from the input, by a shape whose slots are `count` from `first` on; returns where it ends, or 0. */
-export function readRow(shape: usize, first: u32, count: u32, at: usize): usize {
+export function readRow(shape: usize, first: u32, count: u32, at: usize, isNormalized: bool): usize {
+  setExponents(isNormalized)
   store<u32>(nullText, NULL)
   listsEnd = lists
   clearSlots(first, count)
