@@ -21,7 +21,8 @@ import type { App } from './http/types.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { Words } from './ops/unknown-values.js'
-import { type CallReport, Platform } from './platform/client.js'
+import { Platform } from './platform/client.js'
+import { meanings } from './platform/errors.js'
 import { ReadingThread } from './platform/thread.js'
 import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
 import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
@@ -129,7 +130,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
       timeoutMs: config.platformTimeoutMs,
       thread,
       onCall: (report) => {
-        platformState = stateAfter(report)
+        platformState = meanings[report.outcome].platform ?? platformState
         metrics.called(realm, report)
       },
       onBreaker: (state) => {
@@ -242,7 +243,3 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
 }
 
 type PlatformState = 'up' | 'down' | 'unknown'
-
-/** What one call says of the platform, for the health page: whoever answers at all is up. */
-const stateAfter = ({ outcome }: CallReport): PlatformState =>
-  ['ok', 'refused', 'forbidden', 'missing_action', 'rejected', 'status_0'].includes(outcome) ? 'up' : 'down'

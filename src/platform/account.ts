@@ -132,7 +132,7 @@ export class Account {
 
   /** The account's maintenance services in one call; `undefined` where the platform is too old to know the action. */
   async services(): Promise<wire.WireService[] | undefined> {
-    if (this.#platform.lacks('services')) return undefined
+    if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
       return await this.#allPages('services', wire.wireService, {})
     } catch (error) {
