@@ -131,7 +131,7 @@ export class Bulkhead {
         this.#queued -= 1
         reject(this.#rejection(action, 'no slot before the deadline'))
       }
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', leave)
       queue.push(start)
     })
   }

@@ -135,14 +135,6 @@ t.test('an answer of 200 MB is given up without being held, and the next call is
   t.same(await platform.get('get_user_data', someHash), { email: 'owner@example.com' })
 })
 
-t.test('an action the platform does not know is remembered', async (t) => {
-  const { url, calls } = await openPlatform(t, answers({}))
-  const account = accountOn(t, url)
-  t.equal(await account.services(), undefined)
-  t.equal(await account.services(), undefined)
-  t.equal(calls.length, 1)
-})
-
 t.test('N19 the same device in two groups is one device, in the first of them', async (t) => {
   const groups = [
     { title: 'A', items: [{ id: 1 }] },
