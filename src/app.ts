@@ -2,7 +2,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
-import { Accounts } from './auth/account-cache.js'
+import { AccountCache } from './auth/account-cache.js'
 import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
@@ -69,7 +69,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     log: logger,
     onRefused: (account) => {
       parts.positions.drop(account)
-      parts.accounts.forget(account)
+      parts.accounts.delete(account)
     },
     onAnswered: metrics.answered,
     isDraining,
@@ -102,7 +102,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
-  accounts: Accounts
+  accounts: AccountCache
   demo: IdentitiesOptions['demo']
   positions: Positions
   translate: Translate
@@ -122,7 +122,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
   const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
-  const accountsAt = (url: string, realm: Realm): Accounts => {
+  const accountsAt = (url: string, realm: Realm): AccountCache => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
@@ -138,7 +138,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
       },
     })
     platforms.push(platform)
-    return new Accounts({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
+    return new AccountCache({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
   }
   const url = config.platformUrl ?? sandbox?.url
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
@@ -237,7 +237,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
     open.addHook('onRequest', shed)
     open.addHook('onRequest', countAddress(limits))
     const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: identities.ofHash })
+    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, accountOf: identities.ofHash })
   }, v1)
 }
 

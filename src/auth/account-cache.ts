@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { neverBack } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform } from '../platform/client.js'
-import { PlatformForbidden, PlatformRefused } from '../platform/errors.js'
+import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read } from '../platform/shape.js'
 import { wireUserData } from '../platform/wire.js'
 import { digestOf, fingerprint, type Secret } from './credential.js'
@@ -11,7 +11,7 @@ import { digestOf, fingerprint, type Secret } from './credential.js'
 /** Hashes remembered at once, per platform. */
 const mostHashes = 20_000
 
-export interface AccountsOptions {
+export interface AccountCacheOptions {
   platform: Platform
   /** Tells accounts of different platforms apart. */
   realm: string
@@ -21,11 +21,11 @@ export interface AccountsOptions {
 }
 
 /** The accounts of one platform: each hash is validated by `get_user_data` at most once per `ttlMs`. */
-export class Accounts {
+export class AccountCache {
   readonly #known: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
 
-  constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountsOptions) {
+  constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
     this.#known = new LRUCache({
       max: mostHashes,
       ttl: ttlMs,
@@ -34,6 +34,8 @@ export class Accounts {
       // A hash once good stays known when it must be validated again: its caller is no guesser.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
+      // Deleting or evicting a hash must not reject the requests that wait for its validation; its result is then not cached.
+      ignoreFetchAbort: true,
       fetchMethod: async (digest, _stale, { context: secret }) => {
         const email = await emailOf(platform, secret)
         const id = fingerprint('account', `${realm}:${email ?? digest}`)
@@ -45,12 +47,12 @@ export class Accounts {
   }
 
   /** The account of a hash validated within `ttlMs`. */
-  fresh(secret: Secret): Account | undefined {
+  get(secret: Secret): Account | undefined {
     return this.#known.get(digestOf(secret))
   }
 
   /** Whether this hash was good when it was last validated, however long ago. */
-  isKnown(secret: Secret): boolean {
+  has(secret: Secret): boolean {
     return this.#known.peek(digestOf(secret), { allowStale: true }) !== undefined
   }
 
@@ -58,7 +60,7 @@ export class Accounts {
    * The account of a hash; asks the platform unless it did lately. Many waiting for one hash share one call.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async of(secret: Secret): Promise<Account> {
+  async fetch(secret: Secret): Promise<Account> {
     const digest = digestOf(secret)
     try {
       const account = await this.#known.fetch(digest, { context: secret })
@@ -71,19 +73,33 @@ export class Accounts {
   }
 
   /** Forgets what is known of an account's hash: the next request validates it again. */
-  forget(account: Account): void {
+  delete(account: Account): void {
     const digest = this.#digests.get(account)
     if (digest !== undefined) this.#known.delete(digest)
   }
 }
 
-/** The account's e-mail; null where the platform lets the hash in but does not tell one. */
+/** The account's e-mail; null where the platform accepts the hash but does not give one. @throws what the platform did. */
 async function emailOf(platform: Platform, secret: Secret): Promise<string | null> {
   try {
     const { email } = read(wireUserData, await platform.get('get_user_data', secret.reveal()))
     return typeof email === 'string' && email.trim() !== '' ? email.trim().toLowerCase() : null
   } catch (error) {
-    if (error instanceof PlatformForbidden) return null
-    throw error
+    if (!(error instanceof PlatformForbidden)) throw error
+    await validateByDevices(platform, secret)
+    return null
+  }
+}
+
+/** An account may lack the permission for its user data, but a firewall that answers 403 to everything is no account. */
+async function validateByDevices(platform: Platform, secret: Secret): Promise<void> {
+  try {
+    await platform.get('get_devices', secret.reveal(), { limit: 1 })
+  } catch (error) {
+    if (!(error instanceof PlatformForbidden)) throw error
+    throw new PlatformUnavailable('get_user_data', 'rejected', {
+      detail: 'status 403, also on get_devices',
+      cause: error,
+    })
   }
 }

@@ -4,9 +4,9 @@ import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
-import { addressName, isSpent, type Limits, type Usage } from '../rate-limit/limiter.js'
+import { addressName, isSpent, type Limits, networkName, type Pending, type Usage } from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used } from '../store/store.js'
-import type { Accounts } from './account-cache.js'
+import type { AccountCache } from './account-cache.js'
 import { allowed, Counted, counted, overspent } from './auth-failure.js'
 import { type Credential, digestOf, type Secret, toCredential, unseal } from './credential.js'
 import { Guesses } from './pending-validations.js'
@@ -19,12 +19,12 @@ const openedMs = 60_000
 
 interface Demo {
   token: string
-  accounts: Accounts
+  accounts: AccountCache
   hash: Secret
 }
 
 export interface IdentitiesOptions {
-  accounts: Accounts
+  accounts: AccountCache
   /** The sandbox account behind the demo token; undefined = no demo. */
   demo: Demo | undefined
   keys: KeyStore
@@ -70,14 +70,11 @@ export class Identities {
       throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
     }
     const { secret } = credential
-    if (!accounts.isKnown(secret)) {
-      const address = addressName(ip)
-      const { limit, used, resetS } = await limits.look(address)
-      if (used + this.#guesses.underWay(address, digestOf(secret)) > limit) {
-        throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, resetS) })
-      }
+    if (!accounts.has(secret)) {
+      const { limit, used, resetS } = await limits.countFailure(ip, 'look', this.#pending(secret))
+      if (used > limit) throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, resetS) })
     }
-    return { account: await accounts.of(secret), secret }
+    return { account: await accounts.fetch(secret), secret }
   }
 
   /**
@@ -87,7 +84,7 @@ export class Identities {
   of(credential: Credential, ip: string): Identity | Promise<Identity> {
     switch (credential.kind) {
       case 'none':
-        throw new ApiError('unauthorized')
+        return this.#none(ip)
       case 'malformed':
         throw new ApiError('invalid_token')
       case 'demo':
@@ -99,22 +96,27 @@ export class Identities {
     }
   }
 
+  /** Nothing was guessed, so it costs the address a request and its network no failure. */
+  async #none(ip: string): Promise<never> {
+    throw new Counted(await this.#options.limits.count(addressName(ip)), new ApiError('unauthorized'))
+  }
+
   #demo(address: string): Identity | Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
     const name = demoName(address)
-    return this.#here(demo.accounts.fresh(demo.hash), demoCaller, name) ?? this.#demoAsked(demo, name)
+    return this.#here(demo.accounts.get(demo.hash), demoCaller, name) ?? this.#demoAsked(demo, name)
   }
 
   async #demoAsked({ accounts, hash }: Demo, name: string): Promise<Identity> {
     const usage = allowed(await this.#options.limits.count(name))
-    const account = await counted(usage, accounts.of(hash))
+    const account = await counted(usage, accounts.fetch(hash))
     return { account, caller: demoCaller, usage }
   }
 
   #hash(secret: Secret, ip: string): Identity | Promise<Identity> {
-    const fresh = this.#options.accounts.fresh(secret)
-    return this.#here(fresh, hashCaller, hashName(secret)) ?? this.#hashAsked(secret, fresh, addressName(ip))
+    const fresh = this.#options.accounts.get(secret)
+    return this.#here(fresh, hashCaller, hashName(secret)) ?? this.#hashAsked(secret, fresh, ip)
   }
 
   /** Counted in this process; otherwise nothing is counted. */
@@ -123,16 +125,16 @@ export class Identities {
     return usage && { account, caller, usage }
   }
 
-  async #hashAsked(secret: Secret, fresh: Account | undefined, address: string): Promise<Identity> {
+  async #hashAsked(secret: Secret, fresh: Account | undefined, ip: string): Promise<Identity> {
     const { accounts, limits } = this.#options
     const name = hashName(secret)
     const caller = hashCaller
     if (fresh) return { account: fresh, caller, usage: await limits.count(name) }
-    if (accounts.isKnown(secret)) {
+    if (accounts.has(secret)) {
       const usage = allowed(await limits.count(name))
-      return { account: await counted(usage, accounts.of(secret)), caller, usage }
+      return { account: await counted(usage, accounts.fetch(secret)), caller, usage }
     }
-    const account = await this.#guess(address, secret)
+    const account = await this.#guess(ip, secret)
     return { account, caller, usage: await limits.count(name) }
   }
 
@@ -169,20 +171,20 @@ export class Identities {
       if (!isSpent(usage) && isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
       return { account, caller: { credential: 'api_key', key: record }, usage }
     }
-    const fresh = accounts.fresh(hash)
+    const fresh = accounts.get(hash)
     if (fresh) return opened(fresh)
-    return counted(allowed(usage), this.#accountOf(record, hash, addressName(ip))).then(opened)
+    return counted(allowed(usage), this.#accountOf(record, hash, ip)).then(opened)
   }
 
-  async #accountOf(record: KeyRecord, hash: Secret, address: string): Promise<Account> {
+  async #accountOf(record: KeyRecord, hash: Secret, ip: string): Promise<Account> {
     const { accounts } = this.#options
     if (this.#dead.has(record.digest)) {
-      const account = await this.#guess(address, hash)
+      const account = await this.#guess(ip, hash)
       this.#dead.delete(record.digest)
       return account
     }
     try {
-      return await accounts.of(hash)
+      return await accounts.fetch(hash)
     } catch (error) {
       if (error instanceof PlatformRefused) this.#dead.set(record.digest, true)
       throw error
@@ -198,22 +200,23 @@ export class Identities {
     return hash
   }
 
-  /** Validates a hash nobody knows yet, unless its address has spent its budget on failures. */
-  async #guess(address: string, secret: Secret): Promise<Account> {
+  /** Validates a hash nobody knows yet, unless its address or network has spent its budget on failures. */
+  async #guess(ip: string, secret: Secret): Promise<Account> {
     const { accounts, limits } = this.#options
-    const digest = digestOf(secret)
-    const usage = await limits.look(address)
-    if (usage.used + this.#guesses.underWay(address, digest) >= usage.limit) {
-      throw new Counted(overspent(await limits.count(address)), undefined)
-    }
-    const end = this.#guesses.begin(address, digest)
+    const usage = await limits.lookFailures(ip, this.#pending(secret))
+    if (usage.used >= usage.limit) throw new Counted(overspent(await limits.countFailure(ip)), undefined)
+    const end = this.#guesses.begin([addressName(ip), networkName(ip)], digestOf(secret))
     try {
-      return await accounts.of(secret)
+      return await accounts.fetch(secret)
     } catch (error) {
       // Counted before it stops being under way, so that no other guess slips between.
-      throw new Counted(await limits.count(address), error)
+      throw new Counted(await limits.countFailure(ip), error)
     } finally {
       end()
     }
+  }
+
+  #pending(secret: Secret): Pending {
+    return (name) => this.#guesses.underWay(name, digestOf(secret))
   }
 }

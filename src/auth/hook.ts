@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ApiError } from '../errors.js'
-import { addressName, admit, type Limits } from '../rate-limit/limiter.js'
+import { admit, type Limits } from '../rate-limit/limiter.js'
 import { Counted } from './auth-failure.js'
 import type { Identities, Identity } from './authenticator.js'
 import { type Credential, parseCredential } from './credential.js'
@@ -40,7 +40,7 @@ export function authentication({ identities, demoToken, limits, clock }: AuthOpt
   /** @returns what a failure is answered with, once it has been counted. */
   const turnAway = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> => {
     const { usage, cause } =
-      error instanceof Counted ? error : { usage: await limits.count(addressName(request.ip)), cause: error }
+      error instanceof Counted ? error : { usage: await limits.countFailure(request.ip), cause: error }
     admit(reply, usage)
     return cause as ApiError
   }

@@ -11,16 +11,23 @@ export class Guesses {
     return digests ? digests.size - (digests.has(digest) ? 1 : 0) : 0
   }
 
-  /** To be told of the end by calling what this returns. */
-  begin(address: string, digest: string): () => void {
-    const digests = this.#waiting.get(address) ?? new Map<string, number>()
-    this.#waiting.set(address, digests)
+  /** Begins a validation whose failure will be counted under these names; to be ended by calling what this returns. */
+  begin(names: readonly (string | undefined)[], digest: string): () => void {
+    const ends = names.map((name) => (name === undefined ? () => {} : this.#begin(name, digest)))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
+  #begin(name: string, digest: string): () => void {
+    const digests = this.#waiting.get(name) ?? new Map<string, number>()
+    this.#waiting.set(name, digests)
     digests.set(digest, (digests.get(digest) ?? 0) + 1)
     return () => {
       const left = (digests.get(digest) ?? 1) - 1
       if (left > 0) digests.set(digest, left)
       else digests.delete(digest)
-      if (digests.size === 0) this.#waiting.delete(address)
+      if (digests.size === 0) this.#waiting.delete(name)
     }
   }
 }

@@ -13,6 +13,12 @@ export type Counting = (
 /** The plugin is given no limit of its own: an API key's limit arrives together with its count. */
 export const uncapped = Number.MAX_SAFE_INTEGER
 
+/** Failed credentials of an IPv6 /56, which holds 256 /64s and is what providers give a household, as a multiple of an address's budget. */
+const networkBudgets = 4
+
+/** Validations in flight whose failures will be counted under this name. */
+export type Pending = (name: string) => number
+
 /** Where one name stands in its window. */
 export interface Usage {
   limit: number
@@ -58,24 +64,47 @@ export class Limits {
     return count && this.#of(count)
   }
 
-  /** One more request of this name. */
-  count(name: string): Promise<Usage> {
-    return this.#usage(name, true)
+  /** Counts a request of this name. */
+  count(name: string, limit = this.max): Promise<Usage> {
+    return this.#usage(name, true, limit)
   }
 
-  /** Where the name stands, without counting. */
-  look(name: string): Promise<Usage> {
-    return this.#usage(name, false)
+  /** The usage of this name, without counting. */
+  look(name: string, limit = this.max): Promise<Usage> {
+    return this.#usage(name, false, limit)
+  }
+
+  /** Counts a failed credential of this address and, for IPv6, of its /56. @param ofAddress how the address itself is counted. */
+  countFailure(ip: string, ofAddress: 'count' | 'look' = 'count', pending: Pending = () => 0): Promise<Usage> {
+    return this.#failures(ip, ofAddress, 'count', pending)
+  }
+
+  /** How far this address, or for IPv6 its /56, has used up its budget of failed credentials. */
+  lookFailures(ip: string, pending: Pending): Promise<Usage> {
+    return this.#failures(ip, 'look', 'look', pending)
+  }
+
+  /** The usage of the address; where its /56 has fewer failures left, the usage shows that. */
+  async #failures(ip: string, ofAddress: 'count' | 'look', ofNetwork: 'count' | 'look', pending: Pending) {
+    const [address, network] = [addressName(ip), networkName(ip)]
+    const [own, shared] = await Promise.all([
+      this[ofAddress](address),
+      network === undefined ? undefined : this[ofNetwork](network, this.max * networkBudgets),
+    ])
+    const used = own.used + pending(address)
+    if (!shared || network === undefined) return { ...own, used }
+    const usedOfShared = this.max - (shared.limit - shared.used - pending(network))
+    return usedOfShared > used ? { ...shared, limit: this.max, used: usedOfShared } : { ...own, used }
   }
 
   #of({ current, ttlMs }: Count): Usage {
     return { limit: this.max, used: current, resetS: Math.ceil(ttlMs / 1000) }
   }
 
-  async #usage(name: string, increment: boolean): Promise<Usage> {
+  async #usage(name: string, increment: boolean, limit: number): Promise<Usage> {
     const result = await this.#counting({ name, routeOptions: {} } as Named as unknown as FastifyRequest, { increment })
     if (result.isAllowed) throw new Error('the limiter has no allow list')
-    return { limit: this.max, used: result.max - result.remaining, resetS: result.ttlInSeconds }
+    return { limit, used: result.max - result.remaining, resetS: result.ttlInSeconds }
   }
 }
 
@@ -105,20 +134,29 @@ export function admit(reply: FastifyReply, usage: Usage): void {
   if (isSpent(usage)) throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) })
 }
 
-/** Who an address counts as: an IPv4 address itself, an IPv6 address its /64, since a household owns all of that. */
+/** The name an address is counted under: an IPv4 address itself, an IPv6 address as its /64, which one household owns. */
 export function addressName(ip: string): string {
-  if (!ip.includes(':')) return `ip:${ip}`
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
-  if (mapped) return `ip:${mapped[1]}`
-  return `ip:${isIPv6(ip) ? prefix64(ip) : ip}`
+  const ipv4 = ipv4In(ip)
+  return `ip:${ipv4 ?? (isIPv6(ip) ? prefixOf(ip, 64) : ip)}`
 }
 
-/** The first four groups of an IPv6 address, written out. */
-function prefix64(ip: string): string {
-  const [head = '', tail] = ip.replace(/%.*$/, '').toLowerCase().split('::')
+/** The name under which failed credentials are counted beside the address: the /56 of an IPv6 address, else none. */
+export function networkName(ip: string): string | undefined {
+  return ipv4In(ip) === undefined && isIPv6(ip) ? `net:${prefixOf(ip, 56)}` : undefined
+}
+
+/** The address itself if it is no IPv6, or the IPv4 address mapped into one. */
+function ipv4In(ip: string): string | undefined {
+  return ip.includes(':') ? /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] : ip
+}
+
+/** The first bits of an IPv6 address, written out as four groups. */
+function prefixOf(ip: string, bits: 56 | 64): string {
+  const [head = '', tail] = ip.replace(/%.*$/, '').split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
-  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${groups.join(':')}::/64`
+  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16))
+  if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
 }
