@@ -1,11 +1,12 @@
 /** `POST`, `GET` and `DELETE /v1/keys`: making, listing and revoking API keys. Knows no store but its verbs. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { newKey, ownerOf, type Secret, seal } from '../auth/credential.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
+import { admit, isSpent, type Limits } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, Key, RevokedKey, toKey, toLabel } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import type { KeyStore } from '../store/store.js'
@@ -16,13 +17,21 @@ const dayMs = 24 * 60 * 60 * 1000
 export interface CreationNeeds {
   keys: KeyStore
   clock: () => number
+  /** Active keys per account. */
   maxKeys: number
+  limits: Limits
   /** The account of a platform hash sent in a body. @throws ApiError `invalid_token` or what the platform did. */
   accountOf: (hash: string, ip: string) => Promise<{ account: Account; secret: Secret }>
 }
 
 /** The route that needs no header; whoever registers it counts it per address. */
-export function keyCreation(app: App, { keys, clock, maxKeys, accountOf }: CreationNeeds): void {
+export function keyCreation(app: App, { keys, clock, maxKeys, limits, accountOf }: CreationNeeds): void {
+  const maxCreations = Math.max(1, Math.floor(limits.max / 5))
+  /** A loop of create, spend and revoke gets at most maxCreations × limits.max responses per window: every key has a budget of its own. */
+  const countCreation = async (account: Account, reply: FastifyReply): Promise<void> => {
+    const usage = await limits.count(`create:${account.id}`, maxCreations)
+    if (isSpent(usage)) admit(reply, usage)
+  }
   app.post(
     '/keys',
     {
@@ -37,8 +46,9 @@ export function keyCreation(app: App, { keys, clock, maxKeys, accountOf }: Creat
       },
       preValidation: async ({ body }) => trimLabel(body),
     },
-    async ({ body, ip }) => {
+    async ({ body, ip }, reply) => {
       const { account, secret } = await accountOf(body.platform_hash, ip)
+      await countCreation(account, reply)
       const { key, digest, hint } = newKey()
       const createdAt = clock()
       const expiresAt = createdAt + (body.expires_in_days ?? 365) * dayMs
