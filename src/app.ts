@@ -1,21 +1,13 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
-import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
 import { AccountCache } from './auth/account-cache.js'
-import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
+import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
 import { Positions } from './devices/device-cache.js'
-import {
-  countAddress,
-  type EdgesNeeds,
-  edgeOptions,
-  installEdges,
-  methodGuard,
-  showLimits,
-} from './http/error-handler.js'
+import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
 import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
 import type { App } from './http/types.js'
 import type { Log } from './ops/log.js'
@@ -23,8 +15,9 @@ import type { Metrics, Realm } from './ops/metrics.js'
 import { Words } from './ops/unknown-values.js'
 import { type CallReport, Platform } from './platform/client.js'
 import { ReadingThread } from './platform/thread.js'
-import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
-import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
+import { FailoverCounters } from './rate-limit/counters.js'
+import { countAddress, showLimits } from './rate-limit/hooks.js'
+import { Limits } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
@@ -87,15 +80,23 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook('onClose', () => parts.close())
   app.decorateRequest('account')
   app.decorateRequest('caller')
-  const limits = await countRequests(app, config, { ...deps, store })
-  const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
+  const limits = openLimits(config, { ...deps, store })
+  const authenticator = new Authenticator({
+    accounts: parts.accounts,
+    demo: parts.demo,
+    keys: store.keys,
+    limits,
+    clock,
+  })
   metrics.watch(parts.positions, () => store.up())
 
   installEdges(app, needs)
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
+  await app.register((api) => serve(api, { config, store, clock, parts, limits, authenticator, shed }), {
+    prefix: '/api',
+  })
   guardMethods()
   return app
 }
@@ -103,7 +104,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
   accounts: AccountCache
-  demo: IdentitiesOptions['demo']
+  demo: AuthenticatorOptions['demo']
   positions: Positions
   translate: Translate
   platformState: () => PlatformState
@@ -166,9 +167,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   }
 }
 
-/** Counting by @fastify/rate-limit, in the shared store where there is one. */
-async function countRequests(app: App, config: Config, { store, clock, logger, metrics }: Deps): Promise<Limits> {
-  const counters = new FailoverStore({
+/** The request limits, counted in the shared store where there is one. */
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
+  const counters = new FailoverCounters({
     shared: store.counters,
     up: () => store.up(),
     clock,
@@ -178,24 +179,8 @@ async function countRequests(app: App, config: Config, { store, clock, logger, m
         ? logger.info('counting requests in Redis again')
         : logger.warn({ err }, 'Redis away: counting requests in process'),
   })
-  await app.register(rateLimit, {
-    global: false,
-    max: uncapped,
-    timeWindow: config.rateLimitWindowMs,
-    keyGenerator: nameOf,
-    store: class implements LimiterStore {
-      incr = counters.incr.bind(counters)
-      read = counters.read.bind(counters)
-      child = (): LimiterStore => counters
-    },
-  })
-  return new Limits({
-    counting: app.createRateLimit({}),
-    here: (name, windowMs) => counters.incrHere(name, windowMs),
-    max: config.rateLimitMax,
-    windowMs: config.rateLimitWindowMs,
-    onShared: () => metrics.counted('shared'),
-  })
+  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
+  return new Limits({ counters, max, windowMs, onShared: () => metrics.counted('shared') })
 }
 
 interface Served {
@@ -204,12 +189,12 @@ interface Served {
   clock: () => number
   parts: Parts
   limits: Limits
-  identities: Identities
+  authenticator: Authenticator
   shed: onRequestHookHandler
 }
 
 /** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, identities, shed }: Served): Promise<void> {
+async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
   const { positions, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
@@ -222,7 +207,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
   const v1 = { prefix: '/v1' }
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', authentication({ identities, demoToken: parts.demo?.token, limits, clock }))
+    behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
     devices(behindCredential, { positions })
     geofences(behindCredential, { translate })
     events(behindCredential, { positions, translate })
@@ -237,7 +222,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
     open.addHook('onRequest', shed)
     open.addHook('onRequest', countAddress(limits))
     const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, accountOf: identities.ofHash })
+    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, authenticator })
   }, v1)
 }
 

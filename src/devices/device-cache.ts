@@ -1,6 +1,6 @@
 /** Last positions per account: an LRU bounded in bytes, seconds of life, one platform call for many waiting. Knows no request. */
 import { LRUCache } from 'lru-cache'
-import { neverBack } from '../lib/monotonic-clock.js'
+import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
 import { Digest } from '../platform/digest.js'
 import type { WireDevice } from '../platform/wire.js'
@@ -37,7 +37,7 @@ export class Positions {
 
   constructor(options: PositionsOptions) {
     const { ttlMs, maxBytes, clock } = options
-    const steady = neverBack(clock)
+    const steady = monotonicClock(clock)
     this.#clock = clock
     this.#options = options
     this.#cache = new LRUCache({

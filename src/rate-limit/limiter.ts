@@ -1,25 +1,19 @@
-/** Who is counted, how many requests they have, and what a 429 says. Knows no credential and no platform. */
+/**
+ * Request limits: the names that requests are counted under, their usage, and the headers and errors made of it. @fastify/rate-limit
+ * cannot do this: it counts Fastify requests, but a client error has none, and an API key is counted by the call that looks it up.
+ */
 import { isIPv6 } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
-import type { Count } from '../store/store.js'
+import type { Count, Counters } from '../store/store.js'
 
-/** What `createRateLimit` of @fastify/rate-limit makes. */
-export type Counting = (
-  request: FastifyRequest,
-  options?: { increment?: boolean },
-) => Promise<{ isAllowed: true } | { isAllowed: false; max: number; remaining: number; ttlInSeconds: number }>
-
-/** The plugin is given no limit of its own: an API key's limit arrives together with its count. */
-export const uncapped = Number.MAX_SAFE_INTEGER
-
-/** Failed credentials of an IPv6 /56, which holds 256 /64s and is what providers give a household, as a multiple of an address's budget. */
+/**
+ * Failed credentials of one IPv6 /56 per window, as a multiple of those of one address. A subscriber gets up to a /56, which is 256 /64s:
+ * rotating through them gains this much.
+ */
 const networkBudgets = 4
 
-/** Validations in flight whose failures will be counted under this name. */
-export type Pending = (name: string) => number
-
-/** Where one name stands in its window. */
+/** How much of its limit a name has used in the current window. */
 export interface Usage {
   limit: number
   used: number
@@ -28,96 +22,75 @@ export interface Usage {
 }
 
 export interface LimitsOptions {
-  counting: Counting
-  /** Counts in the same windows as `counting` without a promise; undefined where others must be asked. */
-  here: (name: string, windowMs: number) => Count | undefined
+  counters: Counters
+  /** Requests per name and window. */
   max: number
   windowMs: number
-  /** Told of every request that the shared store counted by itself. */
+  /** Called for every request that the store has counted by itself. */
   onShared: () => void
 }
 
-/** Counts by name. The names: `ip:<address>`, `demo:<address>`, `hash:<fingerprint>`, `key:<fingerprint>`. */
+/** Usage by name: `ip:<address>`, `net:<IPv6 /56>`, `demo:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number
-  readonly #counting: Counting
-  readonly #here: LimitsOptions['here']
+  readonly #counters: Counters
   readonly #onShared: () => void
-  constructor({ counting, here, max, windowMs, onShared }: LimitsOptions) {
-    this.#counting = counting
-    this.#here = here
+
+  constructor({ counters, max, windowMs, onShared }: LimitsOptions) {
     this.max = max
     this.windowMs = windowMs
+    this.#counters = counters
     this.#onShared = onShared
   }
 
-  /** Where a name stands that the shared store has counted by itself. */
-  shared(count: Count): Usage {
+  /** Counts one request. */
+  async count(name: string, limit = this.max): Promise<Usage> {
+    return toUsage(await this.#counters.increment(name, this.windowMs), limit)
+  }
+
+  /** The usage of a request that the store has counted by itself. */
+  counted(count: Count, limit: number): Usage {
     this.#onShared()
-    return this.#of(count)
+    return toUsage(count, limit)
   }
 
-  /** One more request of this name, where that takes no waiting; otherwise nothing is counted. */
-  countHere(name: string): Usage | undefined {
-    const count = this.#here(name, this.windowMs)
-    return count && this.#of(count)
+  /** The usage without counting. */
+  async read(name: string, limit = this.max): Promise<Usage> {
+    return toUsage(await this.#counters.read(name), limit)
   }
 
-  /** Counts a request of this name. */
-  count(name: string, limit = this.max): Promise<Usage> {
-    return this.#usage(name, true, limit)
+  /** Counts a failed credential on all its budgets. @returns the usage of the tightest, as requests of the address. */
+  async countFailure(ip: string): Promise<Usage> {
+    const usages = await Promise.all(this.#failureBudgets(ip).map(({ name, limit }) => this.count(name, limit)))
+    const inRequests = usages.map((usage) => ({ ...usage, limit: this.max, used: this.max - usage.limit + usage.used }))
+    return inRequests.reduce((a, b) => (b.used > a.used ? b : a))
   }
 
-  /** The usage of this name, without counting. */
-  look(name: string, limit = this.max): Promise<Usage> {
-    return this.#usage(name, false, limit)
+  /** Counts a failed credential whose request has been counted on its address already. */
+  async countFailureOfNetwork(ip: string): Promise<void> {
+    const [, network] = this.#failureBudgets(ip)
+    if (network) await this.count(network.name, network.limit)
   }
 
-  /** Counts a failed credential of this address and, for IPv6, of its /56. @param ofAddress how the address itself is counted. */
-  countFailure(ip: string, ofAddress: 'count' | 'look' = 'count', pending: Pending = () => 0): Promise<Usage> {
-    return this.#failures(ip, ofAddress, 'count', pending)
+  /** The usage of every budget that a failed credential is counted on. */
+  readFailures(ip: string): Promise<(Usage & { name: string })[]> {
+    const budgets = this.#failureBudgets(ip)
+    return Promise.all(budgets.map(async ({ name, limit }) => ({ name, ...(await this.read(name, limit)) })))
   }
 
-  /** How far this address, or for IPv6 its /56, has used up its budget of failed credentials. */
-  lookFailures(ip: string, pending: Pending): Promise<Usage> {
-    return this.#failures(ip, 'look', 'look', pending)
-  }
-
-  /** The usage of the address; where its /56 has fewer failures left, the usage shows that. */
-  async #failures(ip: string, ofAddress: 'count' | 'look', ofNetwork: 'count' | 'look', pending: Pending) {
-    const [address, network] = [addressName(ip), networkName(ip)]
-    const [own, shared] = await Promise.all([
-      this[ofAddress](address),
-      network === undefined ? undefined : this[ofNetwork](network, this.max * networkBudgets),
-    ])
-    const used = own.used + pending(address)
-    if (!shared || network === undefined) return { ...own, used }
-    const usedOfShared = this.max - (shared.limit - shared.used - pending(network))
-    return usedOfShared > used ? { ...shared, limit: this.max, used: usedOfShared } : { ...own, used }
-  }
-
-  #of({ current, ttlMs }: Count): Usage {
-    return { limit: this.max, used: current, resetS: Math.ceil(ttlMs / 1000) }
-  }
-
-  async #usage(name: string, increment: boolean, limit: number): Promise<Usage> {
-    const result = await this.#counting({ name, routeOptions: {} } as Named as unknown as FastifyRequest, { increment })
-    if (result.isAllowed) throw new Error('the limiter has no allow list')
-    return { limit, used: result.max - result.remaining, resetS: result.ttlInSeconds }
+  #failureBudgets(ip: string): { name: string; limit: number }[] {
+    const network = networkName(ip)
+    const own = { name: addressName(ip), limit: this.max }
+    return network === undefined ? [own] : [own, { name: network, limit: this.max * networkBudgets }]
   }
 }
 
-/** All the limiter reads of a request; so a refusal of the HTTP parser, which never becomes a request, is counted too. */
-interface Named {
-  name: string
-  routeOptions: Record<string, never>
-}
-
-/** The key generator of the limiter: the name that `Limits` passes in place of a request. */
-export const nameOf = (request: FastifyRequest): string => (request as unknown as Named).name
-
-export const isSpent = (usage: Usage): boolean => usage.used > usage.limit
+const toUsage = ({ current, ttlMs }: Count, limit: number): Usage => ({
+  limit,
+  used: current,
+  resetS: Math.ceil(ttlMs / 1000),
+})
 
 /** The three headers of every response (spec.md, Limits). */
 export function limitHeaders({ limit, used, resetS }: Usage): Record<string, string> {
@@ -128,35 +101,43 @@ export function limitHeaders({ limit, used, resetS }: Usage): Record<string, str
   }
 }
 
-/** @throws ApiError `rate_limit_exceeded` when the usage is over its limit. Sets the headers either way. */
+export const isExceeded = ({ used, limit }: Usage): boolean => used > limit
+
+/** The 429 of a usage over its limit. */
+export function limitError(usage: Usage): ApiError | undefined {
+  return isExceeded(usage) ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) }) : undefined
+}
+
+/** Sets the rate-limit headers. @throws ApiError `rate_limit_exceeded`. */
 export function admit(reply: FastifyReply, usage: Usage): void {
   reply.headers(limitHeaders(usage))
-  if (isSpent(usage)) throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) })
+  const error = limitError(usage)
+  if (error) throw error
 }
 
-/** The name an address is counted under: an IPv4 address itself, an IPv6 address as its /64, which one household owns. */
-export function addressName(ip: string): string {
-  const ipv4 = ipv4In(ip)
-  return `ip:${ipv4 ?? (isIPv6(ip) ? prefixOf(ip, 64) : ip)}`
+/** Longest address that is kept: a proxy may forward any text as one. */
+const maxAddressLength = 64
+
+const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** The name an address is counted under: an IPv6 address as its /64, which one subscriber owns. A connection that was reset has none. */
+export function addressName(ip = ''): string {
+  return `ip:${ipv6Prefix(ip, 64) ?? mappedIpv4.exec(ip)?.[1] ?? ip.slice(0, maxAddressLength)}`
 }
 
-/** The name under which failed credentials are counted beside the address: the /56 of an IPv6 address, else none. */
-export function networkName(ip: string): string | undefined {
-  return ipv4In(ip) === undefined && isIPv6(ip) ? `net:${prefixOf(ip, 56)}` : undefined
+/** The name under which failed credentials are counted as well; undefined for IPv4. */
+function networkName(ip = ''): string | undefined {
+  const prefix = ipv6Prefix(ip, 56)
+  return prefix === undefined ? undefined : `net:${prefix}`
 }
 
-/** The address itself if it is no IPv6, or the IPv4 address mapped into one. */
-function ipv4In(ip: string): string | undefined {
-  return ip.includes(':') ? /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] : ip
-}
-
-/** The first bits of an IPv6 address, written out as four groups. */
-function prefixOf(ip: string, bits: 56 | 64): string {
-  const [head = '', tail] = ip.replace(/%.*$/, '').split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
-  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16))
+/** The first bits of an IPv6 address in one spelling; undefined for IPv4, mapped or not. */
+function ipv6Prefix(ip: string, bits: 56 | 64): string | undefined {
+  if (!ip.includes(':') || !isIPv6(ip) || mappedIpv4.test(ip)) return undefined
+  const [address = ''] = ip.split('%', 1)
+  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : []
+  const groups = [...before, ...zeros, ...(after ?? [])].slice(0, 4).map((group) => Number.parseInt(group, 16))
   if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00
   return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
 }
