@@ -1,22 +1,14 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
 import { getHeapStatistics } from 'node:v8'
-import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
-import { Accounts } from './auth/account-cache.js'
-import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
+import { AccountCache } from './auth/account-cache.js'
+import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
 import { DeviceCache } from './devices/device-cache.js'
-import {
-  countAddress,
-  type EdgesNeeds,
-  edgeOptions,
-  installEdges,
-  methodGuard,
-  showLimits,
-} from './http/error-handler.js'
+import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
 import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
 import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
@@ -26,8 +18,9 @@ import { Words } from './ops/unknown-values.js'
 import { Platform } from './platform/client.js'
 import { meanings } from './platform/errors.js'
 import type { WorkerClient } from './platform/worker-client.js'
-import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
-import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
+import { FailoverCounters } from './rate-limit/counters.js'
+import { countAddress, showLimits } from './rate-limit/hooks.js'
+import { Limits } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
@@ -74,7 +67,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     log: logger,
     onRefused: (account) => {
       parts.positions.delete(account)
-      parts.accounts.forget(account)
+      parts.accounts.delete(account)
     },
     onAnswered: metrics.answered,
     isDraining,
@@ -92,23 +85,31 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook('onClose', () => parts.close())
   app.decorateRequest('account')
   app.decorateRequest('caller')
-  const limits = await countRequests(app, config, { ...deps, store })
-  const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
+  const limits = openLimits(config, { ...deps, store })
+  const authenticator = new Authenticator({
+    accounts: parts.accounts,
+    demo: parts.demo,
+    keys: store.keys,
+    limits,
+    clock,
+  })
   metrics.watch(parts.positions, () => store.up())
 
   installEdges(app, needs)
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
+  await app.register((api) => serve(api, { config, store, clock, parts, limits, authenticator, shed }), {
+    prefix: '/api',
+  })
   guardMethods()
   return app
 }
 
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
-  accounts: Accounts
-  demo: IdentitiesOptions['demo']
+  accounts: AccountCache
+  demo: AuthenticatorOptions['demo']
   positions: DeviceCache
   translate: Translate
   platformState: () => PlatformState
@@ -128,7 +129,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   const platforms: Platform[] = []
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget({ maxBytes: heapBytes / 4, maxBytesPerOwner: heapBytes / 8 })
-  const accountsAt = (url: string, realm: Realm): Accounts => {
+  const accountsAt = (url: string, realm: Realm): AccountCache => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
@@ -145,7 +146,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
       },
     })
     platforms.push(platform)
-    return new Accounts({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
+    return new AccountCache({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
   }
   const url = config.platformUrl ?? sandbox?.url
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
@@ -173,9 +174,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   }
 }
 
-/** Counting by @fastify/rate-limit, in the shared store where there is one. */
-async function countRequests(app: App, config: Config, { store, clock, logger, metrics }: Deps): Promise<Limits> {
-  const counters = new FailoverStore({
+/** The request limits, counted in the shared store where there is one. */
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
+  const counters = new FailoverCounters({
     shared: store.counters,
     up: () => store.up(),
     clock,
@@ -185,24 +186,8 @@ async function countRequests(app: App, config: Config, { store, clock, logger, m
         ? logger.info('counting requests in Redis again')
         : logger.warn({ err }, 'Redis away: counting requests in process'),
   })
-  await app.register(rateLimit, {
-    global: false,
-    max: uncapped,
-    timeWindow: config.rateLimitWindowMs,
-    keyGenerator: nameOf,
-    store: class implements LimiterStore {
-      incr = counters.incr.bind(counters)
-      read = counters.read.bind(counters)
-      child = (): LimiterStore => counters
-    },
-  })
-  return new Limits({
-    counting: app.createRateLimit({}),
-    here: (name, windowMs) => counters.incrHere(name, windowMs),
-    max: config.rateLimitMax,
-    windowMs: config.rateLimitWindowMs,
-    onShared: () => metrics.counted('shared'),
-  })
+  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
+  return new Limits({ counters, max, windowMs, onShared: () => metrics.counted('shared') })
 }
 
 interface Served {
@@ -211,12 +196,12 @@ interface Served {
   clock: () => number
   parts: Parts
   limits: Limits
-  identities: Identities
+  authenticator: Authenticator
   shed: onRequestHookHandler
 }
 
 /** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, identities, shed }: Served): Promise<void> {
+async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
   const { positions, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
@@ -229,7 +214,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
   const v1 = { prefix: '/v1' }
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', authentication({ identities, demoToken: parts.demo?.token, limits, clock }))
+    behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
     devices(behindCredential, { positions })
     geofences(behindCredential, { translate })
     events(behindCredential, { positions, translate })
@@ -244,7 +229,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
     open.addHook('onRequest', shed)
     open.addHook('onRequest', countAddress(limits))
     const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: identities.ofHash })
+    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, authenticator })
   }, v1)
 }
 

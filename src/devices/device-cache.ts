@@ -1,6 +1,6 @@
 /** The last known devices of each account: an LRU bounded in bytes, with a TTL of seconds and one platform call for all who wait. */
 import { LRUCache } from 'lru-cache'
-import { neverBack as monotonicClock } from '../lib/monotonic-clock.js'
+import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import type { Device } from '../resources/device.js'
