@@ -9,6 +9,7 @@ import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
+import type { OnDamaged } from './store/damage.js'
 import { openStore } from './store/open.js'
 
 /** How long a balancer that watches `/ready` has to look elsewhere, while everything is still answered. */
@@ -36,7 +37,8 @@ async function run(config: Config): Promise<void> {
   let draining = false
   const isDraining = (): boolean => draining
   const onError = (err: Error): void => logger.warn({ err }, 'store')
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError })
+  const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
+  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
   // Also beside a real platform, as long as there is a demo token to answer.
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()

@@ -130,7 +130,7 @@ async function ask(base: string, path: string, credential?: string, init: Reques
 /** An embedded store in a folder of its own. */
 export async function embeddedStore(t: Test, clock: () => number = Date.now): Promise<Store> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {} })
+  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {}, onDamaged: () => {} })
   t.teardown(async () => {
     await store.close()
     await rm(dataDir, { recursive: true, force: true })

@@ -28,7 +28,7 @@ async function keyOf({ get }: Gateway, hash = someHash): Promise<{ id: string; k
 }
 
 async function redisStore(t: Test, redisUrl: string): Promise<Store> {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   return store
 }

@@ -293,7 +293,7 @@ t.test(
 )
 
 const sharing = async (t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> => {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   return gateway(t, { env, store })
 }
