@@ -9,8 +9,9 @@ import { type Credential, parseCredential } from './credential.js'
 
 /** Answers to a key with less time left than this say when it expires. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
-/** Headers remembered at once. */
-const mostRead = 10_000
+/** Headers in the cache, and the length of the longest: 13 MB at most. */
+const maxHeaders = 10_000
+const maxHeaderLength = 640
 
 export interface AuthOptions {
   identities: Identities
@@ -24,7 +25,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, next: (error?: Error)
 /** @returns a hook that fails with ApiError or with what the platform or the store did. */
 export function authentication({ identities, demoToken, limits, clock }: AuthOptions): Hook {
   /** Headers whose credential was good, as they were read: to take one apart and to hash it costs as much as a look-up. */
-  const good = new LRUCache<string, Credential>({ max: mostRead })
+  const good = new LRUCache<string, Credential>({ max: maxHeaders })
 
   /** @throws ApiError when the usage is spent. */
   const letIn = ({ account, caller, usage }: Identity, request: FastifyRequest, reply: FastifyReply): void => {
@@ -56,7 +57,7 @@ export function authentication({ identities, demoToken, limits, clock }: AuthOpt
         next(error as ApiError)
         return
       }
-      if (read === undefined) good.set(header, credential)
+      if (read === undefined && header.length <= maxHeaderLength) good.set(header, credential)
       next()
     }
     const failed = (error: unknown): void => void turnAway(error, request, reply).then(next, next)

@@ -25,7 +25,7 @@ export class Exchange {
 
   constructor({ url, connections, connectTimeoutMs }: ExchangeOptions) {
     const { origin, pathname } = new URL(url)
-    this.#path = pathname.replace(/\/+$/, '')
+    this.#path = pathname.replace(/(?<!\/)\/+$/, '')
     // The one deadline is the caller's signal; undici's own timers are coarse and would only confuse the cause.
     this.#pool = new Pool(origin, {
       connections,

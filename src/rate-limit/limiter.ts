@@ -115,7 +115,8 @@ export function addressName(ip: string): string {
 
 /** The first four groups of an IPv6 address, written out. */
 function prefix64(ip: string): string {
-  const [head = '', tail] = ip.replace(/%.*$/, '').toLowerCase().split('::')
+  const [address = ''] = ip.toLowerCase().split('%')
+  const [head = '', tail] = address.split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
