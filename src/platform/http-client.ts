@@ -42,7 +42,7 @@ export class HttpClient {
 
   constructor({ url, connections, connectTimeoutMs }: HttpClientOptions) {
     const { origin, pathname } = new URL(url)
-    this.#basePath = pathname.replace(/\/+$/, '')
+    this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
     this.#pool = new Pool(origin, {
       connections,

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000
 const YEAR_FIRST = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/
 const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)/
 const CLOCK =
-  /^(?:[Tt]|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(?:[Zz]|[+-]\d{2}:?\d{2})?$/
+  /^(?:[Tt]|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:\s*([AaPp])\.?[Mm]\.?)?(?:\s*(?:[Zz]|[+-]\d{2}:?\d{2}))?\s*$/
 
 /** Already as we write it, on a day that every month has: nearly all of what a long history holds. */
 const PLAIN = /^(?:19[89]|2\d\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
@@ -136,7 +136,7 @@ export function durationSeconds(value: Scalar): number | undefined {
   if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
   if (!/^(?:\d{1,9}\s*\p{L}+\.?\s*)+$/u.test(text)) return undefined
   let total = 0
-  for (const [, amount, word] of text.matchAll(/(\d+)\s*(\p{L}+)/gu)) {
+  for (const [, amount, word] of text.matchAll(/(\d{1,9})\s*(\p{L}+)/gu)) {
     const seconds = Object.hasOwn(SECONDS, word ?? '') ? SECONDS[word ?? ''] : undefined
     if (seconds === undefined) return undefined
     total += Number(amount) * seconds

@@ -9,7 +9,7 @@ const kmPer: Record<string, number> = { mi: MILE_KM, mile: MILE_KM, miles: MILE_
 const kmhPer: Record<string, number> = { mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM }
 const metresPer: Record<string, number> = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
 
-const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
 const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+))(.*)$/s
