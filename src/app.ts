@@ -20,7 +20,7 @@ import { headerLimits, installGuards, timeLimits } from './http/server-limits.js
 import type { App } from './http/types.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { Words } from './ops/unknown-values.js'
+import { UnknownValues } from './ops/unknown-values.js'
 import { type CallReport, Platform } from './platform/client.js'
 import { ReadingThread } from './platform/thread.js'
 import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
@@ -115,9 +115,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
   }
-  const words = new Words({
+  const unknownValues = new UnknownValues({
     onUnknown: metrics.unknownWord,
-    onNew: (found) => logger.warn(found, 'the platform uses a word the gateway does not know'),
+    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
@@ -149,7 +149,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
     maxBytes: config.cacheMaxBytes,
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onRows: (rows) => words.see('get_devices', rows),
+    onRows: (rows) => unknownValues.check('get_devices', rows),
     onLookup: metrics.looked,
     onEvicted: metrics.evicted,
   })
@@ -160,7 +160,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
         ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
         : undefined,
     positions,
-    translate: translator(onSkipped, words.see),
+    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => platformState,
     close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
   }
