@@ -1,5 +1,4 @@
-/** `GET /v1/alerts`. Knows no platform. */
-
+/** `GET /v1/alerts`. */
 import type { Positions } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Alert, toAlert } from '../resources/alert.js'
@@ -13,17 +12,17 @@ export function alerts(app: App, { positions, translate }: { positions: Position
       schema: {
         operationId: 'listAlerts',
         summary: 'List alerts',
-        description: 'The rules the account has configured, with the devices they watch.',
+        description: 'The configured rules of the account, each with the devices it is assigned to.',
         tags: ['Alerts'],
         querystring: ListQuery,
         response: { 200: ListOf(Alert) },
       },
     },
     async (request) => {
-      const wanted = queryOf(ListQuery, request)
+      const paging = queryOf(ListQuery, request)
       const [rows, { byId: devices }] = await Promise.all([request.account.alerts(), positions.all(request.account)])
       const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
-      return page(items.sort(byId), wanted)
+      return page(items.sort(byId), paging)
     },
   )
 }

@@ -1,12 +1,11 @@
-/** `GET /v1/history/:device_id`. Knows no platform. */
+/** `GET /v1/history/:device_id`. */
 import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { Positions } from '../devices/device-cache.js'
-import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { History, HistoryQuery, toHistory } from '../resources/history.js'
 import { isDay } from '../resources/zone.js'
-import { deviceOf, PathId, queryOf } from './query.js'
+import { deviceOf, invalid, PathId, queryOf } from './query.js'
 
 export function history(app: App, { positions }: { positions: Positions }): void {
   app.get(
@@ -15,7 +14,7 @@ export function history(app: App, { positions }: { positions: Positions }): void
       schema: {
         operationId: 'getHistory',
         summary: 'Get the history of a device',
-        description: "Where it was, and totals, over whole days of the account's clock, both included.",
+        description: "Positions and totals over whole days of the account's clock, both included.",
         tags: ['History'],
         params: Type.Object({ device_id: PathId('Device id', 1001) }),
         querystring: HistoryQuery,
@@ -34,5 +33,3 @@ export function history(app: App, { positions }: { positions: Positions }): void
     },
   )
 }
-
-const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
