@@ -14,7 +14,7 @@ import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { Words } from './ops/unknown-values.js'
+import { UnknownValues } from './ops/unknown-values.js'
 import { Platform } from './platform/client.js'
 import { meanings } from './platform/errors.js'
 import type { WorkerClient } from './platform/worker-client.js'
@@ -66,7 +66,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
     onRefused: (account) => {
-      parts.positions.delete(account)
+      parts.deviceCache.delete(account)
       parts.accounts.delete(account)
     },
     onAnswered: metrics.answered,
@@ -93,7 +93,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     limits,
     clock,
   })
-  metrics.watch(parts.positions, () => store.up())
+  metrics.watch(parts.deviceCache, () => store.up())
 
   installEdges(app, needs)
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
@@ -110,7 +110,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 interface Parts {
   accounts: AccountCache
   demo: AuthenticatorOptions['demo']
-  positions: DeviceCache
+  deviceCache: DeviceCache
   translate: Translate
   platformState: () => PlatformState
   close: () => Promise<unknown>
@@ -121,9 +121,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
   }
-  const words = new Words({
+  const unknownValues = new UnknownValues({
     onUnknown: metrics.unknownWord,
-    onNew: (found) => logger.warn(found, 'the platform uses a word the gateway does not know'),
+    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
@@ -152,12 +152,12 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
   const accounts = accountsAt(url, 'platform')
   const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const positions = new DeviceCache({
+  const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
     maxBytes: config.cacheMaxBytes,
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onUnknownState: (word, rows) => words.see('get_devices', Array(rows).fill({ online: word })),
+    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
     onLookup: metrics.looked,
     onEvicted: metrics.evicted,
   })
@@ -167,8 +167,8 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
       sandbox && config.demoToken !== undefined
         ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
         : undefined,
-    positions,
-    translate: translator(onSkipped, words.see),
+    deviceCache,
+    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => platformState,
     close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
@@ -202,7 +202,7 @@ interface Served {
 
 /** The routes, each below the hook that says who is counted. */
 async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
-  const { positions, translate, platformState } = parts
+  const { deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -215,13 +215,13 @@ async function serve(api: App, { config, store, clock, parts, limits, authentica
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
     behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
-    devices(behindCredential, { positions })
+    devices(behindCredential, { deviceCache })
     geofences(behindCredential, { translate })
-    events(behindCredential, { positions, translate })
-    history(behindCredential, { positions })
-    alerts(behindCredential, { positions, translate })
-    services(behindCredential, { positions, translate, clock })
-    drivers(behindCredential, { positions, translate })
+    events(behindCredential, { deviceCache, translate })
+    history(behindCredential, { deviceCache })
+    alerts(behindCredential, { deviceCache, translate })
+    services(behindCredential, { deviceCache, translate, clock })
+    drivers(behindCredential, { deviceCache, translate })
     me(behindCredential)
     keys(behindCredential, { keys: store.keys, clock })
   }, v1)

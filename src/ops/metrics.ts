@@ -106,7 +106,7 @@ export class Metrics {
 
   readonly skipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
 
-  readonly unknownWord = (action: string, field: string): void => this.#words.inc({ action, field })
+  readonly unknownWord = (action: string, field: string, rows: number): void => this.#words.inc({ action, field }, rows)
 
   /** What is to be read at the moment somebody asks. */
   watch(positions: { readonly bytes: number }, isStoreUp: () => boolean): void {

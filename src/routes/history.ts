@@ -1,20 +1,19 @@
-/** `GET /v1/history/:device_id`. Knows no platform. */
+/** `GET /v1/history/:device_id`. */
 import { Type } from 'typebox'
 import type { DeviceCache } from '../devices/device-cache.js'
-import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { History, HistoryQuery } from '../resources/history.js'
 import { isDay } from '../resources/zone.js'
-import { deviceOf, PathId, queryOf } from './query.js'
+import { deviceOf, invalid, PathId, queryOf, sendJson } from './query.js'
 
-export function history(app: App, { positions }: { positions: DeviceCache }): void {
+export function history(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
   app.get(
     '/history/:device_id',
     {
       schema: {
         operationId: 'getHistory',
         summary: 'Get the history of a device',
-        description: "Where it was, and totals, over whole days of the account's clock, both included.",
+        description: "Positions and totals over whole days of the account's clock, both included.",
         tags: ['History'],
         params: Type.Object({ device_id: PathId('Device id', 1001) }),
         querystring: HistoryQuery,
@@ -27,13 +26,10 @@ export function history(app: App, { positions }: { positions: DeviceCache }): vo
         if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
       }
       if (from > to) throw invalid('from', 'from must not be after to.')
-      const { id: deviceId } = await deviceOf(positions, request.account, request.params.device_id)
+      const { id: deviceId } = await deviceOf(deviceCache, request.account, request.params.device_id)
       const json = await request.account.history(deviceId, from, to)
-      // Translated by the worker, and already in the documented shape.
-      reply.type('application/json; charset=utf-8')
-      return Buffer.from(json.buffer, json.byteOffset, json.byteLength) as unknown as History
+      // The worker has translated it to the documented shape.
+      return sendJson<History>(reply, json)
     },
   )
 }
-
-const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
