@@ -8,6 +8,8 @@ import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
+import { ByteBudget } from '../src/lib/byte-budget.js'
+import { Platform, type PlatformOptions } from '../src/platform/client.js'
 import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { openStore } from '../src/store/open.js'
@@ -161,6 +163,16 @@ export async function sandbox(t: Test, { clock = Date.now, ...options }: Sandbox
   })
   const accounts = sandboxAccounts(options.seed, options.devices)
   return { url: `${origin}/api`, hashes: accounts.map(({ hash }) => hash), accounts, calls }
+}
+
+/** What a platform client needs beside its address; shared by a test file. */
+export const clientParts = { worker, budget: new ByteBudget({ maxBytes: 2 ** 30, maxBytesPerOwner: 2 ** 29 }) }
+
+/** A client of the platform at `url`, closed with the test. */
+export function platformClient(t: Test, url: string, options: Partial<PlatformOptions> = {}): Platform {
+  const client = new Platform({ url, timeoutMs: 60_000, ...clientParts, ...options })
+  t.teardown(() => client.close())
+  return client
 }
 
 /** A platform of a few lines: `answer` is a plain `node:http` listener. Its API base and the paths it was asked. */

@@ -4,7 +4,7 @@ import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { Clock, answers, clientParts, gateway, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
@@ -57,7 +57,7 @@ class SlowFirst extends Platform {
   readonly #first: Promise<unknown>
   #calls = 0
   constructor(first: Promise<unknown>) {
-    super({ url: 'http://127.0.0.1:1/api', timeoutMs: 1 })
+    super({ url: 'http://127.0.0.1:1/api', timeoutMs: 1, ...clientParts })
     this.#first = first
   }
   override async get(): Promise<unknown> {

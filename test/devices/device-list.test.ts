@@ -153,6 +153,14 @@ t.test('N19 a device in two groups is one device, in the first of them', async (
   t.same(found, ['1 A', '2 B'])
 })
 
+t.test('a list of 100,000 devices has every one of them', async (t) => {
+  const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
+  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const fleet = new Fleet(await devices(), zone)
+  t.equal(fleet.length, 100_001)
+  t.match(fleet.get(77_777), { id: 77_777, lat: 48.1 })
+})
+
 const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
 
 t.test('a platform that pages its list without saying so is read to the end, each device once', async (t) => {
