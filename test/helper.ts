@@ -90,10 +90,13 @@ export interface GatewayOptions {
 
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
 const worker = new WorkerClient(new URL('../src/devices/worker.js', import.meta.url))
+let started: Promise<void> | undefined
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
+  started ??= worker.start()
+  await started
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })

@@ -25,10 +25,19 @@ export class WorkerClient {
   #worker: Worker | undefined
   #lastId = 0
   #usedBytes = 0
+  #onReady: () => void = () => {}
 
   /** @param module the worker's entry point, which calls `serveJobs`. */
   constructor(module: URL) {
     this.#module = module
+  }
+
+  /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects when it ends instead. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onReady = resolve
+      this.#started().once('exit', () => reject(new Error('the worker ended at its start')))
+    })
   }
 
   /** Estimated bytes of the responses that the worker is reading. */
@@ -88,7 +97,8 @@ export class WorkerClient {
   }
 
   #receive(message: FromWorker): void {
-    if (message.kind === 'memory') this.#usedBytes = message.usedBytes
+    if (message.kind === 'ready') this.#onReady()
+    else if (message.kind === 'memory') this.#usedBytes = message.usedBytes
     else if (message.kind === 'result') this.#pending.get(message.id)?.resolve(message.result)
     else {
       const pending = this.#pending.get(message.id)

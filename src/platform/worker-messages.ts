@@ -57,6 +57,7 @@ export interface Job<A extends JobAction = JobAction> {
 export type ToWorker = { kind: 'start'; id: number; job: Job } | { kind: 'cancel'; id: number }
 
 export type FromWorker =
+  | { kind: 'ready' }
   | { kind: 'result'; id: number; result: JobResults[JobAction] }
   | { kind: 'failure'; id: number; failure: Failure }
   | { kind: 'memory'; usedBytes: number }

@@ -73,6 +73,7 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
     if (message.kind === 'cancel') running.get(message.id)?.abort()
     else void run(message.id, message.job)
   })
+  post({ kind: 'ready' })
 }
 
 /** A bug in a handler fails its own job, not those of other accounts; its message may quote a response, so only its name is kept. */
