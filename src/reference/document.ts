@@ -1,9 +1,9 @@
 /** The OpenAPI document: what the routes say of themselves, completed by what all of them share. Knows no route. Pure. */
 import type { ErrorCode } from '../errors.js'
 import { ErrorBody } from '../http/types.js'
-import { named } from './named.js'
+import { named } from './shared-schemas.js'
 import type { Json, OpenApi, Operation, PathItem, Response, ResponseOrRef } from './openapi.js'
-import { byStatus, codesOf, edgeCodes, errorResponse, headerRefs, headers, responseName } from './refusals.js'
+import { byStatus, codesOf, edgeCodes, errorResponse, headerRefs, headers, responseName } from './error-responses.js'
 import { PlannedMessage, plannedTag, webhooks } from './webhook.js'
 
 const info = {

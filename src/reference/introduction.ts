@@ -1,6 +1,6 @@
 /** The human introduction of the page, chapter by chapter. Pure; knows no HTTP. */
 import { type ErrorCode, errorTable } from '../errors.js'
-import { explanations } from './explanations.js'
+import { explanations } from './error-guide.js'
 import { codeBlock, escaped, prose } from './html.js'
 import * as snippets from './snippets.js'
 
