@@ -14,7 +14,7 @@ const desk: View = { width: 1280, height: 900 }
 const outside = ({ requests }: Opened, url: string): string[] =>
   requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
 
-const vehicles = (page: Page): Locator => page.locator('.fleet .vehicle')
+const drawnDevices = (page: Page): Locator => page.locator('.fleet .device')
 const operation = '#operations-Devices-listDevices'
 
 /** Scrolls to the interactive reference and opens the operation that lists devices. */
@@ -36,12 +36,12 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     const opened = await open(desk)
     const { page } = opened
     await page.goto(`${url}/docs`)
-    await vehicles(page).nth(20).waitFor({ state: 'attached' })
+    await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
     const response = (await page.locator('#map-json').textContent()) ?? ''
     const { count, data } = JSON.parse(response) as { count: number; data: { id: number; lat: number | null }[] }
     const placed = data.filter(({ lat }) => lat !== null)
     t.equal(count, 50)
-    t.equal(await vehicles(page).count(), placed.length)
+    t.equal(await drawnDevices(page).count(), placed.length)
     t.equal(await page.locator('.areas g').count(), 6, 'over six geofences')
     t.match(await page.locator('#map-legend').textContent(), /moving \d+.*online \d+.*offline \d+/)
     const last = String(data.at(-1)?.id)
@@ -99,7 +99,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     for (const [name, view] of Object.entries(views)) {
       const { page, complaints } = await open(view)
       await page.goto(`${url}/docs#map`)
-      await vehicles(page).nth(20).waitFor({ state: 'attached' })
+      await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
       await keep(page, `${name}-map`)
       await openOperation(page)
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
