@@ -1,4 +1,4 @@
-/** Which errors an operation can give, told from its shape, and the shared responses that show them. Pure. */
+/** The errors an operation can respond with, derived from its definition, and the shared responses for them. Pure. */
 import { type ErrorBody, type ErrorCode, errorTable } from '../errors.js'
 import type { Json, JsonObject, Operation, Response } from './openapi.js'
 
@@ -13,19 +13,23 @@ export const headers: Record<string, JsonObject> = {
   'RateLimit-Limit': header('Requests per window', { type: 'integer', minimum: 1 }, 100),
   'RateLimit-Remaining': header('Requests left in this window', { type: 'integer', minimum: 0 }, 87),
   'RateLimit-Reset': header('Seconds until the window ends', seconds, 42),
-  'X-Request-Id': header('Names this request in our log; a sane one of yours is kept', { type: 'string' }, 'req-7f3a'),
+  'X-Request-Id': header(
+    'Identifies this request in our log; a valid id from the request is kept',
+    { type: 'string' },
+    'req-7f3a',
+  ),
   'X-Api-Key-Expires': header(
-    'When the API key that was sent expires; only in its last 30 days',
+    'Expiry of the API key in the request; only in its last 30 days',
     { type: 'string' },
     'Tue, 12 May 2026 09:30:00 GMT',
   ),
   'Retry-After': header('Seconds to wait before the next attempt', { type: 'integer', minimum: 1 }, 42),
-  'WWW-Authenticate': header('The scheme that is wanted (RFC 6750)', { type: 'string' }, 'Bearer'),
+  'WWW-Authenticate': header('The required scheme (RFC 6750)', { type: 'string' }, 'Bearer'),
 }
 
 const onEvery = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
 
-/** References to the headers of every response, and to the given ones. */
+/** References to the headers of every response, plus the given ones. */
 export const headerRefs = (...more: string[]): JsonObject =>
   Object.fromEntries([...onEvery, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
@@ -35,42 +39,42 @@ const extraHeaders: Partial<Record<number, string[]>> = {
   503: ['Retry-After'],
 }
 
-/** What a tag's operations are read from decides whether the platform may forbid it. */
+/** The tags whose operations need no permission on the platform. */
 const withoutPermission = new Set(['Service', 'Account', 'API keys'])
 
-/** The codes an operation can answer with, beyond those of a request that never reached it. */
+/** The error codes of an operation, without those of requests that never reach it. */
 export function codesOf({ operationId, security, parameters = [], requestBody, tags }: Operation): ErrorCode[] {
   const isProtected = security === undefined || security.length > 0
-  const takes = (place: string): boolean => parameters.some((parameter) => parameter.in === place)
-  const asks = isProtected || requestBody !== undefined
+  const hasParameterIn = (place: string): boolean => parameters.some((parameter) => parameter.in === place)
+  const hasCredential = isProtected || requestBody !== undefined
   return [
-    ...when(takes('query') || requestBody !== undefined, 'invalid_request'),
+    ...when(hasParameterIn('query') || requestBody !== undefined, 'invalid_request'),
     ...when(isProtected, 'unauthorized'),
-    ...when(asks, 'invalid_token'),
+    ...when(hasCredential, 'invalid_token'),
     ...when(!tags.some((tag) => withoutPermission.has(tag)), 'forbidden'),
-    ...when(takes('path'), 'not_found'),
+    ...when(hasParameterIn('path'), 'not_found'),
     ...when(operationId === 'getDeviceLocation', 'no_location'),
     ...when(requestBody !== undefined, 'too_many_keys', 'payload_too_large', 'unsupported_media_type'),
-    ...when(asks, 'rate_limit_exceeded', 'internal_error', 'gateway_error'),
+    ...when(hasCredential, 'rate_limit_exceeded', 'internal_error', 'gateway_error'),
   ]
 }
 
 const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies ? codes : [])
 
-/** Codes of requests that end before they reach an operation. */
-export const edgeCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
+/** The codes of requests that are rejected before they reach an operation. */
+export const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
 
-/** The codes by status, in the order given. */
-export function byStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
+/** The codes grouped by status, in the given order. */
+export function codesByStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
   const statuses = [...new Set(codes.map((code) => errorTable[code][0]))]
   return statuses.map((status) => [status, codes.filter((code) => errorTable[code][0] === status)])
 }
 
-/** `not_found` and `no_location` make `NotFoundOrNoLocation`. */
+/** `not_found` and `no_location` become `NotFoundOrNoLocation`. */
 export const responseName = (codes: ErrorCode[]): string =>
   codes.map((code) => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())).join('Or')
 
-/** Where examples say the explanations are: the same in every document, wherever it is served. */
+/** The `docs` link in examples, the same in every document wherever it is served. */
 const exampleDocs = 'https://gateway.example.com/api/docs'
 
 function example(code: ErrorCode): ErrorBody {
@@ -81,7 +85,7 @@ function example(code: ErrorCode): ErrorBody {
   return { error: code, message: 'limit must be an integer of at least 1.', docs, param: 'limit' }
 }
 
-/** The shared response of these codes, which have one status or are those of the edge. */
+/** The shared response for codes of one status, or for the early codes. */
 export function errorResponse(codes: ErrorCode[], description?: string): Response {
   const status = errorTable[codes[0] as ErrorCode][0]
   return {
