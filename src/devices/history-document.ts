@@ -16,8 +16,8 @@ export async function readHistory(job: Job<'get_history'>, context: JobContext):
   const { deviceId, from, to } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const json = Buffer.from(JSON.stringify(toHistory(wire, { deviceId, from, to })))
-  return { result: { json, skippedRows: tally.skipped }, transfer: [] }
+  const json = new TextEncoder().encode(JSON.stringify(toHistory(wire, { deviceId, from, to })))
+  return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
 }
 
 function readWire(

@@ -30,7 +30,7 @@ export class Account {
   readonly #hash: string
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #inFlight = new Map<string, Promise<unknown>>()
   #setup: Promise<wire.WireSetup> | undefined
 
   constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
@@ -74,7 +74,8 @@ export class Account {
 
   /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
   async history(deviceId: number, from: string, to: string): Promise<Uint8Array> {
-    const { json, skippedRows } = await this.#platform.run('get_history', this.#hash, { deviceId, from, to })
+    const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
+    const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
     if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
     return json
   }
@@ -133,13 +134,16 @@ export class Account {
     return result
   }
 
-  /** Who asks the same while a call is under way waits for the same answer; nobody changes an answer. */
   #get(action: Action, query: Query = {}): Promise<unknown> {
-    const question = `${action} ${JSON.stringify(query)}`
-    const same = this.#underWay.get(question)
-    if (same !== undefined) return same
-    const call = this.#platform.get(action, this.#hash, query).finally(() => this.#underWay.delete(question))
-    this.#underWay.set(question, call)
+    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  }
+
+  /** Equal requests share one call while it is in flight; a response is never modified. */
+  #shared<T>(key: string, send: () => Promise<T>): Promise<T> {
+    const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
+    if (inFlight !== undefined) return inFlight
+    const call = send().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, call)
     return call
   }
 }
