@@ -1,4 +1,5 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
+import { getHeapStatistics } from 'node:v8'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
@@ -8,6 +9,7 @@ import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
 import { Positions } from './devices/device-cache.js'
+import { Connections } from './http/connections.js'
 import {
   countAddress,
   type EdgesNeeds,
@@ -16,8 +18,10 @@ import {
   methodGuard,
   showLimits,
 } from './http/error-handler.js'
-import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
+import { installGuards } from './http/server-limits.js'
 import type { App } from './http/types.js'
+import { installWriteBudget } from './http/write-budget.js'
+import { ByteBudget, type ByteBudgetOptions } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { Words } from './ops/unknown-values.js'
@@ -63,10 +67,13 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
   const store = observed(deps.store, metrics.stored)
   const parts = openParts(config, deps)
+  const connections = new Connections(metrics.cut)
+  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
   const needs: EdgesNeeds = {
     limits: () => limits,
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
+    connections,
     onRefused: (account) => {
       parts.positions.drop(account)
       parts.accounts.forget(account)
@@ -74,14 +81,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     onAnswered: metrics.answered,
     isDraining,
   }
-  const edges = edgeOptions(needs)
   const app: App = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
-    ...edges,
-    ...timeLimits,
-    http: { ...edges.http, ...headerLimits },
+    ...edgeOptions(needs),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
   app.addHook('onClose', () => parts.close())
@@ -89,15 +93,25 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.decorateRequest('caller')
   const limits = await countRequests(app, config, { ...deps, store })
   const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
-  metrics.watch(parts.positions, () => store.up())
+  metrics.watch(parts.positions, () => store.up(), budget)
 
   installEdges(app, needs)
+  installWriteBudget(app, { budget, connections, ticks })
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
   await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
   guardMethods()
   return app
+}
+
+/**
+ * Responses may take a quarter of the heap: while one is made, its objects take several times its own size. No account takes more than
+ * half of that, so two are needed to fill it.
+ */
+function bytesInFlight(heapBytes: number): ByteBudgetOptions {
+  const maxBytes = Math.floor(heapBytes / 4)
+  return { maxBytes, maxBytesPerOwner: Math.floor(maxBytes / 2) }
 }
 
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
