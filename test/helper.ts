@@ -99,7 +99,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
   await started
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
-  const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
   const own = store ?? (await embeddedStore(t, clock))
   const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
   const metrics = new Metrics()
