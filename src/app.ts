@@ -1,31 +1,26 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
-import rateLimit from '@fastify/rate-limit'
+import { getHeapStatistics } from 'node:v8'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
-import { Accounts } from './auth/account-cache.js'
-import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
+import { AccountCache } from './auth/account-cache.js'
+import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
-import { Positions } from './devices/device-cache.js'
-import {
-  countAddress,
-  type EdgesNeeds,
-  edgeOptions,
-  installEdges,
-  methodGuard,
-  showLimits,
-} from './http/error-handler.js'
+import { DeviceCache } from './devices/device-cache.js'
+import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
 import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
 import type { App } from './http/types.js'
+import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { Words } from './ops/unknown-values.js'
+import { UnknownValues } from './ops/unknown-values.js'
 import { Platform } from './platform/client.js'
 import { meanings } from './platform/errors.js'
-import { ReadingThread } from './platform/thread.js'
-import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
-import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
+import type { WorkerClient } from './platform/worker-client.js'
+import { FailoverCounters } from './rate-limit/counters.js'
+import { countAddress, showLimits } from './rate-limit/hooks.js'
+import { Limits } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
@@ -55,6 +50,8 @@ export interface Deps {
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
   sandbox: { url: string; demoHash: string } | undefined
   metrics: Metrics
+  /** Sends device list and history requests; stays open when the app closes. */
+  worker: WorkerClient
   /** Once true, every answer asks its caller to connect anew, elsewhere. */
   isDraining: () => boolean
 }
@@ -69,8 +66,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
     onRefused: (account) => {
-      parts.positions.drop(account)
-      parts.accounts.forget(account)
+      parts.deviceCache.delete(account)
+      parts.accounts.delete(account)
     },
     onAnswered: metrics.answered,
     isDraining,
@@ -88,47 +85,57 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook('onClose', () => parts.close())
   app.decorateRequest('account')
   app.decorateRequest('caller')
-  const limits = await countRequests(app, config, { ...deps, store })
-  const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
-  metrics.watch(parts.positions, () => store.up())
+  const limits = openLimits(config, { ...deps, store })
+  const authenticator = new Authenticator({
+    accounts: parts.accounts,
+    demo: parts.demo,
+    keys: store.keys,
+    limits,
+    clock,
+  })
+  metrics.watch(parts.deviceCache, () => store.up())
 
   installEdges(app, needs)
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
+  await app.register((api) => serve(api, { config, store, clock, parts, limits, authenticator, shed }), {
+    prefix: '/api',
+  })
   guardMethods()
   return app
 }
 
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
-  accounts: Accounts
-  demo: IdentitiesOptions['demo']
-  positions: Positions
+  accounts: AccountCache
+  demo: AuthenticatorOptions['demo']
+  deviceCache: DeviceCache
   translate: Translate
   platformState: () => PlatformState
   close: () => Promise<unknown>
 }
 
-function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): Parts {
+function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps): Parts {
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
   }
-  const words = new Words({
+  const unknownValues = new UnknownValues({
     onUnknown: metrics.unknownWord,
-    onNew: (found) => logger.warn(found, 'the platform uses a word the gateway does not know'),
+    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
-  const accountsAt = (url: string, realm: Realm): Accounts => {
+  const heapBytes = getHeapStatistics().heap_size_limit
+  const budget = new ByteBudget({ maxBytes: heapBytes / 4, maxBytesPerOwner: heapBytes / 8 })
+  const accountsAt = (url: string, realm: Realm): AccountCache => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
       timeoutMs: config.platformTimeoutMs,
-      thread,
+      worker,
+      budget,
       onCall: (report) => {
         platformState = meanings[report.outcome].platform ?? platformState
         metrics.called(realm, report)
@@ -139,18 +146,18 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
       },
     })
     platforms.push(platform)
-    return new Accounts({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
+    return new AccountCache({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
   }
   const url = config.platformUrl ?? sandbox?.url
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
   const accounts = accountsAt(url, 'platform')
   const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const positions = new Positions({
+  const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
     maxBytes: config.cacheMaxBytes,
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onRows: (rows) => words.see('get_devices', rows),
+    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
     onLookup: metrics.looked,
     onEvicted: metrics.evicted,
   })
@@ -160,16 +167,16 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
       sandbox && config.demoToken !== undefined
         ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
         : undefined,
-    positions,
-    translate: translator(onSkipped, words.see),
+    deviceCache,
+    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => platformState,
-    close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
+    close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
 }
 
-/** Counting by @fastify/rate-limit, in the shared store where there is one. */
-async function countRequests(app: App, config: Config, { store, clock, logger, metrics }: Deps): Promise<Limits> {
-  const counters = new FailoverStore({
+/** The request limits, counted in the shared store where there is one. */
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
+  const counters = new FailoverCounters({
     shared: store.counters,
     up: () => store.up(),
     clock,
@@ -179,24 +186,8 @@ async function countRequests(app: App, config: Config, { store, clock, logger, m
         ? logger.info('counting requests in Redis again')
         : logger.warn({ err }, 'Redis away: counting requests in process'),
   })
-  await app.register(rateLimit, {
-    global: false,
-    max: uncapped,
-    timeWindow: config.rateLimitWindowMs,
-    keyGenerator: nameOf,
-    store: class implements LimiterStore {
-      incr = counters.incr.bind(counters)
-      read = counters.read.bind(counters)
-      child = (): LimiterStore => counters
-    },
-  })
-  return new Limits({
-    counting: app.createRateLimit({}),
-    here: (name, windowMs) => counters.incrHere(name, windowMs),
-    max: config.rateLimitMax,
-    windowMs: config.rateLimitWindowMs,
-    onShared: () => metrics.counted('shared'),
-  })
+  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
+  return new Limits({ counters, max, windowMs, onShared: () => metrics.counted('shared') })
 }
 
 interface Served {
@@ -205,13 +196,13 @@ interface Served {
   clock: () => number
   parts: Parts
   limits: Limits
-  identities: Identities
+  authenticator: Authenticator
   shed: onRequestHookHandler
 }
 
 /** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, identities, shed }: Served): Promise<void> {
-  const { positions, translate, platformState } = parts
+async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
+  const { deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -223,14 +214,14 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
   const v1 = { prefix: '/v1' }
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', authentication({ identities, demoToken: parts.demo?.token, limits, clock }))
-    devices(behindCredential, { positions })
+    behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
+    devices(behindCredential, { deviceCache })
     geofences(behindCredential, { translate })
-    events(behindCredential, { positions, translate })
-    history(behindCredential, { positions })
-    alerts(behindCredential, { positions, translate })
-    services(behindCredential, { positions, translate, clock })
-    drivers(behindCredential, { positions, translate })
+    events(behindCredential, { deviceCache, translate })
+    history(behindCredential, { deviceCache })
+    alerts(behindCredential, { deviceCache, translate })
+    services(behindCredential, { deviceCache, translate, clock })
+    drivers(behindCredential, { deviceCache, translate })
     me(behindCredential)
     keys(behindCredential, { keys: store.keys, clock })
   }, v1)
@@ -238,7 +229,7 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
     open.addHook('onRequest', shed)
     open.addHook('onRequest', countAddress(limits))
     const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: identities.ofHash })
+    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, authenticator })
   }, v1)
 }
 

@@ -205,7 +205,7 @@ function toConfig(env: Environment): Config {
     accountTtlMs: env.ACCOUNT_TTL_MS,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     trustProxy: trusted(env.TRUST_PROXY),
-    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/\/+$/, ''),
+    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,
     sandboxSeed: env.SANDBOX_SEED,
     clock: clockAt(env.GATEWAY_CLOCK),

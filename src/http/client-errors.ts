@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
-import { addressName, isSpent, type Limits, limitHeaders } from '../rate-limit/limiter.js'
+import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
 
@@ -58,10 +58,8 @@ export async function answerRaw(
 
 /** Counts the peer's address, answers in the documented shape and ends the connection. */
 export async function writeRefusal(error: ApiError, socket: Socket, limits: Limits, docsUrl: string): Promise<Status> {
-  const usage = await limits.count(addressName(socket.remoteAddress ?? ''))
-  const refusal = isSpent(usage)
-    ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) })
-    : error
+  const usage = await limits.count(addressName(socket.remoteAddress))
+  const refusal = limitError(usage) ?? error
   const body = JSON.stringify(errorBody(refusal, docsUrl))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',

@@ -10,7 +10,7 @@ import type { Log } from '../ops/log.js'
 import type { Answered } from '../ops/metrics.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
-import { addressName, admit, type Limits, limitHeaders } from '../rate-limit/limiter.js'
+import { addressName, admit, type Limits } from '../rate-limit/limiter.js'
 import { answerRaw, noteAnswer, writeRefusal } from './client-errors.js'
 import type { App } from './types.js'
 
@@ -152,19 +152,6 @@ function answer(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyR
     .serializer(JSON.stringify)
     .send(errorBody(error, docsUrl))
 }
-
-/** The hook of routes without a credential: counted per address. */
-export const countAddress =
-  (limits: Limits) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
-    admit(reply, await limits.count(addressName(request.ip)))
-
-/** The hook of routes that are never counted: the headers tell where the address stands. */
-export const showLimits =
-  (limits: Limits) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    reply.headers(limitHeaders(await limits.look(addressName(request.ip))))
-  }
 
 /** Methods the router knows; each path answers those it does not serve with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -1,6 +1,5 @@
 /** What an operator watches, in Prometheus format; the only file that imports prom-client. No label grows with accounts, devices or keys. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
-import type { Cached } from '../devices/device-cache.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/observed.js'
@@ -107,10 +106,10 @@ export class Metrics {
 
   readonly skipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
 
-  readonly unknownWord = (action: string, field: string): void => this.#words.inc({ action, field })
+  readonly unknownWord = (action: string, field: string, rows: number): void => this.#words.inc({ action, field }, rows)
 
   /** What is to be read at the moment somebody asks. */
-  watch(positions: Cached, isStoreUp: () => boolean): void {
+  watch(positions: { readonly bytes: number }, isStoreUp: () => boolean): void {
     const read = (name: string, help: string, value: () => number): void => {
       const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(value()) })
     }

@@ -1,18 +1,16 @@
 /** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
 import { hash as digest } from 'node:crypto'
 import { BoundedMap } from '../lib/bounded-map.js'
+import type { ByteBudget } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker, type Outcome } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
+import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
-import { Digest } from './digest.js'
 import { type CallOutcome, meanings, outcomeOf, PlatformUnavailable } from './errors.js'
-import { Exchange } from './http-client.js'
+import { HttpClient, type Query } from './http-client.js'
 import { MissingActions } from './missing-actions.js'
-import type { ReadingThread } from './thread.js'
-
-export type Query = Readonly<Record<string, string | number | undefined>>
-
-type Wanted = 'data' | 'digest'
+import type { WorkerClient } from './worker-client.js'
+import type { JobAction, JobParams, JobResults } from './worker-messages.js'
 
 /** One call, for metrics and the health page. `ms` is wall time, waiting for a slot included. */
 export interface CallReport {
@@ -26,57 +24,68 @@ export interface PlatformOptions {
   url: string
   /** Deadline of one call, from the queue to the last byte. */
   timeoutMs: number
-  /** Reads large responses; without it they are read where they arrive. Stays open when the platform is closed. */
-  thread?: ReadingThread
+  /** Sends device list and history requests and reads their responses. Stays open when the platform is closed. */
+  worker: WorkerClient
+  /** Memory for the responses that are read in this thread. */
+  budget: ByteBudget
   onCall?: (report: CallReport) => void
   onBreaker?: (state: BreakerState) => void
   /** Monotonic milliseconds. */
   now?: () => number
 }
 
-/** Requests remembered for having had large responses. */
-const mostLarge = 10_000
 /** How long the breaker waits before a probe. */
 const coolDownMs = 2_000
 /** Accounts to remember as validated; beyond this, the oldest is forgotten. */
 const maxValidated = 20_000
 
+/** Sends one request. @param account the account's name in memory (`nameOf`). */
+type Send<T> = (signal: AbortSignal, account: string) => Promise<T>
+
 export class Platform {
-  readonly #exchange: Exchange
+  readonly #http: HttpClient
   readonly #url: string
   readonly #timeoutMs: number
-  readonly #thread: ReadingThread | undefined
+  readonly #worker: WorkerClient
+  readonly #budget: ByteBudget
   readonly #onCall: (report: CallReport) => void
   readonly #breaker: CircuitBreaker
   readonly #missing: MissingActions
   /** Accounts with a response of data: unlike the others, not invented by a caller. */
   readonly #validated = new BoundedMap<string, true>(maxValidated)
-  /** Requests whose responses were read in the thread: the next time it sends them itself, and the bytes never pass here. */
-  readonly #large = new Set<string>()
   readonly bulkhead = new Bulkhead()
 
   constructor(options: PlatformOptions) {
     const { now = () => performance.now(), onCall = () => {}, onBreaker = () => {} } = options
     this.#url = options.url
     this.#timeoutMs = options.timeoutMs
-    this.#thread = options.thread
+    this.#worker = options.worker
+    this.#budget = options.budget
     this.#onCall = onCall
     this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: onBreaker })
     this.#missing = new MissingActions(now)
-    this.#exchange = new Exchange({ url: options.url, connections: maxInFlight, connectTimeoutMs: options.timeoutMs })
+    this.#http = new HttpClient({ url: options.url, connections: maxInFlight, connectTimeoutMs: options.timeoutMs })
   }
 
   /**
    * Requests one action and returns the data of the response, checked to be a response to it.
-   * @param wanted `digest` where a `Digest` is as good as the data of a large response.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  get(action: Action, hash: string, query: Query = {}, wanted: Wanted = 'data'): Promise<unknown> {
-    const search = searchOf(hash, query)
-    return this.#call(action, hash, (signal) =>
-      wanted === 'data' || !this.#thread
-        ? this.#exchange.ask(action, search, { signal })
-        : this.#digested(action, search, signal, this.#thread),
+  get(action: Action, hash: string, query: Query = {}): Promise<unknown> {
+    return this.#call(action, hash, async (signal, account) => {
+      const reservation = this.#budget.open(account)
+      try {
+        return await this.#http.send({ action, hash, query }, signal, (body) => readDocument(action, body, reservation))
+      } finally {
+        reservation.release()
+      }
+    })
+  }
+
+  /** Has the worker request a device list or a history and read the response. Throws as `get`. */
+  run<A extends JobAction>(action: A, hash: string, params: JobParams[A]): Promise<JobResults[A]> {
+    return this.#call(action, hash, (signal, owner) =>
+      this.#worker.run<A>({ action, url: this.#url, hash, owner, params }, signal),
     )
   }
 
@@ -87,11 +96,11 @@ export class Platform {
 
   /** Closes every socket; calls in flight fail. */
   async close(): Promise<void> {
-    await this.#exchange.close()
+    await this.#http.close()
   }
 
   /** The one way to the platform, whatever sends the request. */
-  async #call<T>(action: Action, hash: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #call<T>(action: Action, hash: string, send: Send<T>): Promise<T> {
     const account = nameOf(hash)
     const started = performance.now()
     const report = (outcome: CallOutcome): void => {
@@ -108,7 +117,7 @@ export class Platform {
     }
   }
 
-  async #guarded<T>(action: Action, account: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #guarded<T>(action: Action, account: string, send: Send<T>): Promise<T> {
     const caller = { account, subject: `${account} ${action}`, isKnown: this.#validated.has(account) }
     const refusal = (): PlatformUnavailable => {
       const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(caller) / 1_000))
@@ -123,7 +132,7 @@ export class Platform {
       // Stays so after a bug of the gateway: an error that is no platform failure.
       let health: Outcome = 'ignored'
       try {
-        const found = await send(signal)
+        const found = await send(signal, account)
         health = 'success'
         this.#validated.set(account, true)
         return found
@@ -135,26 +144,7 @@ export class Platform {
       }
     })
   }
-
-  async #digested(action: Action, search: string, signal: AbortSignal, thread: ReadingThread): Promise<unknown> {
-    const question = `${action}${search}`
-    const found = this.#large.has(question)
-      ? await thread.ask({ action, search, url: this.#url, connectTimeoutMs: this.#timeoutMs }, signal)
-      : await this.#exchange.ask(action, search, { signal, thread })
-    this.#large.delete(question)
-    if (!(found instanceof Digest)) return found
-    const [oldest] = this.#large
-    if (this.#large.size === mostLarge && oldest !== undefined) this.#large.delete(oldest)
-    this.#large.add(question)
-    return found
-  }
 }
 
 /** Names an account in memory: its hash in clear stays with the `Account`. */
 const nameOf = (hash: string): string => digest('sha256', hash, 'base64url')
-
-function searchOf(hash: string, query: Query): string {
-  const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  return `?${search}`
-}

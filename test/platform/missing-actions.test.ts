@@ -1,9 +1,8 @@
 /** Missing actions: what is remembered of a 404, for how long, and for whom. */
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
-import { Platform } from '../../src/platform/client.js'
 import { MissingActions } from '../../src/platform/missing-actions.js'
-import { answers, Clock, platform as openPlatform, someHash } from '../helper.js'
+import { answers, Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 
 t.test(
   'an action counts as missing after two such responses in a row, for five minutes, for that account',
@@ -41,8 +40,7 @@ t.test('an action that the platform gets with an upgrade is used some minutes la
     else answers(isUpgraded ? { services: { data: [{ id: 1 }] } } : {})(request, response)
   })
   const clock = new Clock()
-  const platform = new Platform({ url, timeoutMs: 2_000, now: clock.now })
-  t.teardown(() => platform.close())
+  const platform = platformClient(t, url, { timeoutMs: 2_000, now: clock.now })
   const [account, other] = [someHash, `${someHash}x`].map(
     (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
   ) as [Account, Account]

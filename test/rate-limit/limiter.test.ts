@@ -28,7 +28,7 @@ async function keyOf({ get }: Gateway, hash = someHash): Promise<{ id: string; k
 }
 
 async function redisStore(t: Test, redisUrl: string): Promise<Store> {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   return store
 }
@@ -142,37 +142,37 @@ t.test('a polite client, which stops at zero and comes back after Reset, never m
 
 t.test('each credential has its own budget: two keys of one account, its hash, and another account', async (t) => {
   const { url } = await platform(t, fleet)
-  const there = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
+  const there = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
   const credentials = [someHash, otherHash, (await keyOf(there)).key, (await keyOf(there)).key]
-  for (const left of [4, 3, 2, 1, 0]) {
+  for (const left of [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) {
     for (const credential of credentials) t.equal(numbers(await there.get('/v1/devices', credential))[1], left)
   }
   for (const credential of credentials) t.equal((await there.get('/v1/devices', credential)).status, 429)
-  t.equal(numbers(await there.get('/health'))[1], 3, 'the address has only paid for making two keys')
+  t.equal(numbers(await there.get('/health'))[1], 8, 'the address has only paid for making two keys')
 })
 
 t.test('the operator gives one key a higher budget, which holds and shows from its next request on', async (t) => {
   const { url } = await platform(t, fleet)
-  const there = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '2' } })
+  const there = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
   const [tall, plain] = [await keyOf(there), await keyOf(there)]
   const use = async ({ key }: { key: string }) => {
     const answer = await there.get('/v1/devices', key)
     return [answer.status, ...numbers(answer).slice(0, 2)]
   }
-  for (const _ of [1, 2]) t.equal((await use(tall))[0], 200)
-  t.same(await use(tall), [429, 2, 0])
-  await there.store.keys.setLimit(tall.id, 5, Date.now())
+  for (let i = 0; i < 10; i += 1) t.equal((await use(tall))[0], 200)
+  t.same(await use(tall), [429, 10, 0])
+  await there.store.keys.setLimit(tall.id, 13, Date.now())
   t.same(
     [await use(tall), await use(tall), await use(tall)],
     [
-      [200, 5, 1],
-      [200, 5, 0],
-      [429, 5, 0],
+      [200, 13, 1],
+      [200, 13, 0],
+      [429, 13, 0],
     ],
   )
-  t.same(await use(plain), [200, 2, 1])
+  t.same(await use(plain), [200, 10, 9])
   await there.store.keys.setLimit(tall.id, null, Date.now())
-  t.same(await use(tall), [429, 2, 0])
+  t.same(await use(tall), [429, 10, 0])
 })
 
 t.test('the demo token and requests without a good credential are counted per address', async (t) => {
@@ -298,6 +298,46 @@ t.test(
   },
 )
 
+t.test(
+  'rotating through the /64s of one /56 gives four budgets of failed credentials, however they are sent',
+  async (t) => {
+    const { url, calls } = await platform(t, (request, response) => {
+      if (request.url?.includes(encodeURIComponent(someHash))) fleet(request, response)
+      else setTimeout(() => response.writeHead(401).end('{"status":0,"message":"Unauthorized"}'), 5)
+    })
+    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' }
+    const address = (i: number, network = '2001:db8:1:ab') => `${network}${(i % 256).toString(16).padStart(2, '0')}::1`
+    for (const how of ['one by one', 'at once'] as const) {
+      const { get } = await gateway(t, { env })
+      const guess = (from: string, i: number) => {
+        const headers = { 'x-forwarded-for': from }
+        if (i % 3 > 0) return get('/v1/me', randomHash(), { headers })
+        const body = JSON.stringify({ platform_hash: randomHash() })
+        return get('/v1/keys', undefined, {
+          method: 'POST',
+          body,
+          headers: { ...headers, 'content-type': 'application/json' },
+        })
+      }
+      const before = calls.length
+      t.equal((await get('/v1/me', someHash, { headers: { 'x-forwarded-for': address(7) } })).status, 200)
+      const answers: Answer[] = []
+      const all = Array.from({ length: 200 }, (_, i) => i)
+      if (how === 'at once') answers.push(...(await Promise.all(all.map((i) => guess(address(i), i)))))
+      else for (const i of all) answers.push(await guess(address(i), i))
+      t.ok(calls.length - before <= 41, `${calls.length - before} calls`)
+      t.ok(answers.filter(({ status }) => status === 401).length <= 40)
+      t.same(new Set(answers.map(({ status }) => status)), new Set([401, 429]))
+      const spent = await guess(address(200), 1)
+      t.same([spent.status, ...numbers(spent).slice(0, 2)], [429, 10, 0], 'the headers agree')
+      t.match(spent.headers.get('retry-after'), /^[1-9]\d*$/)
+      t.equal((await get('/v1/me', someHash, { headers: { 'x-forwarded-for': address(9) } })).status, 200)
+      t.equal((await get('/v1/me', undefined, { headers: { 'x-forwarded-for': address(10) } })).status, 401)
+      t.equal((await guess(address(0, '2001:db8:1:ac'), 1)).status, 401, 'the next /56 has a budget of its own')
+    }
+  },
+)
+
 t.test('a burst of guesses by both ways together costs no more than a budget', async (t) => {
   const { url, calls } = await platform(t, (_request, response) => {
     setTimeout(() => response.writeHead(401).end('{"status":0,"message":"Unauthorized"}'), 20)
@@ -350,17 +390,17 @@ t.test('a key whose hash the platform refuses costs the platform no more than a 
     else fleet(request, response)
   })
   const clock = new Clock()
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' }
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '15' }
   const there = await gateway(t, { clock: clock.now, env })
   const keys = [await keyOf(there), await keyOf(there), await keyOf(there)]
   clock.advance(61_000)
   refuses = true
   const before = calls.length
   const statuses = []
-  for (let i = 0; i < 30; i += 1) statuses.push((await there.get('/v1/me', keys[i % 3]!.key)).status)
-  t.ok(calls.length - before <= 10, `${calls.length - before} calls`)
-  t.same(statuses.slice(0, 10), Array(10).fill(401))
-  t.same(new Set(statuses.slice(10)), new Set([429]))
+  for (let i = 0; i < 45; i += 1) statuses.push((await there.get('/v1/me', keys[i % 3]!.key)).status)
+  t.ok(calls.length - before <= 15, `${calls.length - before} calls`)
+  t.same(statuses.slice(0, 15), Array(15).fill(401))
+  t.same(new Set(statuses.slice(15)), new Set([429]))
   refuses = false
   clock.advance(61_000)
   t.equal(

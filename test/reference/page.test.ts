@@ -22,7 +22,7 @@ const prints: Record<string, RegExp> = {
   'back-off-javascript': /^North depot polygon\n/,
   'back-off-python': /^North depot polygon\n/,
 }
-const ofKeys = ['make-key', 'list-keys', 'revoke-key']
+const ofKeys = ['create-key', 'list-keys', 'revoke-key']
 const ofAnswers = ['envelope', 'error-body']
 
 t.test('every block that reads works as pasted', async (t) => {
@@ -45,7 +45,7 @@ t.test('a key is made, listed and revoked by the blocks as pasted', async (t) =>
     const code = block.code.replaceAll('<PLATFORM_HASH>', platform.hashes[0] as string).replaceAll('<KEY_ID>', id)
     return { ...block, code }
   }
-  const made = JSON.parse((await runBlock(filled('make-key'))).out)
+  const made = JSON.parse((await runBlock(filled('create-key'))).out)
   t.equal((await get('/v1/devices', made.key)).status, 200)
   const listed = JSON.parse((await runBlock(filled('list-keys'))).out)
   t.equal(listed.data[0].id, made.id)

@@ -5,7 +5,7 @@ import { wireAlert, wireDevice, wireEvent, wireHistory, wireService } from '../.
 import { toAlert } from '../../src/resources/alert.js'
 import { newestFirst, toEvent } from '../../src/resources/event.js'
 import { toHistory } from '../../src/resources/history.js'
-import { toKey, toLabel } from '../../src/resources/key.js'
+import { toKey } from '../../src/resources/key.js'
 import { toMaintenanceService } from '../../src/resources/maintenance.js'
 import { epochDay } from '../../src/resources/time.js'
 
@@ -569,7 +569,7 @@ t.test("what cannot be known is null, and expired follows the platform's flag (N
   t.equal(service({ id: '-' }), undefined)
 })
 
-t.test('a listed key shows what the store calls its hint, and a label is kept trimmed', async (t) => {
+t.test('a listed key shows what the store calls its hint', async (t) => {
   const stored = {
     id: '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     hint: 'gps_live_5d0b…1b92',
@@ -590,6 +590,4 @@ t.test('a listed key shows what the store calls its hint, and a label is kept tr
     last_used_at: null,
     status: 'active',
   })
-  t.equal(toLabel('  Dispatch \u677f\t'), 'Dispatch \u677f')
-  t.equal(toLabel(undefined), '')
 })

@@ -293,7 +293,7 @@ t.test(
 )
 
 const sharing = async (t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> => {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   return gateway(t, { env, store })
 }
@@ -315,6 +315,45 @@ t.test(
     t.equal((await made(one.get, { platform_hash: otherHash })).status, 200, 'others are not concerned')
     await revoked(one.get, list.data[0].id)
     t.same([(await made(two.get)).status, (await made(one.get)).status], [200, 409])
+  },
+)
+
+t.test(
+  'creating, spending and revoking keys in a loop yields no more responses than the permitted creations',
+  async (t) => {
+    const { url } = await platform(t, twoAccounts)
+    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '25', TRUST_PROXY: '1' }
+    const clock = new Clock()
+    const places: [name: string, gateways: Gateway[]][] = [['embedded', [await gateway(t, { env, clock: clock.now })]]]
+    if (withoutRedis === false) {
+      const { url: redisUrl } = await redisServer(t)
+      places.push(['Redis', await Promise.all([sharing(t, redisUrl, env), sharing(t, redisUrl, env)])])
+    }
+    for (const [name, gateways] of places) {
+      let [served, turn] = [0, 0]
+      let last: Answer | undefined
+      /** Each request from an address of its own, so that no address runs out. */
+      const ask: Ask = (path, credential, init = {}) => {
+        const headers = new Headers(init.headers)
+        headers.set('x-forwarded-for', `192.0.2.${turn % 250}`)
+        turn += 1
+        return (gateways[turn % gateways.length] as Gateway).get(path, credential, { ...init, headers })
+      }
+      for (let i = 0; i < 12; i += 1) {
+        last = await made(ask)
+        if (last.status !== 200) continue
+        while ((await ask('/v1/me', last.body.key)).status === 200) served += 1
+        t.equal((await revoked(ask, last.body.id)).status, 200)
+      }
+      t.equal(served, 5 * 25, name)
+      t.same([last?.status, last?.body.error], [429, 'rate_limit_exceeded'], name)
+      t.same(Object.keys(last?.body).sort(), ['error', 'message'])
+      t.same([last?.headers.get('ratelimit-limit'), last?.headers.get('ratelimit-remaining')], ['5', '0'], name)
+      t.equal(last?.headers.get('retry-after'), last?.headers.get('ratelimit-reset'), name)
+      t.equal((await made(ask, { platform_hash: otherHash })).status, 200, 'another account is unaffected')
+    }
+    clock.advance(60_000)
+    t.equal((await made(places[0]![1][0]!.get)).status, 200, 'the next window has a budget of its own')
   },
 )
 
