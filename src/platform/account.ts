@@ -66,9 +66,9 @@ export class Account {
   /** Events newest first, as the platform orders them; `total` counts all that pass the filter. */
   async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const ask = async (page: number, size: number) =>
+    const fetchPage = async (page: number, size: number) =>
       pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(ask, offset, limit)
+    const { rows, total } = await windowOf(fetchPage, offset, limit)
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
 
