@@ -57,22 +57,6 @@ export interface Tally {
   skipped: number
 }
 
-/** Lists whose first so many items were read by a shape already, before they came to be values. */
-const alreadyRead = new WeakMap<object, { item: Shape; count: number }>()
-
-/** Adds a record that is as `read(item, …)` makes it to a list. */
-export function pushRead(list: unknown[], item: Shape, record: object): void {
-  const known = alreadyRead.get(list)
-  if (known === undefined && list.length === 0) alreadyRead.set(list, { item, count: 1 })
-  else if (known?.item === item && known.count === list.length) known.count++
-  list.push(record)
-}
-
-function isRead(list: unknown, item: Shape): list is unknown[] {
-  const known = Array.isArray(list) ? alreadyRead.get(list) : undefined
-  return known !== undefined && known.item === item && known.count === (list as unknown[]).length
-}
-
 /** Reads `raw` by `shape`. Total: whatever is missing or of another kind becomes `undefined`, `{}` or `[]`. */
 export function read<T extends Shape>(shape: T, raw: unknown, tally?: Tally): Read<T>
 export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
@@ -84,11 +68,7 @@ export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
 
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
-/** What a list holds; none where the shape is no list. */
-export const shapeOfItems = (shape: Shape): Shape | undefined => (isList(shape) ? shape[0] : undefined)
-
 function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[] {
-  if (isRead(raw, item)) return raw
   let items = itemsOf(raw)
   if (typeof item === 'object' && !isList(item)) {
     const records = items.filter(isObject)

@@ -135,8 +135,6 @@ export const wireSetup = {
 export type WireService = Read<typeof wireService>
 /** A device row; `group` is the title of the group it came in. */
 export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined }
-/** What tells two device rows apart, in either spelling of a number. */
-export const keyOf = (row: WireDevice): string => String(row.id ?? row.device_data.id)
 
 export type WireGeofence = Read<typeof wireGeofence>
 export type WireEvent = Read<typeof wireEvent>
