@@ -1,5 +1,5 @@
 /** Reads any `offset`/`limit` window of a list that the platform pages in its own way, in as few calls as that allows. */
-import { idOf, type Page } from './pages.js'
+import { DistinctRows, type Page } from './pages.js'
 import { itemsOf } from './shape.js'
 
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
@@ -29,7 +29,7 @@ export function pageSizeFor(offset: number, limit: number): number {
 }
 
 /**
- * Rows `offset` to `offset + limit - 1`. No row comes twice, even when new rows shift the list between two calls.
+ * Rows `offset` to `offset + limit - 1`, each once.
  * A list whose platform ignores the requested page size is read in the size that it applies.
  */
 export async function windowOf(fetchPage: FetchPage, offset: number, limit: number): Promise<Window> {
@@ -70,8 +70,7 @@ class Pages {
   readonly #fetchPage: FetchPage
   readonly #size: number
   readonly #first: number
-  readonly #ids = new Set<string>()
-  readonly #rows: unknown[] = []
+  readonly #found = new DistinctRows()
   #page: NumberedPage
   #hasNewRows: boolean
 
@@ -80,17 +79,17 @@ class Pages {
     this.#size = size
     this.#first = page.number
     this.#page = page
-    this.#hasNewRows = this.#add(page)
+    this.#hasNewRows = this.#found.add(page)
   }
 
   /** At least `count` rows, or all there are. */
   async read(count: number): Promise<unknown[]> {
-    while (this.#rows.length < count && this.#hasMore()) {
+    while (this.#found.rows.length < count && this.#hasMore()) {
       const number = this.#page.number + 1
       this.#page = withNumber(await this.#fetchPage(number, this.#size), number)
-      this.#hasNewRows = this.#add(this.#page)
+      this.#hasNewRows = this.#found.add(this.#page)
     }
-    return this.#rows
+    return this.#found.rows
   }
 
   async total(): Promise<number> {
@@ -112,17 +111,5 @@ class Pages {
     if (lastPage !== undefined) return currentPage < lastPage
     if (total !== undefined) return number * this.#size < total
     return itemsOf(this.#page.rows).length >= this.#size
-  }
-
-  /** Whether the page has rows that no earlier page had. */
-  #add(page: Page): boolean {
-    const before = this.#rows.length
-    for (const row of itemsOf(page.rows)) {
-      const id = idOf(row)
-      if (id !== undefined && this.#ids.has(id)) continue
-      if (id !== undefined) this.#ids.add(id)
-      this.#rows.push(row)
-    }
-    return this.#rows.length > before
   }
 }
