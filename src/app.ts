@@ -62,9 +62,9 @@ export interface Deps {
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
   const store = observed(deps.store, metrics.stored)
+  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
   const parts = openParts(config, deps, budget)
   const connections = new Connections(metrics.cut)
-  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
   const needs: EdgesNeeds = {
     limits: () => limits,
     docsUrl: `${config.publicUrl}/docs`,
