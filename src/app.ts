@@ -8,10 +8,12 @@ import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
 import { DeviceCache } from './devices/device-cache.js'
+import { Connections } from './http/connections.js'
 import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
-import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
+import { installGuards } from './http/server-limits.js'
 import type { App } from './http/types.js'
-import { ByteBudget } from './lib/byte-budget.js'
+import { installWriteBudget } from './http/write-budget.js'
+import { ByteBudget, type ByteBudgetOptions } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { UnknownValues } from './ops/unknown-values.js'
@@ -60,11 +62,14 @@ export interface Deps {
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
   const store = observed(deps.store, metrics.stored)
-  const parts = openParts(config, deps)
+  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
+  const parts = openParts(config, deps, budget)
+  const connections = new Connections(metrics.cut)
   const needs: EdgesNeeds = {
     limits: () => limits,
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
+    connections,
     onRefused: (account) => {
       parts.deviceCache.delete(account)
       parts.accounts.delete(account)
@@ -72,14 +77,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     onAnswered: metrics.answered,
     isDraining,
   }
-  const edges = edgeOptions(needs)
   const app: App = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
-    ...edges,
-    ...timeLimits,
-    http: { ...edges.http, ...headerLimits },
+    ...edgeOptions(needs),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
   app.addHook('onClose', () => parts.close())
@@ -93,9 +95,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     limits,
     clock,
   })
-  metrics.watch(parts.deviceCache, () => store.up())
+  metrics.watch(parts.deviceCache, () => store.up(), budget)
 
   installEdges(app, needs)
+  installWriteBudget(app, { budget, connections, ticks })
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
@@ -104,6 +107,15 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   })
   guardMethods()
   return app
+}
+
+/**
+ * Responses may take a quarter of the heap: while one is made, its objects take several times its own size. No account takes more than
+ * half of that, so two are needed to fill it.
+ */
+function bytesInFlight(heapBytes: number): ByteBudgetOptions {
+  const maxBytes = Math.floor(heapBytes / 4)
+  return { maxBytes, maxBytesPerOwner: Math.floor(maxBytes / 2) }
 }
 
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
@@ -116,7 +128,7 @@ interface Parts {
   close: () => Promise<unknown>
 }
 
-function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps): Parts {
+function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
@@ -127,8 +139,6 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const heapBytes = getHeapStatistics().heap_size_limit
-  const budget = new ByteBudget({ maxBytes: heapBytes / 4, maxBytesPerOwner: heapBytes / 8 })
   const accountsAt = (url: string, realm: Realm): AccountCache => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({

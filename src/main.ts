@@ -31,9 +31,9 @@ async function openSandbox({
 }
 
 async function run(config: Config): Promise<void> {
-  const logger = createLogger(config.logLevel)
-  const { clock } = config
   const metrics = new Metrics()
+  const logger = createLogger(config.logLevel, { onDropped: metrics.logDropped })
+  const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
   const onError = (err: Error): void => logger.warn({ err }, 'store')
@@ -54,7 +54,7 @@ async function run(config: Config): Promise<void> {
   const ops =
     config.opsPort === null
       ? undefined
-      : await openOps({ host: config.host, port: config.opsPort, metrics: () => metrics.text(), isDraining })
+      : await openOps({ host: config.opsHost, port: config.opsPort, metrics: () => metrics.text(), isDraining })
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {

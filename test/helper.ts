@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
+import { ByteBudget } from '../src/lib/byte-budget.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
-import { ByteBudget } from '../src/lib/byte-budget.js'
 import { Platform, type PlatformOptions } from '../src/platform/client.js'
 import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
@@ -99,7 +99,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
   await started
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
-  const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
   const own = store ?? (await embeddedStore(t, clock))
   const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
   const metrics = new Metrics()

@@ -74,11 +74,11 @@ export class Account {
   }
 
   /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  async history(deviceId: number, from: string, to: string): Promise<Uint8Array> {
+  async history(deviceId: number, from: string, to: string): Promise<Buffer> {
     const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
     const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
     if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
-    return json
+    return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }
 
   async alerts(): Promise<wire.WireAlert[]> {

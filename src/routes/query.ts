@@ -39,7 +39,7 @@ export async function deviceOf(deviceCache: DeviceCache, account: Account, sent:
 }
 
 /** Sends JSON text; typed as the value it represents. */
-export function sendJson<T>(reply: FastifyReply, json: string | Uint8Array): T {
+export function sendJson<T>(reply: FastifyReply, json: string | Buffer): T {
   reply.type('application/json; charset=utf-8')
   return json as unknown as T
 }

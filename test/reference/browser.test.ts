@@ -8,7 +8,7 @@ import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/error
 import { gateway } from '../helper.js'
 import { browser, type Opened, type View, withoutChromium } from './browser.js'
 
-const desk: View = { width: 1280, height: 900 }
+const desktop: View = { width: 1280, height: 900 }
 
 /** All requests but those to the gateway itself. */
 const outside = ({ requests }: Opened, url: string): string[] =>
@@ -33,7 +33,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   const keep = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
 
   t.test('the fleet is drawn from the response beside it', async (t) => {
-    const opened = await open(desk)
+    const opened = await open(desktop)
     const { page } = opened
     await page.goto(`${url}/docs`)
     await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
@@ -57,14 +57,14 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   t.test('the map waits as long as a 429 says when the demo is out of requests', async (t) => {
     const busy = await gateway(t, { env: { RATE_LIMIT_MAX: '15' } })
     for (let spent = 0; spent < 16; spent++) await busy.get('/v1/me', 'demo')
-    const { page, requests } = await open(desk)
+    const { page, requests } = await open(desktop)
     await page.goto(`${busy.url}/docs#map`)
     await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
   })
 
   t.test('"try it" sends the demo token and shows the response', async (t) => {
-    const opened = await open(desk)
+    const opened = await open(desktop)
     const { page } = opened
     await page.goto(`${url}/docs`)
     await openOperation(page)
@@ -80,7 +80,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   })
 
   t.test('every error has an anchor that its docs link opens', async (t) => {
-    const { page, complaints } = await open(desk)
+    const { page, complaints } = await open(desktop)
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
       // The link in an error body; a 429 has none, but an anchor.
       await page.goto(errorBody(new ApiError(code), `${url}/docs`).docs ?? `${url}/docs#error-${code}`)
@@ -93,9 +93,9 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.same(complaints, [])
   })
 
-  t.test('it is legible in light and dark, at a desk and on a phone', async (t) => {
+  t.test('the page is legible in light and dark schemes, on a desktop and on a phone', async (t) => {
     const phone = { width: 360, height: 740, isStill: true }
-    const views = { desk, dark: { ...desk, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
+    const views = { desktop, dark: { ...desktop, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
     for (const [name, view] of Object.entries(views)) {
       const { page, complaints } = await open(view)
       await page.goto(`${url}/docs#map`)
@@ -104,14 +104,14 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       await openOperation(page)
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
-      t.same(await page.evaluate(tooFaint), [], `${name}: text stands out from its ground`)
+      t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
       await keep(page, name)
       t.same(complaints, [])
     }
   })
 
-  t.test('it can be used with the keyboard and read by a screen reader', async (t) => {
-    const { page } = await open(desk)
+  t.test('the page works with the keyboard and with a screen reader', async (t) => {
+    const { page } = await open(desktop)
     await page.goto(`${url}/docs`)
     await page.keyboard.press('Tab')
     t.equal(await page.locator(':focus').textContent(), 'Skip to the content')
@@ -128,7 +128,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   })
 })
 
-/** Texts of our own page whose contrast with the ground is below 4.5 to 1 (WCAG 1.4.3). */
+/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
 const tooFaint = `(() => {
   const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
