@@ -1,4 +1,5 @@
 /** The wiring, in the order a request meets it; the only file that knows every other. */
+import { getHeapStatistics } from 'node:v8'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
 import { AccountCache } from './auth/account-cache.js'
@@ -6,15 +7,19 @@ import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.j
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
-import { Positions } from './devices/device-cache.js'
+import { DeviceCache } from './devices/device-cache.js'
+import { Connections } from './http/connections.js'
 import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
-import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
+import { installGuards } from './http/server-limits.js'
 import type { App } from './http/types.js'
+import { installWriteBudget } from './http/write-budget.js'
+import { ByteBudget, type ByteBudgetOptions } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { Words } from './ops/unknown-values.js'
-import { type CallReport, Platform } from './platform/client.js'
-import { ReadingThread } from './platform/thread.js'
+import { UnknownValues } from './ops/unknown-values.js'
+import { Platform } from './platform/client.js'
+import { meanings } from './platform/errors.js'
+import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
 import { countAddress, showLimits } from './rate-limit/hooks.js'
 import { Limits } from './rate-limit/limiter.js'
@@ -47,6 +52,8 @@ export interface Deps {
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
   sandbox: { url: string; demoHash: string } | undefined
   metrics: Metrics
+  /** Sends device list and history requests; stays open when the app closes. */
+  worker: WorkerClient
   /** Once true, every answer asks its caller to connect anew, elsewhere. */
   isDraining: () => boolean
 }
@@ -55,26 +62,26 @@ export interface Deps {
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
   const store = observed(deps.store, metrics.stored)
-  const parts = openParts(config, deps)
+  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
+  const parts = openParts(config, deps, budget)
+  const connections = new Connections(metrics.cut)
   const needs: EdgesNeeds = {
     limits: () => limits,
     docsUrl: `${config.publicUrl}/docs`,
     log: logger,
+    connections,
     onRefused: (account) => {
-      parts.positions.drop(account)
+      parts.deviceCache.delete(account)
       parts.accounts.delete(account)
     },
     onAnswered: metrics.answered,
     isDraining,
   }
-  const edges = edgeOptions(needs)
   const app: App = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
-    ...edges,
-    ...timeLimits,
-    http: { ...edges.http, ...headerLimits },
+    ...edgeOptions(needs),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
   app.addHook('onClose', () => parts.close())
@@ -88,9 +95,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     limits,
     clock,
   })
-  metrics.watch(parts.positions, () => store.up())
+  metrics.watch(parts.deviceCache, () => store.up(), budget)
 
   installEdges(app, needs)
+  installWriteBudget(app, { budget, connections, ticks })
   const shed = installGuards(app, { onShed: metrics.shed, ticks })
   const guardMethods = methodGuard(app, limits)
   await gatherRoutes(app)
@@ -101,36 +109,45 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   return app
 }
 
+/**
+ * Responses may take a quarter of the heap: while one is made, its objects take several times its own size. No account takes more than
+ * half of that, so two are needed to fill it.
+ */
+function bytesInFlight(heapBytes: number): ByteBudgetOptions {
+  const maxBytes = Math.floor(heapBytes / 4)
+  return { maxBytes, maxBytesPerOwner: Math.floor(maxBytes / 2) }
+}
+
 /** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
 interface Parts {
   accounts: AccountCache
   demo: AuthenticatorOptions['demo']
-  positions: Positions
+  deviceCache: DeviceCache
   translate: Translate
   platformState: () => PlatformState
   close: () => Promise<unknown>
 }
 
-function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): Parts {
+function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped(action, rows)
   }
-  const words = new Words({
+  const unknownValues = new UnknownValues({
     onUnknown: metrics.unknownWord,
-    onNew: (found) => logger.warn(found, 'the platform uses a word the gateway does not know'),
+    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
   const accountsAt = (url: string, realm: Realm): AccountCache => {
     metrics.breaker(realm, 'closed')
     const platform = new Platform({
       url,
       timeoutMs: config.platformTimeoutMs,
-      thread,
+      worker,
+      budget,
       onCall: (report) => {
-        platformState = stateAfter(report)
+        platformState = meanings[report.outcome].platform ?? platformState
         metrics.called(realm, report)
       },
       onBreaker: (state) => {
@@ -145,12 +162,12 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
   const accounts = accountsAt(url, 'platform')
   const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const positions = new Positions({
+  const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
     maxBytes: config.cacheMaxBytes,
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onRows: (rows) => words.see('get_devices', rows),
+    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
     onLookup: metrics.looked,
     onEvicted: metrics.evicted,
   })
@@ -160,10 +177,10 @@ function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): P
       sandbox && config.demoToken !== undefined
         ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
         : undefined,
-    positions,
-    translate: translator(onSkipped, words.see),
+    deviceCache,
+    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => platformState,
-    close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
+    close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
 }
 
@@ -195,7 +212,7 @@ interface Served {
 
 /** The routes, each below the hook that says who is counted. */
 async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
-  const { positions, translate, platformState } = parts
+  const { deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -208,13 +225,13 @@ async function serve(api: App, { config, store, clock, parts, limits, authentica
   await api.register(async (behindCredential: App) => {
     behindCredential.addHook('onRequest', shed)
     behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
-    devices(behindCredential, { positions })
+    devices(behindCredential, { deviceCache })
     geofences(behindCredential, { translate })
-    events(behindCredential, { positions, translate })
-    history(behindCredential, { positions })
-    alerts(behindCredential, { positions, translate })
-    services(behindCredential, { positions, translate, clock })
-    drivers(behindCredential, { positions, translate })
+    events(behindCredential, { deviceCache, translate })
+    history(behindCredential, { deviceCache })
+    alerts(behindCredential, { deviceCache, translate })
+    services(behindCredential, { deviceCache, translate, clock })
+    drivers(behindCredential, { deviceCache, translate })
     me(behindCredential)
     keys(behindCredential, { keys: store.keys, clock })
   }, v1)
@@ -227,7 +244,3 @@ async function serve(api: App, { config, store, clock, parts, limits, authentica
 }
 
 type PlatformState = 'up' | 'down' | 'unknown'
-
-/** What one call says of the platform, for the health page: whoever answers at all is up. */
-const stateAfter = ({ outcome }: CallReport): PlatformState =>
-  ['ok', 'refused', 'forbidden', 'missing_action', 'rejected', 'status_0'].includes(outcome) ? 'up' : 'down'

@@ -7,7 +7,9 @@ import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
+import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
+import type { OnDamaged } from './store/damage.js'
 import { openStore } from './store/open.js'
 
 /** How long a balancer that watches `/ready` has to look elsewhere, while everything is still answered. */
@@ -29,17 +31,20 @@ async function openSandbox({
 }
 
 async function run(config: Config): Promise<void> {
-  const logger = createLogger(config.logLevel)
-  const { clock } = config
   const metrics = new Metrics()
+  const logger = createLogger(config.logLevel, { onDropped: metrics.logDropped })
+  const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
   const onError = (err: Error): void => logger.warn({ err }, 'store')
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError })
+  const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
+  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
   // Also beside a real platform, as long as there is a demo token to answer.
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()
-  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, isDraining })
+  const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
+  await worker.start()
+  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, worker, isDraining })
   await app.listen({
     host: config.host,
     port: config.port,
@@ -49,7 +54,7 @@ async function run(config: Config): Promise<void> {
   const ops =
     config.opsPort === null
       ? undefined
-      : await openOps({ host: config.host, port: config.opsPort, metrics: () => metrics.text(), isDraining })
+      : await openOps({ host: config.opsHost, port: config.opsPort, metrics: () => metrics.text(), isDraining })
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
@@ -62,7 +67,7 @@ async function run(config: Config): Promise<void> {
     const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs)
     await app.close()
     clearInterval(sweep)
-    await Promise.all([sandbox?.close(), store.close(), ops?.close()])
+    await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
     logger.info('closed')
     await new Promise<void>((written) => logger.flush(() => written()))
   })

@@ -1,18 +1,9 @@
 /** The gateway as its callers meet it: devices and positions, refusals, headers, and what no caller may ever see. */
-import { connect } from 'node:net'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { errorTable } from '../src/errors.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from './helper.js'
-
-const limitNames = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] as const
-
-/** What stands on every answer. */
-function hasItsHeaders(t: Test, headers: Headers, name: string): void {
-  for (const header of limitNames) t.match(headers.get(header), /^\d+$/, `${header} on ${name}`)
-  t.match(headers.get('x-request-id'), /^[\w.:-]{1,64}$/, `x-request-id on ${name}`)
-  t.match(headers.get('content-type'), /^application\/json/, `content-type on ${name}`)
-}
+import { hasCommonHeaders } from './http/headers.js'
 
 t.test('the demo token lists the whole sandbox fleet, with some devices moving', async (t) => {
   const { get } = await gateway(t)
@@ -367,7 +358,7 @@ t.test('every way a request can fail has its code, its shape and its headers', a
     const answer = await get(path, credential, init)
     t.same([answer.status, answer.body.error], [status, code], name)
     t.match(answer.body, { message: /\w\.$/, docs: new RegExp(`/docs#error-${code}$`) }, name)
-    hasItsHeaders(t, answer.headers, name)
+    hasCommonHeaders(t, answer.headers, name)
   }
   t.equal(
     (await get('/v1/keys', undefined, { method: 'PUT' })).headers.get('allow'),
@@ -385,73 +376,6 @@ t.test('a credential put where an id belongs is not repeated', async (t) => {
   }
 })
 
-/** Sends bytes and reads until the gateway closes. */
-const raw = (url: string, bytes: string): Promise<{ status: number; headers: Headers; body: string }> =>
-  new Promise((done, failed) => {
-    const { port } = new URL(url)
-    let text = ''
-    const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes))
-    socket.setEncoding('utf8')
-    socket.on('data', (chunk) => {
-      text += chunk
-    })
-    socket.on('error', failed)
-    socket.on('close', () => {
-      const end = text.indexOf('\r\n\r\n')
-      const [head, body] = [text.slice(0, end), text.slice(end + 4)]
-      const [line = '', ...lines] = head.split('\r\n')
-      const headers = new Headers(
-        lines.map((one): [string, string] => [one.slice(0, one.indexOf(':')), one.slice(one.indexOf(':') + 1).trim()]),
-      )
-      done({ status: Number(line.split(' ')[1]), headers, body })
-    })
-  })
-
-t.test('what is no HTTP at all is refused in the documented shape, with every header', async (t) => {
-  const { url } = await gateway(t)
-  const close = 'Connection: close\r\n'
-  const requests: [name: string, bytes: string, status: number, code: string][] = [
-    ['not HTTP', 'hello\r\n\r\n', 400, 'invalid_request'],
-    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n', 400, 'invalid_request'],
-    ['a broken header', `GET /api/health HTTP/1.1\r\nHost: x\r\nno colon\r\n${close}\r\n`, 400, 'invalid_request'],
-    [
-      'two lengths',
-      `POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-      400,
-      'invalid_request',
-    ],
-    [
-      'headers without end',
-      `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'headers_too_large',
-    ],
-    ['an address without end', `GET /${'y'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, 'uri_too_long'],
-    ['an HTTP version nobody speaks', `GET / HTTP/9.9\r\nHost: x\r\n${close}\r\n`, 400, 'invalid_request'],
-    ['no Host', `GET /api/nowhere HTTP/1.1\r\n${close}\r\n`, 404, 'not_found'],
-    [
-      'an expectation nobody meets',
-      `GET /api/nowhere HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n${close}\r\n`,
-      404,
-      'not_found',
-    ],
-    [
-      'an upgrade nobody offers',
-      `GET /api/nowhere HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: close, Upgrade\r\n\r\n`,
-      404,
-      'not_found',
-    ],
-    ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'method_not_allowed'],
-    ['an exotic method', `PROPFIND /api/v1/devices HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404, 'not_found'],
-  ]
-  for (const [name, bytes, status, code] of requests) {
-    const answer = await raw(url, bytes)
-    t.equal(answer.status, status, name)
-    t.equal(JSON.parse(answer.body || '{}').error, code, name)
-    hasItsHeaders(t, answer.headers, name)
-  }
-})
-
 t.test(
   'whatever path and query come, the answer is JSON in a documented shape with every header, and never a 500',
   async (t) => {
@@ -464,7 +388,7 @@ t.test(
         fc.constantFrom('demo', undefined, 'wrong'),
         async (base, path, query, credential) => {
           const answer = await get(`${base}${path}?${query}`, credential)
-          hasItsHeaders(t, answer.headers, `${url}${base}${path}`)
+          hasCommonHeaders(t, answer.headers, `${url}${base}${path}`)
           t.ok(answer.status < 500, String(answer.status))
           if (answer.status >= 400) t.ok(answer.body.error in errorTable)
         },

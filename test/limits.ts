@@ -33,7 +33,7 @@ export const createKey = (
 
 /** A gateway with a connection of its own to Redis. */
 export async function redisGateway(t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   return gateway(t, { env, store })
 }

@@ -8,8 +8,9 @@ import { type Credential, parseCredential } from './credential.js'
 
 /** Answers to a key with less time left than this say when it expires. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
-/** Headers remembered at once. */
-const mostRead = 10_000
+/** Headers in the cache, and the length of the longest: 13 MB at most. */
+const maxHeaders = 10_000
+const maxHeaderLength = 640
 
 export interface AuthOptions {
   authenticator: Authenticator
@@ -22,7 +23,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 /** @returns a hook that throws ApiError, or what the platform or the store threw. */
 export function authentication({ authenticator, demoToken, clock }: AuthOptions): Hook {
   /** Headers whose credential was good, as they were read: to take one apart and to hash it costs as much as a look-up. */
-  const good = new LRUCache<string, Credential>({ max: mostRead })
+  const good = new LRUCache<string, Credential>({ max: maxHeaders })
 
   const accept = ({ account, caller, usage }: Identity, request: FastifyRequest, reply: FastifyReply): void => {
     admit(reply, usage)
@@ -40,6 +41,6 @@ export function authentication({ authenticator, demoToken, clock }: AuthOptions)
     const credential = known ?? parseCredential(header, demoToken)
     const identity = await authenticator.authenticate(credential, request.ip).catch((error) => reject(error, reply))
     accept(identity, request, reply)
-    if (known === undefined) good.set(header, credential)
+    if (known === undefined && header.length <= maxHeaderLength) good.set(header, credential)
   }
 }

@@ -1,6 +1,5 @@
 /** Where requests end that meet no route: every refusal, every header that stands on all answers, the line in the log. Knows no resource. */
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server } from 'node:http'
+import { type IncomingMessage, METHODS, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify'
@@ -11,30 +10,24 @@ import type { Answered } from '../ops/metrics.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
 import { addressName, admit, type Limits } from '../rate-limit/limiter.js'
-import { answerRaw, noteAnswer, writeRefusal } from './client-errors.js'
+import { clientErrorResponder } from './client-errors.js'
+import type { Connections } from './connections.js'
+import { requestId } from './request-id.js'
+import { limitedServer, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 
 /** Longest address (path and query), bytes; what is longer than the parser takes at all is 414 or 431 too. */
 const maxUrl = 4_096
-/** Most the parser takes of address and headers together, bytes. */
-const maxHead = 16 * 1024
 /** Largest request body, bytes. */
 const maxBody = 16 * 1024
-
-const saneId = /^[A-Za-z0-9._:-]{1,64}$/
-
-/** The caller's own request id where it is sane, else a new one. */
-function requestId(request: IncomingMessage): string {
-  const sent = request.headers['x-request-id']
-  return typeof sent === 'string' && saneId.test(sent) ? sent : randomUUID()
-}
 
 export interface EdgesNeeds {
   /** Ready only after the app was made, as the limiter is a plugin of it. */
   limits: () => Limits
   /** Page with the anchors of the error codes. */
   docsUrl: string
-  log: Pick<Log, 'answered'>
+  log: Pick<Log, 'answered' | 'warn'>
+  connections: Connections
   /** The platform refused this account's hash: nothing of it may be remembered. */
   onRefused: (account: Account) => void
   /** Told how every request ended, also those that never reached a route. */
@@ -47,22 +40,36 @@ export interface EdgesNeeds {
 export function edgeOptions({
   limits,
   docsUrl,
+  log,
+  connections,
   onAnswered,
 }: EdgesNeeds): Omit<FastifyHttpOptions<Server>, 'logger' | 'loggerInstance'> {
+  const onResponse = (status: number): void => onAnswered({ method: 'none', route: 'none', status, ms: 0 })
+  const { onClientError, onConnect } = clientErrorResponder({ connections, limits, docsUrl, onResponse })
   return {
     bodyLimit: maxBody,
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: requestId,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHead },
-    // Node would answer a missing Host by itself, with an empty body.
-    http: { requireHostHeader: false, maxHeaderSize: maxHead },
-    clientErrorHandler: (error, socket) => void answerRaw(error, socket, limits(), docsUrl).then(unrouted(onAnswered)),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
+    serverFactory: (handle) =>
+      limitedServer(handle, { connections, onError: (err) => log.warn({ err }, 'a connection cannot be accepted') }).on(
+        'connect',
+        (_request, socket) => onConnect(socket as Socket),
+      ),
+    clientErrorHandler: onClientError,
     frameworkErrors: async (error, request, reply) => {
-      reply.header('X-Request-Id', request.id)
+      setCommonHeaders(request, reply)
       await answer(reply, await refused(reply, request, toApiError(error), limits()), docsUrl)
     },
   }
+}
+
+/** The headers of every response. */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('X-Request-Id', request.id)
+  reply.header('X-Content-Type-Options', 'nosniff')
+  if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('Cache-Control', 'no-store')
 }
 
 /** Hooks and handlers of the whole app; to be installed before any route. */
@@ -72,19 +79,12 @@ export function installEdges(app: App, { limits, docsUrl, log, onRefused, onAnsw
     route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
   )
   let closing = false
-  // Two kinds of requests that Node would end by itself, without a body: they are answered like any other.
-  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
-  app.server.on('request', ({ socket }, response) => noteAnswer(socket, response))
-  app.server.on('connect', (_request, socket) => {
-    const refusal = new ApiError('method_not_allowed')
-    void writeRefusal(refusal, socket as Socket, limits(), docsUrl).then(unrouted(onAnswered))
-  })
   app.addHook('preClose', async () => {
     closing = true
   })
   // These run with every request, so they give no promises.
   app.addHook('onRequest', (request, reply, next) => {
-    reply.header('X-Request-Id', request.id)
+    setCommonHeaders(request, reply)
     const error = unserved(request)
     if (error) void refused(reply, request, error, limits()).then(next)
     else next()
@@ -116,17 +116,26 @@ export function installEdges(app: App, { limits, docsUrl, log, onRefused, onAnsw
   })
 }
 
-/** Tells of an answer to what never became a request; `undefined` = there was nobody left to answer. */
-const unrouted =
-  (onAnswered: EdgesNeeds['onAnswered']) =>
-  (status: number | undefined): void => {
-    if (status !== undefined) onAnswered({ method: 'none', route: 'none', status, ms: 0 })
-  }
-
 /** What is wrong with a request before its body is read: nothing here could want one. */
 function unserved({ raw, is404 }: FastifyRequest): ApiError | undefined {
   if (raw.url !== undefined && raw.url.length > maxUrl) return new ApiError('uri_too_long')
+  const message = headerProblem(raw)
+  if (message !== undefined) return new ApiError('invalid_request', { message })
   return is404 ? new ApiError('not_found', { message: 'There is no such path.' }) : undefined
+}
+
+/** Headers that must not be sent twice: Node keeps the first and drops the others, while a proxy may have read the last (RFC 9112 3.2). */
+function headerProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0
+  let credentials = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1
+  }
+  if (hosts > 1) return 'Send one Host header, not several.'
+  if (hosts === 0 && httpVersion !== '1.0') return 'Send a Host header.'
+  return credentials > 1 ? 'Send one Authorization header, not several.' : undefined
 }
 
 /** Counts a request that reached no account on its address; the error, or the 429 that goes before it. */
@@ -153,11 +162,11 @@ function answer(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyR
     .send(errorBody(error, docsUrl))
 }
 
-/** Methods the router knows; each path answers those it does not serve with 405. */
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
 /** Collects the methods of every path from now on; the function it gives back adds the 405 of the others. */
 export function methodGuard(app: App, limits: Limits): () => void {
+  // The HTTP parser accepts more methods than Fastify routes by default. `CONNECT` never becomes a request.
+  const methods = METHODS.filter((method) => method !== 'CONNECT')
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const served = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     const known = served.get(url) ?? new Set()

@@ -1,6 +1,8 @@
 /** What a caller may cost in time and number, and when the process turns callers away. Knows no route. */
-import type { FastifyHttpOptions, onRequestHookHandler } from 'fastify'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { onRequestHookHandler } from 'fastify'
 import { ApiError } from '../errors.js'
+import type { Connections } from './connections.js'
 import { Pressure } from './pressure.js'
 import type { App } from './types.js'
 import { UnderWay } from './under-way.js'
@@ -12,33 +14,46 @@ declare module 'fastify' {
   }
 }
 
+/** Longest request target and headers together, bytes. */
+export const maxHeadBytes = 16 * 1024
 /** Connections at once; each is a file descriptor and some kilobytes. */
 const maxConnections = 10_000
+/** Milliseconds after which a connection without progress is closed. Node gives unread responses twice this time. */
+const idleTimeoutMs = 60_000
 
-type Limited = 'connectionTimeout' | 'requestTimeout' | 'keepAliveTimeout' | 'maxRequestsPerSocket'
-
-/** Milliseconds; options of the Fastify instance. */
-export const timeLimits = {
-  /** A connection on which nothing moves is dropped: its peer is gone, or never reads. Node gives unread answers twice this time. */
-  connectionTimeout: 60_000,
-  /** For a whole request to arrive; a body is 16 KiB at most. */
+const serverOptions = {
+  // Node would answer a missing Host by itself, with an empty body.
+  requireHostHeader: false,
+  maxHeaderSize: maxHeadBytes,
+  /** Milliseconds for all headers to arrive, also those of a connection that sends nothing at all. */
+  headersTimeout: 10_000,
+  /** Milliseconds for a whole request to arrive; a body is 16 KiB at most. */
   requestTimeout: 15_000,
-  /** Longer than the 60 s after which most balancers let an idle connection go, so that we never hang up on a request. */
+  /** How often both are checked. */
+  connectionsCheckingInterval: 1_000,
+  /** Longer than the 60 s after which most balancers close an idle connection, so that the gateway never closes one that is being used. */
   keepAliveTimeout: 72_000,
-  /** A busy connection stays; rolling restarts move it by `connection: close`. */
-  maxRequestsPerSocket: 0,
-} as const satisfies Pick<FastifyHttpOptions<import('node:http').Server>, Limited>
+}
+
+/** The Node HTTP server below Fastify. @param onError a connection could not be accepted, for example for want of file descriptors. */
+export function limitedServer(
+  handle: RequestListener,
+  { connections, onError }: { connections: Connections; onError: (error: Error) => void },
+): Server {
+  const inOrder = connections.inOrder(handle)
+  const server = createServer(serverOptions, inOrder)
+  server.maxConnections = maxConnections
+  server.setTimeout(idleTimeoutMs)
+  // Node would end these by itself, without a body.
+  server.on('checkExpectation', inOrder)
+  server.on('connection', connections.add)
+  // Without a listener, a failed `accept` ends the process.
+  server.on('error', (error) => server.listening && onError(error))
+  return server
+}
 
 /** Milliseconds an answer may take to be made; shorter than a silence, so that nobody is cut off without one. */
 const answerTimeout = 50_000
-
-/** Options of the Node server. */
-export const headerLimits = {
-  /** For all headers to arrive, also those of a connection that says nothing at all. */
-  headersTimeout: 10_000,
-  /** How often arriving requests are held to these limits. */
-  connectionsCheckingInterval: 1_000,
-} as const
 
 export interface GuardsNeeds {
   /** Told of every request that overload turns away. */
@@ -49,7 +64,6 @@ export interface GuardsNeeds {
 
 /** To be installed before any route. @returns the hook of routes that overload may turn away. */
 export function installGuards(app: App, { onShed, ticks }: GuardsNeeds): onRequestHookHandler {
-  app.server.maxConnections = maxConnections
   const pressure = new Pressure(ticks)
   app.addHook('onListen', async () => pressure.start())
   app.addHook('onClose', async () => pressure.stop())

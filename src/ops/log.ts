@@ -37,14 +37,31 @@ function stamp(): () => string {
   }
 }
 
+interface Flushable {
+  flushSync(): void
+  flush(written: () => void): void
+}
+
 /** Lines wait for each other until they are this long together, in bytes, or the first has waited this long, in milliseconds. */
 const enough = 65_536
 const longestWaitMs = 10
 
+/** Bytes that may wait for the standard output, whose reader may be slow or stuck; further lines are dropped. */
+const maxWaitingBytes = 16 * 1024 * 1024
+
 /** The standard output, which gets many lines as one text: each write costs as much as several answers from memory. */
-function gathered(): DestinationStream & { flushSync(): void; flush(written: () => void): void } {
+function gathered(onDropped: (bytes: number) => void): DestinationStream & Flushable {
   // With a `minLength` of 0 its `flush` waits for nothing.
-  const out = pino.destination({ dest: 1, sync: false, minLength: 1, contentMode: 'buffer' })
+  const out = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 1,
+    maxLength: maxWaitingBytes,
+    contentMode: 'buffer',
+  })
+  out.on('drop', (bytes: string | Buffer) => onDropped(bytes.length))
+  // A full disk must not end the process; what cannot be written waits, and is tried again with the next line.
+  out.on('error', () => {})
   const lines = Buffer.allocUnsafeSlow(enough)
   let length = 0
   let timer: NodeJS.Timeout | undefined
@@ -103,21 +120,27 @@ export interface Log extends Logger {
   answered(line: AnsweredLine): void
 }
 
+export interface LoggerOptions {
+  destination?: DestinationStream
+  /** Called with the bytes of lines that were dropped because the standard output takes no more. */
+  onDropped?: (bytes: number) => void
+}
+
 /**
  * Without a destination it writes to the standard output. Nothing is lost when the process exits, and all is written once `flush` says so.
  * It makes no children: with every request one would cost as much as its line.
  */
-export function createLogger(level: string, destination?: DestinationStream): Log {
-  const out = destination ?? gathered()
+export function createLogger(level: string, options: LoggerOptions = {}): Log {
+  const out = options.destination ?? gathered(options.onDropped ?? (() => {}))
   const timestamp = stamp()
-  const options = {
+  const settings = {
     level,
     base: null,
     timestamp,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => logged(error) },
   }
-  const logger: Logger = pino(options, out)
+  const logger: Logger = pino(settings, out)
   logger.child = () => logger as never
   const isTold = logger.isLevelEnabled('info')
   const answered = ({ reqId, method, route, status, ms, account, credential, ip }: AnsweredLine): void => {

@@ -1,6 +1,6 @@
 /** What an operator watches, in Prometheus format; the only file that imports prom-client. No label grows with accounts, devices or keys. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
-import type { Cached } from '../devices/device-cache.js'
+import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/observed.js'
@@ -19,6 +19,9 @@ export interface Answered {
 
 const breakerStates: readonly BreakerState[] = ['closed', 'half_open', 'open']
 
+/** Every method gets a response on every path; the others share a label. */
+const usualMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 /** Seconds; the stated target of 300 ms is a boundary. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 0.5, 1, 2.5, 5, 10, 30]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -33,6 +36,12 @@ export class Metrics {
   ])
   readonly #answers = this.#tally('gateway_request_seconds', 'Latency of requests', 'route', requestBuckets)
   readonly #shed = this.#counter('gateway_shed_total', 'Requests turned away because the process was overloaded', [])
+  readonly #cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early, by reason', ['reason'])
+  readonly #logDropped = this.#counter(
+    'gateway_log_dropped_bytes_total',
+    'Log that the standard output did not take',
+    [],
+  )
   readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls to the platform by action and outcome', [
     'realm',
     'action',
@@ -77,11 +86,16 @@ export class Metrics {
   }
 
   readonly answered = ({ method, route, status, ms }: Answered): void => {
-    this.#answers.note(route, `${route === 'none' ? 'none' : method} ${status}`, ms / 1_000)
+    const label = route === 'none' ? 'none' : usualMethods.has(method) ? method : 'other'
+    this.#answers.note(route, `${label} ${status}`, ms / 1_000)
     if (status === 429) this.#limited.inc()
   }
 
   readonly shed = (): void => this.#shed.inc()
+
+  readonly logDropped = (bytes: number): void => this.#logDropped.inc(bytes)
+
+  readonly cut = (reason: string): void => this.#cuts.inc({ reason })
 
   readonly called = (realm: Realm, { action, outcome, ms }: CallReport): void => {
     this.#calls.inc({ realm, action, outcome })
@@ -107,13 +121,24 @@ export class Metrics {
 
   readonly skipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
 
-  readonly unknownWord = (action: string, field: string): void => this.#words.inc({ action, field })
+  readonly unknownWord = (action: string, field: string, rows: number): void => this.#words.inc({ action, field }, rows)
 
   /** What is to be read at the moment somebody asks. */
-  watch(positions: Cached, isStoreUp: () => boolean): void {
+  watch(positions: { readonly bytes: number }, isStoreUp: () => boolean, budget: ByteBudget): void {
     const read = (name: string, help: string, value: () => number): void => {
       const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(value()) })
     }
+    read('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
+    read('gateway_in_flight_max_bytes', 'Bytes that responses in flight may take', () => budget.maxBytes)
+    const rejected: Counter = new Counter({
+      name: 'gateway_in_flight_rejected_total',
+      help: 'Responses replaced by a 503 because the bytes in flight were used up',
+      registers: [this.#registry],
+      collect: () => {
+        rejected.reset()
+        rejected.inc(budget.rejected)
+      },
+    })
     read('gateway_positions_bytes', 'Memory of last positions', () => positions.bytes)
     read('gateway_store_up', '1 while the key store answers', () => Number(isStoreUp()))
   }

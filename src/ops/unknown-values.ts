@@ -1,4 +1,4 @@
-/** The platform's words we know, so that a new one is seen before a caller asks about it. Knows no resource and changes nothing. */
+/** Detects values of platform fields that the gateway does not know, before a caller reports them. */
 
 const alertTypes = [
   ...['overspeed', 'stop_duration', 'offline_duration', 'move_duration', 'ignition_duration', 'idle_duration'],
@@ -12,50 +12,52 @@ const eventTypes = [
   ...['expired_device', 'expiring_device', 'expired_sim', 'expiring_sim'],
 ]
 
-/** Per action the field whose words we act on or pass on, and those we know (platform.md 3.3, 4, 5, 7.2, 8). */
-const known: Readonly<Record<string, { field: string; words: ReadonlySet<string> }>> = {
-  get_devices: { field: 'online', words: new Set(['online', 'ack', 'engine', 'offline', 'moving']) },
-  get_events: { field: 'type', words: new Set(eventTypes) },
-  get_alerts: { field: 'type', words: new Set(alertTypes) },
-  get_geofences: { field: 'type', words: new Set(['polygon', 'circle']) },
-  services: { field: 'expiration_by', words: new Set(['odometer', 'engine_hours', 'days']) },
+/** Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). */
+const knownValues: ReadonlyMap<string, { field: string; values: ReadonlySet<string> }> = new Map([
+  ['get_devices', { field: 'online', values: new Set(['online', 'ack', 'engine', 'offline', 'moving']) }],
+  ['get_events', { field: 'type', values: new Set(eventTypes) }],
+  ['get_alerts', { field: 'type', values: new Set(alertTypes) }],
+  ['get_geofences', { field: 'type', values: new Set(['polygon', 'circle']) }],
+  ['services', { field: 'expiration_by', values: new Set(['odometer', 'engine_hours', 'days']) }],
+])
+
+/** Reported values to remember; a platform with more of them generates them, and the count is enough. */
+const maxReported = 50
+const maxLength = 40
+
+export interface UnknownValuesOptions {
+  /** Called with the number of rows that have an unknown value. */
+  onUnknown: (action: string, field: string, rows: number) => void
+  /** Called once per value, which is platform text: truncated, and not for a metric label. */
+  onFirst: (found: { action: string; field: string; value: string }) => void
 }
 
-/** Words remembered as told; past this a platform invents them, and counting is enough. */
-const mostTold = 50
+export class UnknownValues {
+  readonly #options: UnknownValuesOptions
+  readonly #reported = new Set<string>()
 
-export interface WordsNeeds {
-  onUnknown: (action: string, field: string) => void
-  /** Told once per word. It is the platform's text: cut short, and never a metric label. */
-  onNew: (found: { action: string; field: string; word: string }) => void
-}
-
-export class Words {
-  readonly #needs: WordsNeeds
-  readonly #told = new Set<string>()
-
-  constructor(needs: WordsNeeds) {
-    this.#needs = needs
+  constructor(options: UnknownValuesOptions) {
+    this.#options = options
   }
 
-  /** Looks through the rows of one answer. */
-  readonly see = (action: string, rows: readonly object[]): void => {
-    const entry = known[action]
-    if (!entry) return
-    const { field, words } = entry
+  /** Checks the rows of one response. */
+  check(action: string, rows: readonly object[]): void {
+    const known = knownValues.get(action)
+    if (!known) return
     for (const row of rows) {
-      const sent: unknown = Reflect.get(row, field)
-      if (typeof sent !== 'string') continue
-      const word = sent.trim().toLowerCase()
-      if (word !== '' && !words.has(word)) this.#tell(action, field, word.slice(0, 40))
+      const sent: unknown = Reflect.get(row, known.field)
+      const value = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
+      if (value !== '' && !known.values.has(value)) this.report(action, known.field, value, 1)
     }
   }
 
-  #tell(action: string, field: string, word: string): void {
-    this.#needs.onUnknown(action, field)
-    const name = `${action} ${word}`
-    if (this.#told.size >= mostTold || this.#told.has(name)) return
-    this.#told.add(name)
-    this.#needs.onNew({ action, field, word })
+  /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
+  report(action: string, field: string, sent: string, rows: number): void {
+    this.#options.onUnknown(action, field, rows)
+    const value = sent.trim().toLowerCase().slice(0, maxLength)
+    const key = `${action} ${value}`
+    if (this.#reported.size >= maxReported || this.#reported.has(key)) return
+    this.#reported.add(key)
+    this.#options.onFirst({ action, field, value })
   }
 }

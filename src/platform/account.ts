@@ -1,12 +1,13 @@
 /** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
 import type { Action } from './actions.js'
-import type { Platform, Query } from './client.js'
-import { Digest } from './digest.js'
+import type { Platform } from './client.js'
 import { PlatformUnavailable } from './errors.js'
-import { hasMore, idOf, looksCut, pageOf } from './pages.js'
+import type { Query } from './http-client.js'
+import { hasMore, idOf, pageOf } from './pages.js'
 import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
+import type { FleetColumns } from './worker-messages.js'
 
 /** What `Account` needs to tell about: rows of an action that were no records and were left out. */
 export type OnSkipped = (action: Action, rows: number) => void
@@ -29,7 +30,7 @@ export class Account {
   readonly #hash: string
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #inFlight = new Map<string, Promise<unknown>>()
   #setup: Promise<wire.WireSetup> | undefined
 
   constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
@@ -40,50 +41,12 @@ export class Account {
     this.email = who.email
   }
 
-  /** Every device of the account, each once, with its group's title; or what the reading thread made of all of them. */
-  async devices(): Promise<wire.WireDevice[] | Digest> {
-    const first = await this.#devicesOrDigest({})
-    if (first instanceof Digest) return first
-    const found = new Map<string, wire.WireDevice>()
-    const add = (rows: wire.WireDevice[]): void => {
-      for (const row of rows) if (!found.has(wire.keyOf(row))) found.set(wire.keyOf(row), row)
-    }
-    add(first)
-    const limit = first.length
-    for (let page = 2; looksCut(limit) && page <= mostPages; page += 1) {
-      const rows = this.#deviceRows(await this.#get('get_devices', { page, limit }))
-      const before = found.size
-      add(rows)
-      if (found.size === before || rows.length < limit) break
-    }
-    return [...found.values()]
-  }
-
-  /** The device with this id by one small call; a platform that ignores `id` costs the whole list, and may answer with it. */
-  async device(id: number): Promise<wire.WireDevice | Digest | undefined> {
-    const isIt = (row: wire.WireDevice): boolean => wire.keyOf(row) === String(id)
-    const rows = await this.#devicesOrDigest({ id })
-    if (rows instanceof Digest) return rows
-    const found = rows.find(isIt)
-    if (found || !looksCut(rows.length)) return found
-    const all = await this.devices()
-    return all instanceof Digest ? all : all.find(isIt)
-  }
-
-  async #devicesOrDigest(query: Query): Promise<wire.WireDevice[] | Digest> {
-    const body = await this.#platform.get('get_devices', this.#hash, query, 'digest')
-    if (!(body instanceof Digest)) return this.#deviceRows(body)
-    if (body.skipped > 0) this.#onSkipped('get_devices', body.skipped)
-    return body
-  }
-
-  #deviceRows(body: unknown): wire.WireDevice[] {
-    const groups = this.#read('get_devices', [wire.wireGroup] as const, pageOf(body).rows)
-    for (const { title, items } of groups) {
-      const group = title === undefined ? undefined : String(title)
-      for (const item of items as wire.WireDevice[]) item.group = group
-    }
-    return groups.flatMap(({ items }) => items)
+  /**
+   * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
+   * @param now Unix milliseconds, to tell which devices were heard of lately.
+   */
+  devices(id: number | undefined, now: number): Promise<FleetColumns> {
+    return this.#platform.run('get_devices', this.#hash, { id, now })
   }
 
   /** `/edit_setup_data`, asked once and kept: it is large, and an account hardly ever changes its zone. */
@@ -103,22 +66,18 @@ export class Account {
   /** Events newest first, as the platform orders them; `total` counts all that pass the filter. */
   async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const ask = async (page: number, size: number) =>
+    const fetchPage = async (page: number, size: number) =>
       pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(ask, offset, limit)
+    const { rows, total } = await windowOf(fetchPage, offset, limit)
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
 
-  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  async history(deviceId: number, from: string, to: string): Promise<wire.WireHistory> {
-    const body = await this.#get('get_history', {
-      device_id: deviceId,
-      from_date: from,
-      from_time: '00:00:00',
-      to_date: to,
-      to_time: '23:59:59',
-    })
-    return this.#read('get_history', wire.wireHistory, body)
+  /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
+  async history(deviceId: number, from: string, to: string): Promise<Buffer> {
+    const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
+    const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
+    if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
+    return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }
 
   async alerts(): Promise<wire.WireAlert[]> {
@@ -132,7 +91,7 @@ export class Account {
 
   /** The account's maintenance services in one call; `undefined` where the platform is too old to know the action. */
   async services(): Promise<wire.WireService[] | undefined> {
-    if (this.#platform.lacks('services')) return undefined
+    if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
       return await this.#allPages('services', wire.wireService, {})
     } catch (error) {
@@ -175,13 +134,16 @@ export class Account {
     return result
   }
 
-  /** Who asks the same while a call is under way waits for the same answer; nobody changes an answer. */
   #get(action: Action, query: Query = {}): Promise<unknown> {
-    const question = `${action} ${JSON.stringify(query)}`
-    const same = this.#underWay.get(question)
-    if (same !== undefined) return same
-    const call = this.#platform.get(action, this.#hash, query).finally(() => this.#underWay.delete(question))
-    this.#underWay.set(question, call)
+    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  }
+
+  /** Equal requests share one call while it is in flight; a response is never modified. */
+  #shared<T>(key: string, send: () => Promise<T>): Promise<T> {
+    const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
+    if (inFlight !== undefined) return inFlight
+    const call = send().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, call)
     return call
   }
 }

@@ -68,4 +68,4 @@ const pageStep = 100
 const largestPage = 1_000
 
 /** A full page of a platform that pages unasked; a longer list is the whole list. */
-export const looksCut = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage
+export const mayBeTruncated = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage

@@ -1,16 +1,12 @@
 /** Pure: status, headers and body of a platform answer become data or one of three failures (platform.md 1.2). */
 import { type Action, answers } from './actions.js'
-import type { Digest } from './digest.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-
-/** The whole text of an answer, what is read of one that is too long to be held, or what was made of one that was judged already. */
-export type Body = string | { projected: unknown } | { digest: Digest }
 
 /** An answer as it came off the socket; `body` is empty where the status alone decides. */
 export interface RawAnswer {
   status: number
   location: string | undefined
-  body: Body
+  body: string
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
@@ -41,9 +37,7 @@ export function failureOfStatus(action: Action, answer: Pick<RawAnswer, 'status'
 export function dataOf(action: Action, answer: RawAnswer): unknown {
   const failure = failureOfStatus(action, answer)
   if (failure) throw failure
-  const { body } = answer
-  if (typeof body !== 'string' && 'digest' in body) return body.digest
-  const data = typeof body === 'string' ? parsed(action, body) : body.projected
+  const data = parsed(action, answer.body)
   const refusal = failureOfData(action, data)
   if (refusal) throw refusal
   return data

@@ -1,69 +1,63 @@
-/** A device as we document it, and how it comes from the platform's row; must not know who asks. */
+/** The device resource: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
-import type { Scalar } from '../platform/shape.js'
 import type { WireDevice } from '../platform/wire.js'
+import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
-import { Id, Latitude, Longitude, Nullable, WallClock, Word } from './schema.js'
-import { asIfUtc, displayTime, unixSeconds } from './time.js'
+import { Id, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { asIfUtc, unixSeconds } from './time.js'
 import { coordinates, id, number, text, toKmh, toMetres } from './units.js'
 import { wallClock, type Zone } from './zone.js'
 
 export const DeviceStatus = Word(['online', 'offline', 'moving'], {
-  description: '`moving` is connected and driving, `online` connected, `offline` not connected or never seen',
+  description: '`moving` is connected and driving, `online` is connected, `offline` is not connected or never seen',
 })
 export type DeviceStatus = Static<typeof DeviceStatus>
 
 const Sensor = Type.Object(
   {
-    type: Type.String({ description: "The platform's word, lower-cased; `other` where it names none" }),
+    type: Type.String({ description: "The platform's word in lower case; `other` if it sends none" }),
     name: Type.String({ description: 'Name given to the sensor' }),
-    value: Nullable(Type.String({ description: 'Value with its unit; null where the sensor has none' })),
+    value: Nullable(Type.String({ description: 'Value with its unit; null if the sensor has none' })),
   },
   { additionalProperties: false, title: 'Sensor' },
 )
 type Sensor = Static<typeof Sensor>
 
-export const Device = Type.Object(
+export const Device = Resource(
+  'Device',
+  'A vehicle with its last known state',
   {
     id: Id('Unique device identifier'),
     name: Type.String({ description: 'Name given to the vehicle' }),
     status: DeviceStatus,
-    protocol: Nullable(Type.String({ description: 'Tracker protocol, in lower case; null where unknown' })),
-    lat: Nullable(Type.Number({ ...Latitude, description: 'Latitude in decimal degrees; null without a position' })),
-    lng: Nullable(Type.Number({ ...Longitude, description: 'Longitude in decimal degrees; null without a position' })),
+    protocol: Nullable(Type.String({ description: 'Tracker protocol in lower case; null if unknown' })),
+    ...OptionalPosition,
     speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
     course: Type.Number({ minimum: 0, maximum: 360, description: 'Degrees; 0 is north, 90 is east' }),
     altitude: Type.Number({ description: 'Metres above sea level' }),
-    last_seen: Nullable(WallClock('When data last came in; null if never or unknown')),
-    timestamp: Type.Integer({ minimum: 0, description: 'Unix seconds of the last data; 0 if there is none' }),
-    driver: Nullable(Type.String({ description: 'Name of the assigned driver; null without one' })),
-    address: Nullable(Type.String({ description: 'Approximate address; null where the platform has none' })),
+    last_seen: Nullable(WallClock('When data was last received; null if never or unknown')),
+    timestamp: Type.Integer({ minimum: 0, description: 'Unix seconds of the last data; 0 if never' }),
+    driver: Nullable(Type.String({ description: 'Name of the assigned driver; null if none' })),
+    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
     sensors: Type.Array(Sensor, { description: 'Additional sensors' }),
     group: Type.String({ description: 'Name of the device group' }),
   },
   {
-    additionalProperties: false,
-    title: 'Device',
-    description: 'A vehicle with its last known state',
-    examples: [
-      {
-        id: 318,
-        name: 'Van 4',
-        status: 'moving',
-        protocol: 'teltonika',
-        lat: 48.208174,
-        lng: 16.373819,
-        speed: 43,
-        course: 271,
-        altitude: 171,
-        last_seen: '2026-05-11 14:03:27',
-        timestamp: 1778501007,
-        driver: 'Jo Brandt',
-        address: null,
-        sensors: [{ type: 'battery', name: 'Battery', value: '12.6 V' }],
-        group: 'Vans',
-      },
-    ],
+    id: 318,
+    name: 'Van 4',
+    status: 'moving',
+    protocol: 'teltonika',
+    lat: 48.208174,
+    lng: 16.373819,
+    speed: 43,
+    course: 271,
+    altitude: 171,
+    last_seen: '2026-05-11 14:03:27',
+    timestamp: 1778501007,
+    driver: 'Jo Brandt',
+    address: null,
+    sensors: [{ type: 'battery', name: 'Battery', value: '12.6 V' }],
+    group: 'Vans',
   },
 )
 export type Device = Static<typeof Device>
@@ -74,115 +68,119 @@ export const DevicesQuery = Type.Object({
 })
 export type DevicesQuery = Static<typeof DevicesQuery>
 
-/** What of a row tells a device's id, status and whether its time needs the zone; a long list is sorted out by that alone. */
+/** The fields of a row that decide a device's id and status and whether `last_seen` needs the zone. */
 export type DeviceState = Pick<
   WireDevice,
   'id' | 'online' | 'time' | 'timestamp' | 'acktimestamp' | 'speed' | 'distance_unit_hour'
 > & { device_data: Pick<WireDevice['device_data'], 'id' | 'min_moving_speed'> }
 
-/** A device whose state word we do not know is online when it was heard of within this many seconds. */
+/** A device in an unknown state counts as online if its last data is at most this old. */
 const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
-/** "Not connected" or "Expired", in any language: a word in place of a time. */
+const stateOf = (wire: DeviceState): string | undefined => text(wire.online)?.toLowerCase()
+
+/** "Not connected" or "Expired", in any language, in place of a time. */
 const isWord = (time: string | undefined): boolean => time !== undefined && !/\d/.test(time)
 
-/** Unix seconds of the last fix, else of the last sign of life, else what the tracker server noted in UTC; 0 if never. */
+const fixOf = (wire: DeviceState): number => unixSeconds(number(wire.timestamp))
+const heartbeatOf = (wire: DeviceState): number => unixSeconds(number(wire.acktimestamp))
+
+/** Unix seconds of the last fix or heartbeat, whichever is later; 0 if never. */
+const lastHeard = (wire: DeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
+
+/** Unix seconds of the last fix, else of the last heartbeat, else the tracker server's UTC time; 0 if never. */
 function timestampOf(wire: WireDevice): number {
-  const fix = unixSeconds(number(wire.timestamp))
-  const sign = fix > 0 ? fix : unixSeconds(number(wire.acktimestamp))
-  if (sign > 0) return sign
-  const noted = displayTime(wire.device_data.traccar.time)
-  return noted === undefined ? 0 : unixSeconds(asIfUtc(noted))
+  const own = fixOf(wire) || heartbeatOf(wire)
+  const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.time)
+  return server === undefined ? own : unixSeconds(asIfUtc(server))
 }
 
-const heardOf = (wire: DeviceState): number =>
-  Math.max(unixSeconds(number(wire.timestamp)), unixSeconds(number(wire.acktimestamp)))
-
 function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined {
-  if (isWord(text(wire.time)) && heardOf(wire) === 0) return undefined
+  if (isWord(text(wire.time)) && lastHeard(wire) === 0) return undefined
   const { lastValidLatitude, lastValidLongitude } = wire.device_data.traccar
   return coordinates(wire.lat, wire.lng) ?? coordinates(lastValidLatitude, lastValidLongitude)
 }
 
+/** Speed in km/h. */
 const speedOf = (wire: DeviceState): number => Math.max(0, toKmh(number(wire.speed) ?? 0, wire.distance_unit_hour))
 
-/** The status that `toDevice` finds. @param now Unix milliseconds. */
+/** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
 export function statusOf(wire: DeviceState, now: number): DeviceStatus {
-  const word = text(wire.online)?.toLowerCase() ?? ''
-  if (word === 'offline' || isWord(text(wire.time))) return 'offline'
-  if (!CONNECTED.has(word)) return heardOf(wire) * 1000 >= now - FRESH_S * 1000 ? 'online' : 'offline'
-  const set = number(wire.device_data.min_moving_speed) ?? 0
-  const threshold = set > 0 ? set : DEFAULT_MOVING_KMH
+  const state = stateOf(wire) ?? ''
+  if (state === 'offline' || isWord(text(wire.time))) return 'offline'
+  if (!CONNECTED.has(state)) return lastHeard(wire) * 1000 >= now - FRESH_S * 1000 ? 'online' : 'offline'
+  const minSpeed = number(wire.device_data.min_moving_speed) ?? 0
   const speedKmh = speedOf(wire)
-  const moves = word === 'moving' || speedKmh >= threshold || (word === 'online' && speedKmh > 0)
-  return moves ? 'moving' : 'online'
+  const isMoving =
+    state === 'moving' ||
+    speedKmh >= (minSpeed > 0 ? minSpeed : DEFAULT_MOVING_KMH) ||
+    (state === 'online' && speedKmh > 0)
+  return isMoving ? 'moving' : 'online'
 }
 
-/** The platform's display time; where it is none but the instant is known, that instant on the account's clock. */
+/** The platform's display time, else the time of the last data on the account's clock (platform.md 3.5). */
 function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
-  const fix = unixSeconds(number(wire.timestamp))
-  const sign = unixSeconds(number(wire.acktimestamp))
-  const shown = displayTime(wire.time, fix > 0 ? (sign > 0 ? [fix, sign] : [fix]) : sign > 0 ? [sign] : [])
+  const [fix, heartbeat] = [fixOf(wire), heartbeatOf(wire)]
+  // The display time shows either of the two.
+  const near = fix + heartbeat > 0 ? [fix || heartbeat, heartbeat || fix] : []
+  const shown = displayTime(wire.time, near)
   if (shown !== undefined) return shown
-  const heard = Math.max(fix, sign)
-  return heard > 0 && zone ? (wallClock(heard * 1000, zone) ?? null) : null
+  return near.length > 0 && zone ? (wallClock(Math.max(...near) * 1000, zone) ?? null) : null
 }
 
-/** Whether only the account's zone can tell this device's `last_seen`: the instant is known, its display text is not. */
-export const needsZone = (wire: DeviceState): boolean => heardOf(wire) > 0 && lastSeen(wire, undefined) === null
+/** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
+export const needsZone = (wire: DeviceState): boolean => lastHeard(wire) > 0 && lastSeen(wire, undefined) === null
 
-function courseOf(value: number): number {
-  const turned = ((value % 360) + 360) % 360
-  return turned + 0
-}
+/** Degrees from 0 up to 360. */
+const courseOf = (value: number): number => (((value % 360) + 360) % 360) + 0
 
-/** `- nn` is a dash with its unit: no value. */
-const shown = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
+/** A text without a value, such as `- nn`, is a dash with a unit. */
+const withValue = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
 
-function sensorValue(value: WireDevice['sensors'][number]['value'], unit: string | undefined): string | undefined {
+type WireSensor = WireDevice['sensors'][number]
+
+function sensorValue(value: WireSensor['value'], unit: string | undefined): string | undefined {
   if (typeof value === 'boolean') return value ? 'On' : 'Off'
-  const written = shown(text(value))
+  const written = withValue(text(value))
   return typeof value === 'number' && unit !== undefined ? `${written} ${unit}` : written
 }
 
-function sensorOf(wire: WireDevice['sensors'][number]): Sensor | undefined {
+/** The sensor of a row (platform.md 3.6); undefined for an empty row. */
+function sensorOf(wire: WireSensor): Sensor | undefined {
   const type = text(wire.type)?.toLowerCase()
   const name = text(wire.name)
   const unit = text(wire.unit)
-  const value = shown(text(wire.formatted)) ?? sensorValue(wire.value, unit) ?? sensorValue(wire.val, unit)
+  const value = withValue(text(wire.formatted)) ?? sensorValue(wire.value, unit) ?? sensorValue(wire.val, unit)
   if (type === undefined && name === undefined && value === undefined) return undefined
   return { type: type ?? 'other', name: name ?? type ?? 'other', value: value ?? null }
 }
 
-/** The device's id, or undefined for a row that cannot be a device. */
+/** The device's id; undefined for a row that is not a device. */
 export const deviceId = (wire: DeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
 
-/** The device's name; `Device <id>` where the platform has none. */
+/** The device's name; `Device <id>` if the platform has none. */
 export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
-/** The name of a device's group by the group's title. */
-const groupName = (title: Scalar): string => text(title) ?? 'Ungrouped'
-
-/** Whether the platform's word for a device's state is one we know; where it sends none there is nothing to know. */
+/** Whether the platform's state of a device is one of the known words, or absent. */
 export const isKnownState = (wire: DeviceState): boolean => {
-  const word = text(wire.online)?.toLowerCase()
-  return word === undefined || word === 'offline' || CONNECTED.has(word)
+  const state = stateOf(wire)
+  return state === undefined || state === 'offline' || CONNECTED.has(state)
 }
 
 /**
- * The device of a row, or undefined without a usable id (platform.md 11.1).
- * @param now Unix milliseconds, to tell whether a device of unknown state was heard of lately.
- * @param zone the account's zone, where known; see `needsZone`.
+ * The device of a platform row (spec.md, Device; platform.md 11.1); undefined without a valid id.
+ * @param now Unix milliseconds, for the status of a device in an unknown state.
+ * @param zone the account's zone if known, for rows that `needsZone`.
  */
 export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | undefined {
-  const own = deviceId(wire)
-  if (own === undefined) return undefined
+  const id = deviceId(wire)
+  if (id === undefined) return undefined
   const position = positionOf(wire)
   return {
-    id: own,
+    id,
     name: deviceName(wire),
     status: statusOf(wire, now),
     protocol: (text(wire.protocol) ?? text(wire.device_data.traccar.protocol))?.toLowerCase() ?? null,
@@ -196,6 +194,6 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     driver: text(wire.driver) ?? text(wire.driver_data.name) ?? null,
     address: text(wire.address) ?? null,
     sensors: wire.sensors.map(sensorOf).filter((sensor) => sensor !== undefined),
-    group: groupName(wire.group),
+    group: text(wire.group) ?? 'Ungrouped',
   }
 }

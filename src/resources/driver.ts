@@ -1,82 +1,76 @@
-/** A driver as we document it, and how it comes from the platform's row and the devices that name it. */
+/** The driver resource: its schema and its translation from the platform's row and the device list. */
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDriver } from '../platform/wire.js'
 import { deviceName } from './device.js'
-import { Id, Nullable } from './schema.js'
+import { Id, Nullable, Resource } from './schema.js'
 import { id, text } from './units.js'
 
-export const Driver = Type.Object(
+export const Driver = Resource(
+  'Driver',
+  'A driver, with the assigned vehicle',
   {
     id: Id('Unique driver identifier'),
     name: Type.String({ description: 'Full name; empty if unknown' }),
     phone: Type.String({ description: 'Contact phone; empty if unknown' }),
     rfid: Type.String({ description: 'RFID identification code; empty if unknown' }),
     assigned_device_id: Nullable(
-      Type.Integer({ minimum: 1, description: 'The vehicle assigned now; null without one' }),
+      Type.Integer({ minimum: 1, description: 'The currently assigned vehicle; null without one' }),
     ),
     assigned_device: Nullable(Type.String({ description: 'Name of that vehicle; null without one' })),
   },
   {
-    additionalProperties: false,
-    title: 'Driver',
-    description: 'A person who drives',
-    examples: [
-      {
-        id: 12,
-        name: 'Jo Brandt',
-        phone: '+43 1 5550142',
-        rfid: '7C21E9',
-        assigned_device_id: 318,
-        assigned_device: 'Van 4',
-      },
-    ],
+    id: 12,
+    name: 'Jo Brandt',
+    phone: '+43 1 5550142',
+    rfid: '7C21E9',
+    assigned_device_id: 318,
+    assigned_device: 'Van 4',
   },
 )
 export type Driver = Static<typeof Driver>
 
-/** What the device list knows of drivers, in both directions. */
-export type DriverContext = {
-  /** A device's name by its id. */
-  deviceName: (id: number) => string | undefined
-  /** The device that names this driver as its current one. */
-  deviceOf: (driverId: number) => number | undefined
-}
-
-/** What of a device row names its driver. */
+/** The fields of a device row that identify its driver. */
 export type DriverSource = {
   driver_data: Pick<WireDevice['driver_data'], 'id'>
   device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
 }
 
-/** The look-ups of a driver in a device list; of several devices with one driver, the first counts. */
-export function driverContext({ drivers, rows }: DevicesWithDrivers): DriverContext {
-  const byDriver = new Map<number, number>()
-  for (const [device, driver] of drivers) if (!byDriver.has(driver)) byDriver.set(driver, device)
-  const nameOf = (device: number): string | undefined => {
-    const row = rows.get(device)
-    return row && deviceName(row)
-  }
-  return { deviceName: nameOf, deviceOf: (driver) => byDriver.get(driver) }
-}
-
-/** The devices that have a driver, each with the driver's id, and all rows by their devices' ids. */
-export interface DevicesWithDrivers {
-  drivers: Iterable<readonly [device: number, driver: number]>
-  rows: { get(device: number): WireDevice | undefined }
-}
-
-/** The id of the driver who has this device now. */
+/** The id of the device's current driver. */
 export const driverIdOf = ({ driver_data, device_data }: DriverSource): number | undefined =>
   id(driver_data.id) ?? id(device_data.current_driver_id)
 
-/** The driver of a row, or undefined without a usable id (platform.md 9.1). */
+/** The part of a device list that drivers need. */
+export interface DevicesWithDrivers {
+  /** The devices that have a driver, each with the driver's id. */
+  drivers(): Iterable<readonly [device: number, driver: number]>
+  /** The row of a device. */
+  row(device: number): WireDevice | undefined
+}
+
+/** The lookups between drivers and devices in a device list. If several devices have the same driver, the first one counts. */
+export function driverContext(devices: DevicesWithDrivers) {
+  const byDriver = new Map<number, number>()
+  for (const [device, driver] of devices.drivers()) if (!byDriver.has(driver)) byDriver.set(driver, device)
+  return {
+    /** The name of a device by its id. */
+    deviceName: (device: number): string | undefined => {
+      const row = devices.row(device)
+      return row && deviceName(row)
+    },
+    /** The id of the device whose current driver this is. */
+    deviceOf: (driver: number): number | undefined => byDriver.get(driver),
+  }
+}
+export type DriverContext = ReturnType<typeof driverContext>
+
+/** The driver of a platform row (spec.md, Driver; platform.md 11.8); undefined without a valid id. */
 export function toDriver(wire: WireDriver, { deviceName, deviceOf }: DriverContext): Driver | undefined {
-  const own = id(wire.id)
-  if (own === undefined) return undefined
-  const assigned = id(wire.device_id) ?? id(wire.device.id) ?? deviceOf(own)
+  const driverId = id(wire.id)
+  if (driverId === undefined) return undefined
+  const assigned = id(wire.device_id) ?? id(wire.device.id) ?? deviceOf(driverId)
   const nested = id(wire.device.id) === assigned ? text(wire.device.name) : undefined
   return {
-    id: own,
+    id: driverId,
     name: text(wire.name) ?? '',
     phone: text(wire.phone) ?? '',
     rfid: text(wire.rfid) ?? '',

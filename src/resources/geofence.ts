@@ -1,17 +1,17 @@
-/** A geofence as we document it, in the list and alone, and how it comes from the platform's row. */
-import { type Static, Type } from 'typebox'
+/** The geofence resource, as a list item and with its geometry: schemas and translation from the platform's row. */
+import { type Static, type TSchema, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
-import { Id, Nullable, WallClock } from './schema.js'
-import { displayTime } from './time.js'
+import { displayTime } from './display-time.js'
+import { Id, Nullable, Resource, WallClock } from './schema.js'
 import { coordinates, flag, id, number, text } from './units.js'
 
 const listItem = {
   id: Id('Unique geofence identifier'),
   name: Type.String({ description: 'Name given to the geofence' }),
-  type: Type.String({ description: 'Shape, in lower case: `polygon`, `circle`, or a further word of the platform' }),
-  active: Type.Boolean({ description: 'Whether the geofence is switched on' }),
-  color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` where none is set' }),
-  created_at: Nullable(WallClock('When it was made, as the platform writes it; null if unknown')),
+  type: Type.String({ description: 'Shape in lower case: `polygon`, `circle` or another word of the platform' }),
+  active: Type.Boolean({ description: 'Whether the geofence is enabled' }),
+  color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` if none is set' }),
+  created_at: Nullable(WallClock('When it was created, as the platform writes it; null if unknown')),
 }
 
 const example = {
@@ -23,73 +23,63 @@ const example = {
   created_at: '2026-02-03 10:20:30',
 }
 
-export const Geofence = Type.Object(listItem, {
-  additionalProperties: false,
-  title: 'Geofence',
-  description: 'An area on the map',
-  examples: [example],
-})
+export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
 export type Geofence = Static<typeof Geofence>
 
 const Coordinate = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
-const Polygon = Type.Object(
-  {
-    type: Type.Literal('Polygon', { type: 'string' }),
-    coordinates: Type.Array(Type.Array(Coordinate, { minItems: 4 }), {
-      minItems: 1,
-      maxItems: 1,
-      description: 'One closed ring, counter-clockwise (RFC 7946)',
-    }),
-  },
-  { additionalProperties: false, title: 'Polygon' },
-)
-const Point = Type.Object(
-  { type: Type.Literal('Point', { type: 'string' }), coordinates: Coordinate },
-  { additionalProperties: false, title: 'Point' },
+const Geometry = <const T extends string, C extends TSchema>(type: T, coordinates: C) =>
+  Type.Object(
+    { type: Type.Literal(type, { type: 'string' }), coordinates },
+    { additionalProperties: false, title: type },
+  )
+const Point = Geometry('Point', Coordinate)
+const Polygon = Geometry(
+  'Polygon',
+  Type.Array(Type.Array(Coordinate, { minItems: 4 }), {
+    minItems: 1,
+    maxItems: 1,
+    description: 'One closed counter-clockwise ring (RFC 7946)',
+  }),
 )
 
-export const GeofenceDetail = Type.Object(
+export const GeofenceDetail = Resource(
+  'GeofenceDetail',
+  'A geofence with its geometry',
   {
     ...listItem,
     geometry: Type.Union([Polygon, Point, Type.Null()], {
       description:
-        'GeoJSON: `Polygon`, or `Point` for the centre of a circle. Null where the platform has no usable shape: fewer than three different points, a circle without centre, or a further type',
+        'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
     }),
     radius: Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' })),
   },
   {
-    additionalProperties: false,
-    title: 'GeofenceDetail',
-    description: 'One geofence with its shape',
-    examples: [
-      {
-        ...example,
-        geometry: {
-          type: 'Polygon',
-          coordinates: [
-            [
-              [16.41, 48.22],
-              [16.43, 48.22],
-              [16.42, 48.24],
-              [16.41, 48.22],
-            ],
-          ],
-        },
-        radius: null,
-      },
-    ],
+    ...example,
+    geometry: {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [16.41, 48.22],
+          [16.43, 48.22],
+          [16.42, 48.24],
+          [16.41, 48.22],
+        ],
+      ],
+    },
+    radius: null,
   },
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
 type Position = [number, number]
 
+/** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {
-  const round = (number(wire.radius) ?? 0) > 0 && wire.coordinates.length === 0
-  return text(wire.type)?.toLowerCase() ?? (round ? 'circle' : 'polygon')
+  const isCircle = (number(wire.radius) ?? 0) > 0 && wire.coordinates.length === 0
+  return text(wire.type)?.toLowerCase() ?? (isCircle ? 'circle' : 'polygon')
 }
 
-/** `#abc`, `abc`, `a1b2c3` or `#A1B2C3` as `#RRGGBB`. */
+/** `#RRGGBB` of `#abc`, `abc`, `a1b2c3` or `#A1B2C3`; black for any other text. */
 function colorOf(value: string | undefined): string {
   const hex = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(value ?? '')?.[1]
   if (hex === undefined) return '#000000'
@@ -97,8 +87,8 @@ function colorOf(value: string | undefined): string {
   return `#${long.toUpperCase()}`
 }
 
-/** Twice the signed area; positive where the ring runs counter-clockwise. */
-function turn(ring: readonly Position[]): number {
+/** Twice the signed area of a ring in square degrees; positive if it is counter-clockwise. */
+function signedArea(ring: readonly Position[]): number {
   let sum = 0
   ring.forEach(([x, y], at) => {
     const [nextX, nextY] = ring[(at + 1) % ring.length] as Position
@@ -109,7 +99,7 @@ function turn(ring: readonly Position[]): number {
 
 const same = (a: Position | undefined, b: Position | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
 
-/** The closed, counter-clockwise ring of the corners, or undefined with fewer than three different ones. */
+/** The closed counter-clockwise ring of the corners (RFC 7946 3.1.6); undefined with fewer than three different ones. */
 function ringOf(corners: WireGeofence['coordinates']): Position[] | undefined {
   const points = corners
     .map(({ lat, lng }) => coordinates(lat, lng))
@@ -118,7 +108,7 @@ function ringOf(corners: WireGeofence['coordinates']): Position[] | undefined {
     .filter((point, at, all) => at === 0 || !same(point, all[at - 1]))
   const open = points.length > 1 && same(points[0], points.at(-1)) ? points.slice(0, -1) : points
   if (new Set(open.map(String)).size < 3) return undefined
-  const ring = turn(open) < 0 ? open.reverse() : open
+  const ring = signedArea(open) < 0 ? open.toReversed() : open
   return [...ring, [...(ring[0] as Position)]]
 }
 
@@ -131,13 +121,13 @@ function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'
   return ring ? { type: 'Polygon', coordinates: [ring] } : null
 }
 
-/** The list item of a row, or undefined without a usable id (platform.md 11.3). */
+/** The list item of a platform row (spec.md, Geofence; platform.md 11.3); undefined without a valid id. */
 export function toGeofence(wire: WireGeofence): Geofence | undefined {
-  const own = id(wire.id)
-  if (own === undefined) return undefined
+  const geofenceId = id(wire.id)
+  if (geofenceId === undefined) return undefined
   return {
-    id: own,
-    name: text(wire.name) ?? `Geofence ${own}`,
+    id: geofenceId,
+    name: text(wire.name) ?? `Geofence ${geofenceId}`,
     type: typeOf(wire),
     active: flag(wire.active) ?? true,
     color: colorOf(text(wire.polygon_color) ?? text(wire.color)),
@@ -145,7 +135,7 @@ export function toGeofence(wire: WireGeofence): Geofence | undefined {
   }
 }
 
-/** The geofence of a row with its shape, or undefined without a usable id. */
+/** The geofence of a platform row with its geometry (RFC 7946) and radius in metres; undefined without a valid id. */
 export function toGeofenceDetail(wire: WireGeofence): GeofenceDetail | undefined {
   const item = toGeofence(wire)
   if (item === undefined) return undefined

@@ -1,77 +1,71 @@
-/** A device's travels over whole days as we document them, and how they come from the platform's groups of points. */
+/** The history resource, a device's positions and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import type { WireHistory, WirePoint } from '../platform/wire.js'
-import { Id, Latitude, Longitude, Nullable, WallClock } from './schema.js'
-import { asIfUtc, displayTime, durationSeconds } from './time.js'
+import { displayTime } from './display-time.js'
+import { Id, Latitude, Longitude, Nullable, ObjectName, Resource, WallClock } from './schema.js'
+import { asIfUtc, durationSeconds } from './time.js'
 import { coordinates, number, quantity, rounded, text, toKm, toKmh } from './units.js'
 
 const Position = Type.Object(
   {
-    time: WallClock('When it was there'),
+    time: WallClock('Time of the position'),
     lat: Latitude,
     lng: Longitude,
     speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
-    address: Nullable(Type.String({ description: 'Approximate address; null where the platform has none' })),
+    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
   },
   { additionalProperties: false, title: 'Position' },
 )
 type Position = Static<typeof Position>
 
-const day = (description: string, example: string) =>
+const Day = (description: string, example: string) =>
   Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}$',
     description: `${description}, \`YYYY-MM-DD\` on the account's clock`,
     examples: [example],
   })
-const duration = (description: string) =>
+const from = Day('First day', '2026-05-11')
+const Duration = (description: string) =>
   Type.String({ description: `${description}, as the platform writes it, such as \`1h 12min 5s\`` })
-const seconds = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${description} in seconds; null where its text cannot be read` }))
+const Seconds = (description: string) =>
+  Nullable(Type.Integer({ minimum: 0, description: `${description} in seconds; null if the text is not readable` }))
 
-export const History = Type.Object(
+export const History = Resource(
+  'History',
+  'Positions and totals of a device over whole days',
   {
-    object: Type.Literal('history', { type: 'string', description: 'Always `history`' }),
-    device_id: Id('The device asked for'),
-    from: day('First day', '2026-05-11'),
-    to: day('Last day', '2026-05-12'),
+    object: ObjectName('history'),
+    device_id: Id('The requested device'),
+    from,
+    to: Day('Last day', '2026-05-12'),
     distance_km: Type.Number({ minimum: 0, description: 'Total distance in km' }),
-    top_speed: Type.Number({ minimum: 0, description: 'Highest speed in km/h' }),
-    move_duration: duration('Total time moving'),
-    stop_duration: duration('Total time stopped'),
-    move_seconds: seconds('Total time moving'),
-    stop_seconds: seconds('Total time stopped'),
-    positions: Type.Array(Position, { description: 'Where it was, oldest first' }),
+    top_speed: Type.Number({ minimum: 0, description: 'Maximum speed in km/h' }),
+    move_duration: Duration('Total time moving'),
+    stop_duration: Duration('Total time stopped'),
+    move_seconds: Seconds('Total time moving'),
+    stop_seconds: Seconds('Total time stopped'),
+    positions: Type.Array(Position, { description: 'Positions, oldest first' }),
   },
   {
-    additionalProperties: false,
-    title: 'History',
-    description: 'Where a device was over whole days, with totals',
-    examples: [
-      {
-        object: 'history',
-        device_id: 318,
-        from: '2026-05-11',
-        to: '2026-05-12',
-        distance_km: 64.3,
-        top_speed: 92,
-        move_duration: '1h 12min 5s',
-        stop_duration: '22h 47min 54s',
-        move_seconds: 4325,
-        stop_seconds: 82074,
-        positions: [{ time: '2026-05-11 06:58:12', lat: 48.2081, lng: 16.3738, speed: 31, address: null }],
-      },
-    ],
+    object: 'history',
+    device_id: 318,
+    from: '2026-05-11',
+    to: '2026-05-12',
+    distance_km: 64.3,
+    top_speed: 92,
+    move_duration: '1h 12min 5s',
+    stop_duration: '22h 47min 54s',
+    move_seconds: 4325,
+    stop_seconds: 82074,
+    positions: [{ time: '2026-05-11 06:58:12', lat: 48.2081, lng: 16.3738, speed: 31, address: null }],
   },
 )
 export type History = Static<typeof History>
 
-export const HistoryQuery = Type.Object({
-  from: day('First day', '2026-05-11'),
-  to: day('Last day, not before `from`', '2026-05-12'),
-})
+export const HistoryQuery = Type.Object({ from, to: Day('Last day, not before `from`', '2026-05-12') })
 export type HistoryQuery = Static<typeof HistoryQuery>
 
-/** What was asked for: the device by our id (points carry another), and the days as `YYYY-MM-DD`. */
+/** The request: our device id (the points carry another one) and the days as `YYYY-MM-DD`. */
 export type HistoryContext = { deviceId: number; from: string; to: string }
 
 const DRIVE_AND_STOP = new Set([1, 2])
@@ -92,69 +86,59 @@ function positionOf(point: WirePoint, speedUnit: string | undefined, near: reado
 
 const byTime = (a: Position, b: Position): number => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1)
 
-/** Start and end groups repeat points of the drives between them, so they count only where they are all there is. */
+/** Start and end groups repeat points of the drives between them, so they only count without drives and stops. */
 function pointsOf(wire: WireHistory): WirePoint[] {
   const travels = groupsOf(wire, DRIVE_AND_STOP)
   const groups = travels.length > 0 ? travels : groupsOf(wire, START_AND_END)
   return groups.flatMap(({ items }) => items)
 }
 
-/** Points translated between two pauses: a few milliseconds of work, also before the code is warm. */
-const SLICE = 500
-
-async function positionsOf(
-  points: readonly WirePoint[],
-  speedUnit: string | undefined,
-  near: readonly number[],
-  pause: () => Promise<unknown>,
-): Promise<Position[]> {
+function positionsOf(points: readonly WirePoint[], speedUnit: string | undefined, near: readonly number[]): Position[] {
   const seen = new Set<string | number | boolean>()
   const positions: Position[] = []
-  let ordered = true
-  for (const [at, point] of points.entries()) {
-    if (at > 0 && at % SLICE === 0) await pause()
+  let isSorted = true
+  for (const point of points) {
     const position = positionOf(point, speedUnit, near)
     if (!position) continue
     const key = point.id ?? `${position.time} ${position.lat} ${position.lng}`
-    const known = seen.size
-    if (seen.add(key).size === known) continue
-    ordered &&= position.time >= (positions.at(-1)?.time ?? '')
+    if (seen.has(key)) continue
+    seen.add(key)
+    isSorted &&= position.time >= (positions.at(-1)?.time ?? '')
     positions.push(position)
   }
-  return ordered ? positions : positions.sort(byTime)
+  return isSorted ? positions : positions.sort(byTime)
 }
 
-const unitOfSpeeds = (wire: WireHistory): string | undefined =>
+const speedUnitOf = (wire: WireHistory): string | undefined =>
   text(wire.sensors.find(({ id }) => id === 'speed')?.sufix) ?? quantity(wire.top_speed)?.unit
 
-function distanceKm(wire: WireHistory, miles: boolean): number {
-  const unit = miles ? 'mi' : 'km'
+function distanceKm(wire: WireHistory, unit: 'mi' | 'km'): number {
   const total = quantity(wire.distance_sum)
   if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
   const distances = groupsOf(wire, DRIVE_AND_STOP).map(({ distance }) => Math.max(0, number(distance) ?? 0))
-  const sum = distances.reduce((all, one) => all + one, 0)
-  return Number.isFinite(sum) ? rounded(toKm(sum, unit), 2) : 0
+  return rounded(
+    toKm(
+      distances.reduce((sum, distance) => sum + distance, 0),
+      unit,
+    ),
+    2,
+  )
 }
 
 function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {
   const total = quantity(wire.top_speed)
   if (total) return Math.max(0, toKmh(total.amount, total.unit || unit))
-  return positions.reduce((most, { speed }) => Math.max(most, speed), 0)
+  return positions.reduce((max, { speed }) => Math.max(max, speed), 0)
 }
 
 /**
- * The history of a device; totals are the platform's own, which sums of its groups do not match (platform.md 6.1).
- * @param pause awaited every few thousand points, so that a long history does not hold up other requests.
+ * The history of a device (spec.md, History result; platform.md 11.5).
+ * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
  */
-export async function toHistory(
-  wire: WireHistory,
-  { deviceId, from, to }: HistoryContext,
-  pause: () => Promise<unknown>,
-): Promise<History> {
-  const speedUnit = unitOfSpeeds(wire)
-  const foreignUnit = speedUnit !== undefined && toKmh(1, speedUnit) !== 1 ? speedUnit : undefined
-  const near = [from, to].map((date) => asIfUtc(`${date} 12:00:00`)).filter(Number.isFinite)
-  const positions = await positionsOf(pointsOf(wire), foreignUnit, near, pause)
+export function toHistory(wire: WireHistory, { deviceId, from, to }: HistoryContext): History {
+  const speedUnit = speedUnitOf(wire)
+  const near = [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite)
+  const positions = positionsOf(pointsOf(wire), speedUnit, near)
   const move = text(wire.move_duration) ?? '0s'
   const stop = text(wire.stop_duration) ?? '0s'
   return {
@@ -162,7 +146,7 @@ export async function toHistory(
     device_id: deviceId,
     from,
     to,
-    distance_km: distanceKm(wire, speedUnit?.toLowerCase() === 'mph'),
+    distance_km: distanceKm(wire, speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
     top_speed: topSpeed(wire, speedUnit, positions),
     move_duration: move,
     stop_duration: stop,

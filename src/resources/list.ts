@@ -1,65 +1,59 @@
-/** The list envelope, paging, and how a query string is read strictly; knows no noun. */
+/** The list envelope, paging, and strict parsing of query strings. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { ObjectName } from './schema.js'
 
-/** The envelope of every list (`spec.md`, List envelope) with the paging that was applied. */
-export const ListOf = <T extends TSchema>(item: T) =>
-  Type.Object(
+type Annotated = { title?: string; examples?: unknown[] }
+
+/** The envelope of every list (spec.md, List envelope) with the applied paging. */
+export const ListOf = <T extends TSchema>(item: T) => {
+  const { title, examples = [] } = item as Annotated
+  return Type.Object(
     {
-      object: Type.Literal('list', { type: 'string', description: 'Always `list`' }),
-      count: Type.Integer({ minimum: 0, description: 'All items that match the filters, before paging' }),
+      object: ObjectName('list'),
+      count: Type.Integer({ minimum: 0, description: 'Number of items that match the filters, before paging' }),
       limit: Type.Integer({
         minimum: 1,
         description:
-          'The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1.',
+          'The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1.',
       }),
-      offset: Type.Integer({ minimum: 0, description: 'Items skipped' }),
-      has_more: Type.Boolean({ description: 'Whether items follow after these' }),
+      offset: Type.Integer({ minimum: 0, description: 'Number of skipped items' }),
+      has_more: Type.Boolean({ description: 'Whether more items follow' }),
       data: Type.Array(item, { description: 'The items' }),
     },
     {
       additionalProperties: false,
-      title: `${(item as Annotated).title}List`,
-      description: 'The items, with the paging that was applied',
-      examples: [
-        { object: 'list', count: 1, limit: 50, offset: 0, has_more: false, data: (item as Annotated).examples ?? [] },
-      ],
+      title: `${title}List`,
+      description: 'The items, with the applied paging',
+      examples: [{ object: 'list', count: 1, limit: 50, offset: 0, has_more: false, data: examples }],
     },
   )
-
-type Annotated = { title?: string; examples?: unknown[] }
-
-/** A list as answered, for any item. */
-export type List<T> = {
-  object: 'list'
-  count: number
-  limit: number
-  offset: number
-  has_more: boolean
-  data: T[]
 }
 
-/** What part of a list is wanted; no `limit` means everything from `offset` on. */
+/** The value of the envelope, for any item. */
+export type List<T> = Omit<Static<ReturnType<typeof ListOf>>, 'data'> & { data: T[] }
+
+/** The requested part of a list; without a `limit`, everything from `offset` on. */
 export type Page = { limit?: number | undefined; offset?: number | undefined }
 
-/** The envelope around items that are a page already. @param count all items, before paging. */
+/** The envelope of items that are one page already. @param count number of all items, before paging. */
 export function envelope<T>(data: T[], count: number, { limit, offset = 0 }: Page): List<T> {
   const applied = limit ?? Math.max(data.length, 1)
   return { object: 'list', count, limit: applied, offset, has_more: offset + data.length < count, data }
 }
 
-/** What a page can be cut from. */
+/** A sequence that `page` can slice. */
 export interface Sliceable<T> {
   readonly length: number
   slice(from: number, to: number): T[]
 }
 
-/** The envelope around the wanted part of all items. */
+/** The envelope of the requested part of all items. */
 export function page<T>(items: Sliceable<T>, { limit, offset = 0 }: Page): List<T> {
   const end = limit === undefined ? items.length : offset + limit
   return envelope(items.slice(offset, end), items.length, { limit, offset })
 }
 
-/** Rows as resources, in order; those that make none are counted, never fatal. */
+/** Platform rows as resources, in order, and the number of rows that are not valid and left out. */
 export function translated<Row, T>(
   rows: readonly Row[],
   toX: (row: Row) => T | undefined,
@@ -68,24 +62,24 @@ export function translated<Row, T>(
   return { items, skipped: rows.length - items.length }
 }
 
-/** Paging parameters of a list that answers at most `max` items, and `default` where no limit is sent. */
+/** The parameters `limit` and `offset` (spec.md, Limits). Without a `default`, all items are returned. */
 export const Paging = ({ default: usual, max }: { default?: number; max: number }) => ({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: max,
       ...(usual === undefined ? {} : { default: usual }),
-      description: `Most items to answer${usual === undefined ? '; without it, all' : ''}. A higher value is lowered to ${max}.`,
+      description: `Maximum number of items${usual === undefined ? '; all if omitted' : ''}. A value above ${max} is lowered to ${max}.`,
     }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Items to skip' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Number of items to skip' })),
 })
 
-/** Query of the lists that answer everything unless asked otherwise. */
+/** The query of a list that returns all items by default. */
 export const ListQuery = Type.Object(Paging({ max: 500 }))
 export type ListQuery = Static<typeof ListQuery>
 
-/** A query that cannot be read: the parameter, and a sentence for the caller that repeats no input. */
+/** An invalid query: the parameter, and a reason for the caller that does not repeat the input. */
 export type BadQuery = { param: string; reason: string }
 
 type Parameter = {
@@ -98,27 +92,27 @@ type Parameter = {
   default?: unknown
 }
 
-/** Integers in digits only; above the maximum they are lowered to it, below the minimum they are refused. */
-function integer(rule: Parameter, sent: string): number | undefined {
+/** Digits only. A value above the maximum is lowered to it; one below the minimum is invalid. */
+function integer({ minimum = 0, maximum = Number.POSITIVE_INFINITY }: Parameter, sent: string): number | undefined {
   if (!/^-?\d+$/.test(sent)) return undefined
-  const value = Math.min(Number(sent), rule.maximum ?? Number.POSITIVE_INFINITY)
-  return Number.isSafeInteger(value) && value >= (rule.minimum ?? 0) ? value + 0 : undefined
+  const value = Math.min(Number(sent), maximum)
+  return Number.isSafeInteger(value) && value >= minimum ? value + 0 : undefined
 }
 
-function word(rule: Parameter, sent: string): string | undefined {
-  const long = sent.length < (rule.minLength ?? 0) || sent.length > (rule.maxLength ?? 100)
-  return long || (rule.enum && !rule.enum.includes(sent)) ? undefined : sent
+function word({ minLength = 0, maxLength = 100, enum: words }: Parameter, sent: string): string | undefined {
+  const fits = sent.length >= minLength && sent.length <= maxLength
+  return fits && (words?.includes(sent) ?? true) ? sent : undefined
 }
 
-function wanted(rule: Parameter): string {
-  if (rule.type === 'integer') return `must be an integer of at least ${rule.minimum ?? 0}`
-  return rule.enum ? `must be one of ${rule.enum.join(', ')}` : 'must be a text of sensible length'
+function requirement({ type, minimum = 0, minLength = 0, maxLength = 100, enum: words }: Parameter): string {
+  if (type === 'integer') return `must be an integer of at least ${minimum}`
+  return words ? `must be one of ${words.join(', ')}` : `must have ${minLength} to ${maxLength} characters`
 }
 
 /**
- * Reads a query string by its schema, more strictly than Ajv's coercion would: `1e3`, ` 5`, repeated parameters and
- * integers beyond 2^53 are refused; unknown parameters are ignored; defaults are filled in.
- * @param query names with a string, or an array where a name was repeated.
+ * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
+ * integers beyond 2^53 are invalid. Unknown parameters are ignored, defaults are set.
+ * @param query parameter names with a string, or with an array if a name is repeated.
  */
 export function readQuery<T extends TObject>(schema: T, query: unknown): { value: Static<T> } | BadQuery {
   const sent = (typeof query === 'object' && query !== null ? query : {}) as Record<string, unknown>
@@ -131,10 +125,10 @@ export function readQuery<T extends TObject>(schema: T, query: unknown): { value
       else if (schema.required?.includes(param)) return { param, reason: `${param} is required` }
       continue
     }
-    if (typeof raw !== 'string') return { param, reason: `${param} may be given once` }
-    const read = rule.type === 'integer' ? integer(rule, raw) : word(rule, raw)
-    if (read === undefined) return { param, reason: `${param} ${wanted(rule)}` }
-    value[param] = read
+    if (typeof raw !== 'string') return { param, reason: `${param} must not be repeated` }
+    const parsed = rule.type === 'integer' ? integer(rule, raw) : word(rule, raw)
+    if (parsed === undefined) return { param, reason: `${param} ${requirement(rule)}` }
+    value[param] = parsed
   }
   return { value: value as Static<T> }
 }

@@ -1,14 +1,16 @@
-/** A device's last position as we document it, and how it follows from the device. */
+/** The location resource, a device's last position: its schema and its derivation from the device. */
 import { type Static, Type } from 'typebox'
 import { Device } from './device.js'
-import { Id, Latitude, Longitude } from './schema.js'
+import { Id, Latitude, Longitude, ObjectName, Resource } from './schema.js'
 
 const { speed, course, altitude, status, address, last_seen } = Device.properties
 
-export const Location = Type.Object(
+export const Location = Resource(
+  'Location',
+  'The last recorded position of a device',
   {
-    object: Type.Literal('location', { type: 'string', description: 'Always `location`' }),
-    device_id: Id('The device that stood there'),
+    object: ObjectName('location'),
+    device_id: Id('The device'),
     lat: Latitude,
     lng: Longitude,
     speed,
@@ -20,29 +22,22 @@ export const Location = Type.Object(
     last_seen,
   },
   {
-    additionalProperties: false,
-    title: 'Location',
-    description: 'The last recorded position of a device',
-    examples: [
-      {
-        object: 'location',
-        device_id: 318,
-        lat: 48.208174,
-        lng: 16.373819,
-        speed: 43,
-        course: 271,
-        altitude: 171,
-        status: 'moving',
-        address: null,
-        timestamp: 1778501007,
-        last_seen: '2026-05-11 14:03:27',
-      },
-    ],
+    object: 'location',
+    device_id: 318,
+    lat: 48.208174,
+    lng: 16.373819,
+    speed: 43,
+    course: 271,
+    altitude: 171,
+    status: 'moving',
+    address: null,
+    timestamp: 1778501007,
+    last_seen: '2026-05-11 14:03:27',
   },
 )
 export type Location = Static<typeof Location>
 
-/** The last position of a device, or undefined where it has none (platform.md 3.4). */
+/** The last position of a device (spec.md, Location); undefined if it has none (platform.md 3.4). */
 export function toLocation(device: Device): Location | undefined {
   const { id, lat, lng, speed, course, altitude, status, address, timestamp, last_seen } = device
   if (lat === null || lng === null) return undefined

@@ -1,26 +1,30 @@
-/** Numbers, flags and texts as the platform spells them, in our units; knows no noun. */
+/** Numbers, flags, texts, ids and coordinates as the platform writes them, in our types and units (platform.md 2). */
 import type { Scalar } from '../platform/shape.js'
 
 const MILE_KM = 1.609344
 const FOOT_M = 0.3048
 const NAUTICAL_MILE_KM = 1.852
 
-const kmPer: Record<string, number> = { mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTICAL_MILE_KM, m: 0.001 }
-const kmhPer: Record<string, number> = { mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM }
-const metresPer: Record<string, number> = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
+type Factors = ReadonlyMap<string, number>
 
-const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+const factors = (perUnit: Record<string, number>): Factors => new Map(Object.entries(perUnit))
+const KM_PER = factors({ mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTICAL_MILE_KM, m: 0.001 })
+const KMH_PER = factors({ mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM })
+const METRES_PER = factors({ ft: FOOT_M, feet: FOOT_M, foot: FOOT_M })
+
+const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
 const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+))(.*)$/s
 
+/** The value rounded to a number of decimals; -0 becomes 0. */
 export function rounded(value: number, decimals: number): number {
   const scale = 10 ** decimals
   const result = Math.round(value * scale) / scale
   return Number.isFinite(result) ? result + 0 : value
 }
 
-/** `1,234.5`, `1.234,5`, `1,234` (thousands) and `12,5` (decimal) as a plain number text. */
+/** `1,234.5`, `1.234,5`, `1,234` (thousands) and `12,5` (decimal) with a point as the only separator. */
 function ungrouped(text: string): string {
   const comma = text.lastIndexOf(',')
   const dot = text.lastIndexOf('.')
@@ -30,25 +34,25 @@ function ungrouped(text: string): string {
   return THOUSANDS.test(text) ? text.replaceAll(',', '') : text.replace(',', '.')
 }
 
-/** Beyond any quantity of a fleet; sums and conversions of what is left stay finite. */
-const ABSURD = 1e15
+/** Larger than any quantity of a fleet; sums and conversions of smaller values stay finite. */
+const MAX_VALUE = 1e15
 
-/** The number, and -0 as 0; undefined for absurd ones and NaN. */
-const sane = (value: number): number | undefined => (Math.abs(value) < ABSURD ? value + 0 : undefined)
+/** The number, with -0 as 0; undefined for NaN and values that are too large. */
+const finite = (value: number): number | undefined => (Math.abs(value) < MAX_VALUE ? value + 0 : undefined)
 
 function parsed(text: string): number | undefined {
-  if (PLAIN.test(text)) return sane(Number(text))
-  return GROUPED.test(text) ? sane(Number(ungrouped(text))) : undefined
+  if (PLAIN.test(text)) return finite(Number(text))
+  return GROUPED.test(text) ? finite(Number(ungrouped(text))) : undefined
 }
 
-/** A number from a number or from text with any usual separators; a dash, `- km` or other words are absent. */
+/** A number, or the number in a text with any usual separators; undefined for a dash, `- km` and other words. */
 export function number(value: Scalar): number | undefined {
-  if (typeof value === 'number') return sane(value)
+  if (typeof value === 'number') return finite(value)
   if (typeof value !== 'string' || /^\s*[+-]\s/.test(value)) return undefined
   return parsed(value.replace(/[\s'’]/g, ''))
 }
 
-/** A number with its unit in lower case (`"23.41 Km"` is 23.41 and `km`); the unit is `''` where none is written. */
+/** A number with its unit in lower case (`"23.41 Km"` is 23.41 and `km`); the unit is `''` if there is none. */
 export function quantity(value: Scalar): { amount: number; unit: string } | undefined {
   if (typeof value !== 'string') {
     const amount = number(value)
@@ -59,28 +63,23 @@ export function quantity(value: Scalar): { amount: number; unit: string } | unde
   return amount === undefined ? undefined : { amount, unit: (match?.[2] ?? '').trim().toLowerCase() }
 }
 
-const factor = (table: Record<string, number>, unit: string): number | undefined => {
-  const word = unit.trim().toLowerCase()
-  return Object.hasOwn(table, word) ? table[word] : undefined
+function converted(perUnit: Factors, amount: number, unit: Scalar, decimals: number): number {
+  const factor = typeof unit === 'string' ? perUnit.get(unit.trim().toLowerCase()) : undefined
+  return factor === undefined ? amount : rounded(amount * factor, decimals)
 }
 
-function converted(table: Record<string, number>, amount: number, unit: Scalar, decimals: number): number {
-  const by = typeof unit === 'string' ? factor(table, unit) : undefined
-  return by === undefined ? amount : rounded(amount * by, decimals)
-}
+/** A speed in km/h, rounded to one decimal if converted. An unknown unit counts as km/h. */
+export const toKmh = (amount: number, unit: Scalar): number => converted(KMH_PER, amount, unit, 1)
 
-/** A speed in km/h; converted ones keep one decimal. Unknown units are taken as km/h. */
-export const toKmh = (amount: number, unit: Scalar): number => converted(kmhPer, amount, unit, 1)
+/** A distance in km, rounded to two decimals if converted. An unknown unit counts as km. */
+export const toKm = (amount: number, unit: Scalar): number => converted(KM_PER, amount, unit, 2)
 
-/** A distance in km; converted ones keep two decimals. Unknown units are taken as km. */
-export const toKm = (amount: number, unit: Scalar): number => converted(kmPer, amount, unit, 2)
-
-/** An altitude in metres; converted ones keep one decimal. Unknown units are taken as metres. */
-export const toMetres = (amount: number, unit: Scalar): number => converted(metresPer, amount, unit, 1)
+/** An altitude in metres, rounded to one decimal if converted. An unknown unit counts as metres. */
+export const toMetres = (amount: number, unit: Scalar): number => converted(METRES_PER, amount, unit, 1)
 
 const FALSE_WORDS = new Set(['', '0', 'false', 'no', 'off', 'null'])
 
-/** The truth of `1`, `"1"`, `true`, `"0"`, `"false"`, `""` …; a dash or nothing is absent. */
+/** The boolean of `1`, `"1"`, `true`, `"0"`, `"false"`, `""` …; undefined for a dash or no value. */
 export function flag(value: Scalar): boolean | undefined {
   if (typeof value === 'boolean') return value
   if (typeof value === 'number') return value !== 0
@@ -88,7 +87,7 @@ export function flag(value: Scalar): boolean | undefined {
   return !FALSE_WORDS.has(value.trim().toLowerCase())
 }
 
-/** Trimmed text, or undefined where the platform writes nothing or a dash. Numbers become text, booleans do not. */
+/** The trimmed text of a string or number; undefined for an empty text, a dash and a boolean. */
 export function text(value: Scalar): string | undefined {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return undefined
@@ -96,20 +95,20 @@ export function text(value: Scalar): string | undefined {
   return trimmed === '' || trimmed === '-' ? undefined : trimmed
 }
 
-/** A positive safe integer from a number or a string of digits, without sign, space, fraction or exponent. */
+/** A positive safe integer from a number or a string of digits without sign, space, fraction or exponent. */
 export function id(value: Scalar): number | undefined {
   const parsedId = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value
   return typeof parsedId === 'number' && Number.isSafeInteger(parsedId) && parsedId > 0 ? parsedId : undefined
 }
 
-/** Degrees; unlike `number`, never reads `55,922` as thousands. */
-function degrees(value: Scalar, most: number): number | undefined {
+/** Decimal degrees. A comma is always a decimal separator here; `number` would take `55,922` for thousands. */
+function degrees(value: Scalar, max: number): number | undefined {
   const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : value
   const result = typeof plain === 'string' ? (PLAIN.test(plain) ? Number(plain) : undefined) : number(plain)
-  return result !== undefined && Math.abs(result) <= most ? result + 0 : undefined
+  return result !== undefined && Math.abs(result) <= max ? result + 0 : undefined
 }
 
-/** A point on Earth in decimal degrees; both at 0 is how the platform says that there is none (platform.md 3.4). */
+/** A WGS84 position in decimal degrees; undefined outside the ranges and for 0/0, the platform's "no position" (platform.md 3.4). */
 export function coordinates(lat: Scalar, lng: Scalar): { lat: number; lng: number } | undefined {
   const point = { lat: degrees(lat, 90), lng: degrees(lng, 180) }
   if (point.lat === undefined || point.lng === undefined) return undefined

@@ -1,29 +1,28 @@
-/** `GET /v1/alerts`. Knows no platform. */
-
-import type { Positions } from '../devices/device-cache.js'
+/** `GET /v1/alerts`. */
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Alert, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function alerts(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function alerts(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
     '/alerts',
     {
       schema: {
         operationId: 'listAlerts',
         summary: 'List alerts',
-        description: 'The rules the account has configured, with the devices they watch.',
+        description: 'The configured rules of the account, each with the devices it is assigned to.',
         tags: ['Alerts'],
         querystring: ListQuery,
         response: { 200: ListOf(Alert) },
       },
     },
     async (request) => {
-      const wanted = queryOf(ListQuery, request)
-      const [rows, { byId: devices }] = await Promise.all([request.account.alerts(), positions.all(request.account)])
+      const paging = queryOf(ListQuery, request)
+      const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetchAll(request.account)])
       const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
-      return page(items.sort(byId), wanted)
+      return page(items.sort(byId), paging)
     },
   )
 }

@@ -1,70 +1,35 @@
-/** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. Knows no platform. */
-
-import type { FastifyReply } from 'fastify'
+/** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
 import { Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
-import type { Devices } from '../devices/fleet.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { Device, DevicesQuery } from '../resources/device.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { deviceOf, PathId, queryOf } from './query.js'
+import { deviceOf, PathId, queryOf, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
-const pageOf = (devices: Devices, { status, ...wanted }: DevicesQuery): List<Device> =>
-  page(status === undefined ? devices : devices.withStatus(status), wanted)
+/** Responses to cache per device or device list; of a list only pages up to a limit, since clients poll short ones. */
+const maxResponses = 4
+const maxCachedLimit = 50
 
-/** Pages kept per list, and the longest that is kept: a few pages are asked for again and again, and a long one is rare. */
-const mostPages = 4
-const longestKept = 50
+/** Serialized responses, kept as long as the device or the device list that they show. */
+class ResponseCache {
+  readonly #responses = new WeakMap<object, Map<string, string | Buffer>>()
 
-/** Pages as they were written by the response schema and go over the wire, for as long as the list they are cut from. */
-class WrittenPages {
-  readonly #pages = new WeakMap<Devices, Map<string, Buffer>>()
-
-  of(devices: Devices, { limit = 0, offset = 0, status }: DevicesQuery, write: () => string): Buffer | string {
-    if (limit > longestKept) return write()
-    const name = `${limit} ${offset} ${status ?? ''}`
-    const pages = this.#pages.get(devices) ?? new Map<string, Buffer>()
-    this.#pages.set(devices, pages)
-    const known = pages.get(name)
-    if (known !== undefined) return known
-    const bytes = Buffer.from(write())
-    if (pages.size < mostPages) pages.set(name, bytes)
-    return bytes
+  get(source: object, name: string, serialize: () => string | Buffer): string | Buffer {
+    const responses = this.#responses.get(source) ?? new Map<string, string | Buffer>()
+    const cached = responses.get(name)
+    if (cached !== undefined) return cached
+    const response = serialize()
+    if (responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
+    return response
   }
 }
 
-/** Devices and locations as they were written by their response schema, for as long as the device is remembered. */
-class Written {
-  readonly #texts = new WeakMap<Device, string>()
-
-  of(device: Device, write: () => string): string {
-    let text = this.#texts.get(device)
-    if (text === undefined) {
-      text = write()
-      this.#texts.set(device, text)
-    }
-    return text
-  }
-}
-
-/** What is JSON already; typed as what it says. */
-function sent<T>(reply: FastifyReply, json: Buffer | string): T {
-  reply.type('application/json; charset=utf-8')
-  return json as unknown as T
-}
-
-/** Answers at once where there is nothing to wait for. */
-const whenKnown = <Known, T>(known: Known | Promise<Known>, answer: (known: Known) => T): T | Promise<T> =>
-  known instanceof Promise ? known.then(answer) : answer(known)
-
-export function devices(app: App, { positions }: { positions: Positions }): void {
-  const written = new WrittenPages()
-  const devicesWritten = new Written()
-  const locationsWritten = new Written()
+export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
+  const cache = new ResponseCache()
   app.get(
     '/devices',
     {
@@ -77,14 +42,16 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: ListOf(Device) },
       },
     },
-    (request, reply) => {
-      const query = queryOf(DevicesQuery, request)
-      return whenKnown(positions.rememberedAll(request.account) ?? positions.all(request.account), ({ devices }) =>
-        sent<List<Device>>(
-          reply,
-          written.of(devices, query, () => String(reply.serialize(pageOf(devices, query)))),
-        ),
-      )
+    async (request, reply) => {
+      const { status, limit = 50, offset = 0 } = queryOf(DevicesQuery, request)
+      const devices = await deviceCache.fetchAll(request.account)
+      const serialize = (): string => {
+        const matching = status === undefined ? devices : devices.withStatus(status)
+        return String(reply.serialize(page(matching, { limit, offset })))
+      }
+      const name = `${limit} ${offset} ${status ?? ''}`
+      const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, () => Buffer.from(serialize()))
+      return sendJson<List<Device>>(reply, json)
     },
   )
 
@@ -100,13 +67,11 @@ export function devices(app: App, { positions }: { positions: Positions }): void
         response: { 200: Device },
       },
     },
-    (request, reply) =>
-      whenKnown(deviceOf(positions, request.account, request.params.id), (device) =>
-        sent<Device>(
-          reply,
-          devicesWritten.of(device, () => String(reply.serialize(device))),
-        ),
-      ),
+    async (request, reply) => {
+      const device = await deviceOf(deviceCache, request.account, request.params.id)
+      const serialize = (): string => String(reply.serialize(device))
+      return sendJson<Device>(reply, cache.get(device, 'device', serialize))
+    },
   )
 
   app.get(
@@ -115,20 +80,20 @@ export function devices(app: App, { positions }: { positions: Positions }): void
       schema: {
         operationId: 'getDeviceLocation',
         summary: 'Get the last position of a device',
-        description: 'Only where and how fast; a device that never had a position is 404 `no_location`.',
+        description: 'Only position and movement. A device that never had a position is 404 `no_location`.',
         tags: ['Devices'],
         params: DeviceId,
         response: { 200: Location },
       },
     },
-    (request, reply) =>
-      whenKnown(deviceOf(positions, request.account, request.params.id), (device) => {
-        const write = (): string => {
-          const location = toLocation(device)
-          if (!location) throw new ApiError('no_location')
-          return String(reply.serialize(location))
-        }
-        return sent<Location>(reply, locationsWritten.of(device, write))
-      }),
+    async (request, reply) => {
+      const device = await deviceOf(deviceCache, request.account, request.params.id)
+      const serialize = (): string => {
+        const location = toLocation(device)
+        if (!location) throw new ApiError('no_location')
+        return String(reply.serialize(location))
+      }
+      return sendJson<Location>(reply, cache.get(device, 'location', serialize))
+    },
   )
 }

@@ -1,29 +1,32 @@
-/** `GET /v1/drivers`. Knows no platform. */
-
-import type { Positions } from '../devices/device-cache.js'
+/** `GET /v1/drivers`. */
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Driver, driverContext, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function drivers(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function drivers(
+  app: App,
+  { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate },
+): void {
   app.get(
     '/drivers',
     {
       schema: {
         operationId: 'listDrivers',
         summary: 'List drivers',
-        description: 'The people who drive, with the vehicle each is assigned to now.',
+        description: 'The drivers of the account, each with the currently assigned vehicle.',
         tags: ['Drivers'],
         querystring: ListQuery,
         response: { 200: ListOf(Driver) },
       },
     },
     async (request) => {
-      const wanted = queryOf(ListQuery, request)
-      const [rows, fleet] = await Promise.all([request.account.drivers(), positions.all(request.account)])
+      const paging = queryOf(ListQuery, request)
+      const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetchAll(request.account)])
       const context = driverContext(fleet)
-      return page(translate('get_user_drivers', rows, (row) => toDriver(row, context)).sort(byId), wanted)
+      const items = translate('get_user_drivers', rows, (row) => toDriver(row, context))
+      return page(items.sort(byId), paging)
     },
   )
 }

@@ -1,9 +1,10 @@
-/** `GET /v1/geofences` and `/v1/geofences/:id`. Knows no platform. */
+/** `GET /v1/geofences` and `/v1/geofences/:id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
 import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../resources/geofence.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
-import { byId, idOf, notFound, PathId, queryOf, type Translate } from './query.js'
+import { id } from '../resources/units.js'
+import { byId, notFound, PathId, queryOf, type Translate } from './query.js'
 
 export function geofences(app: App, { translate }: { translate: Translate }): void {
   app.get(
@@ -12,16 +13,16 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
       schema: {
         operationId: 'listGeofences',
         summary: 'List geofences',
-        description: 'The areas of the account, without their shapes.',
+        description: 'The geofences of the account, without their geometry.',
         tags: ['Geofences'],
         querystring: ListQuery,
         response: { 200: ListOf(Geofence) },
       },
     },
     async (request) => {
-      const wanted = queryOf(ListQuery, request)
+      const paging = queryOf(ListQuery, request)
       const rows = await request.account.geofences()
-      return page(translate('get_geofences', rows, toGeofence).sort(byId), wanted)
+      return page(translate('get_geofences', rows, toGeofence).sort(byId), paging)
     },
   )
 
@@ -30,8 +31,8 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
     {
       schema: {
         operationId: 'getGeofence',
-        summary: 'Get a geofence with its shape',
-        description: 'The list item and its GeoJSON geometry.',
+        summary: 'Get a geofence with its geometry',
+        description: 'The list item with its GeoJSON geometry, without the list envelope.',
         tags: ['Geofences'],
         params: Type.Object({ id: PathId('Geofence id', 101) }),
         response: { 200: GeofenceDetail },
@@ -39,9 +40,9 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
     },
     async (request) => {
       const sent = request.params.id
-      const id = idOf(sent)
-      const rows = id === undefined ? [] : await request.account.geofences()
-      const found = rows.map(toGeofenceDetail).find((geofence) => geofence?.id === id)
+      const geofenceId = id(sent)
+      const rows = geofenceId === undefined ? [] : await request.account.geofences()
+      const found = rows.map(toGeofenceDetail).find((geofence) => geofence?.id === geofenceId)
       if (!found) throw notFound('geofence', sent)
       return found
     },

@@ -1,31 +1,34 @@
-/** `GET /health`: how the gateway fares, from what recent calls saw. Asks nobody. */
+/** `GET /health`: the state of the gateway's components according to recent calls. Makes no call itself. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
+import { Resource } from '../resources/schema.js'
 
-const Component = (description: string) =>
-  Type.Enum(['up', 'down', 'unknown'], { type: 'string', description: `${description}; unknown before the first call` })
+type State = 'up' | 'down' | 'unknown'
 
-export const Health = Type.Object(
+const Component = (name: string) =>
+  Type.Enum(['up', 'down', 'unknown'], {
+    type: 'string',
+    description: `${name} according to the last calls; unknown before the first one`,
+  })
+
+const Health = Resource(
+  'Health',
+  'State of the service according to recent calls',
   {
     status: Type.Enum(['ok', 'degraded'], { type: 'string', description: '`degraded` while a component is down' }),
     version: Type.String({ description: 'Version of the API' }),
     uptime_s: Type.Integer({ minimum: 0, description: 'Seconds since the gateway started' }),
     components: Type.Object({
-      platform: Component('The tracking platform as of the last calls'),
-      store: Component('The store of API keys as of the last calls'),
+      platform: Component('The tracking platform'),
+      store: Component('The store of API keys'),
     }),
   },
-  {
-    additionalProperties: false,
-    title: 'Health',
-    description: 'How the service fares, from what recent calls saw',
-    examples: [{ status: 'ok', version: '1.0.0', uptime_s: 86_400, components: { platform: 'up', store: 'up' } }],
-  },
+  { status: 'ok', version: '1.0.0', uptime_s: 86_400, components: { platform: 'up', store: 'up' } },
 )
-type State = 'up' | 'down' | 'unknown'
 
 export interface HealthNeeds {
   version: string
+  /** Epoch milliseconds. */
   clock: () => number
   platform: () => State
   store: () => State
@@ -38,8 +41,8 @@ export function health(app: App, { version, clock, platform, store }: HealthNeed
     {
       schema: {
         operationId: 'getHealth',
-        summary: 'Whether the service works',
-        description: 'Answers 200 while the gateway serves. Needs no credential and is not counted.',
+        summary: 'Get the state of the service',
+        description: '200 as long as the gateway serves requests. Needs no credential; not rate limited.',
         tags: ['Service'],
         security: [],
         response: { 200: Health },

@@ -1,4 +1,4 @@
-/** `GET /v1/me`: whom the credential belongs to. */
+/** `GET /v1/me`: the account of the credential. */
 import type { App } from '../http/types.js'
 import { Me } from '../resources/me.js'
 
@@ -9,7 +9,7 @@ export function me(app: App): void {
       schema: {
         operationId: 'getMe',
         summary: 'Get the account of the credential',
-        description: 'Whom the credential belongs to and what kind it is: a cheap way to try one.',
+        description: 'The account and kind of the credential, at low cost: use it to check a credential.',
         tags: ['Account'],
         response: { 200: Me },
       },

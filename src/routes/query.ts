@@ -1,78 +1,62 @@
-/** How routes read what a caller sent: strictly, and with an error that names the parameter. Knows no resource. */
+/** What the routes share: parameters, the 404 of an id, the device of an id, and the translation of platform rows. */
+import type { FastifyReply } from 'fastify'
 import { type Static, type TObject, Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
+import type { Account } from '../platform/account.js'
 import type { Device } from '../resources/device.js'
 import { readQuery, translated } from '../resources/list.js'
+import { id } from '../resources/units.js'
+
+export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
 
 /** The query by its schema. @throws ApiError `invalid_request` that names the parameter. */
 export function queryOf<T extends TObject>(schema: T, request: { query: unknown }): Static<T> {
   const result = readQuery(schema, request.query)
   if ('value' in result) return result.value
-  throw new ApiError('invalid_request', { param: result.param, message: `${result.reason}.` })
+  throw invalid(result.param, `${result.reason}.`)
 }
 
-/** Documented as the integer it is; read as it was sent, since an id of any other form is merely unknown (`idOf`). */
+/** An id in a path. Documented as an integer, but any text is accepted: one that is not an integer is unknown, not invalid. */
 export const PathId = (description: string, example: number) =>
   Type.Unsafe<string>(Type.Integer({ minimum: 1, description, examples: [example] }))
 
-/** An id from a path, or undefined where it is no positive integer. */
-export function idOf(text: string): number | undefined {
-  const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0
-  return Number.isSafeInteger(value) && value > 0 ? value : undefined
-}
-
-/** What a credential put in the place of an id looks like; no answer repeats one. */
+/** A credential sent in place of an id; no response repeats one. */
 const credentialLike = /gps_live_\w+|\$2\w\$.+/gi
 
-/** 404 with the id as sent, at most 64 characters of it (design: Device). */
+/** 404 with the id as sent, truncated to 64 characters (design.md, Device). */
 export function notFound(noun: string, sent: string): ApiError {
   const named = sent.replace(credentialLike, '…').slice(0, 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
 }
 
-/**
- * The device of an id as sent; without a promise where it is remembered.
- * @throws ApiError `not_found`: unknown and foreign ids look the same, and no id that cannot be one is asked for.
- */
-export function deviceOf(
-  positions: Positions,
-  account: Parameters<Positions['one']>[0],
-  sent: string,
-): Device | Promise<Device> {
-  const id = idOf(sent)
-  if (id === undefined) throw notFound('device', sent)
-  return positions.remembered(account, id) ?? deviceAsked(positions, account, id, sent)
-}
-
-async function deviceAsked(
-  positions: Positions,
-  account: Parameters<Positions['one']>[0],
-  id: number,
-  sent: string,
-): Promise<Device> {
-  const device = await positions.one(account, id)
+/** The account's device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
+export async function deviceOf(deviceCache: DeviceCache, account: Account, sent: string): Promise<Device> {
+  const deviceId = id(sent)
+  const device = deviceId === undefined ? undefined : await deviceCache.fetch(account, deviceId)
   if (!device) throw notFound('device', sent)
   return device
 }
 
-/** Rows as resources; those that make none are left out and told to whoever watches the platform. */
-export type Translate = <Row extends object, T>(
-  action: string,
-  rows: readonly Row[],
-  toX: (row: Row) => T | undefined,
-) => T[]
+/** Sends JSON text; typed as the value it represents. */
+export function sendJson<T>(reply: FastifyReply, json: string | Buffer): T {
+  reply.type('application/json; charset=utf-8')
+  return json as unknown as T
+}
 
+/**
+ * Translates the platform rows of an action to resources; rows that are not valid are left out.
+ * @param onRows called with all rows.
+ * @param onSkipped called with the number of invalid rows, if there are any.
+ */
 export const translator =
-  (
-    onSkipped: (action: string, rows: number) => void,
-    onRows: (action: string, rows: readonly object[]) => void,
-  ): Translate =>
-  (action, rows, toX) => {
+  (onSkipped: (action: string, rows: number) => void, onRows: (action: string, rows: readonly object[]) => void) =>
+  <Row extends object, T>(action: string, rows: readonly Row[], toX: (row: Row) => T | undefined): T[] => {
     onRows(action, rows)
     const { items, skipped } = translated(rows, toX)
     if (skipped > 0) onSkipped(action, skipped)
     return items
   }
+export type Translate = ReturnType<typeof translator>
 
 export const byId = (a: { id: number }, b: { id: number }): number => a.id - b.id

@@ -4,7 +4,7 @@ import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, clientParts, gateway, platform, someHash } from '../helper.js'
 import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
@@ -57,7 +57,7 @@ class SlowFirst extends Platform {
   readonly #first: Promise<unknown>
   #calls = 0
   constructor(first: Promise<unknown>) {
-    super({ url: 'http://127.0.0.1:1/api', timeoutMs: 1 })
+    super({ url: 'http://127.0.0.1:1/api', timeoutMs: 1, ...clientParts })
     this.#first = first
   }
   override async get(): Promise<unknown> {

@@ -7,6 +7,7 @@ import t from 'tap'
 import { Pressure } from '../../src/http/pressure.js'
 import { openOps } from '../../src/ops/listener.js'
 import { answers, gateway, platform, someHash } from '../helper.js'
+import { exchange, raw } from '../http/raw.js'
 import { gatewayProcess } from '../process.js'
 
 const statusOf = async (url: string, init?: RequestInit): Promise<number> => (await fetch(url, init)).status
@@ -28,6 +29,32 @@ t.test('the operations listener answers its three pages and nothing else', async
   t.equal(await statusOf(`${ops.url}/ready`), 503, 'a draining process is not ready')
   t.equal(await statusOf(`${ops.url}/live`), 200, 'but alive')
 })
+
+t.test(
+  'the operations listener says on every response that it is neither stored nor sniffed, and survives its clients',
+  async (t) => {
+    const metrics = async (): Promise<never> => {
+      throw new Error('a metric failed')
+    }
+    const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
+    t.teardown(() => ops.close())
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+    const requests: [bytes: string, status: number][] = [
+      [get('/live'), 200],
+      [get('/nowhere'), 404],
+      [get('/metrics'), 500],
+      ['no HTTP\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 400],
+    ]
+    for (const [bytes, status] of requests) {
+      const response = await raw(ops.url, bytes)
+      t.equal(response.status, status, bytes.slice(0, 20))
+      t.equal(response.headers.get('x-content-type-options'), 'nosniff')
+      t.equal(response.headers.get('cache-control'), 'no-store')
+    }
+    t.equal(await exchange(ops.url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'), '', 'a tunnel is closed')
+  },
+)
 
 t.test('operations are out of reach for callers of the API', async (t) => {
   const { url } = await gateway(t)

@@ -2,17 +2,14 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
-import { type CallReport, Platform } from '../../src/platform/client.js'
-import { Digest } from '../../src/platform/digest.js'
+import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
-import { answers, platform as openPlatform, someHash, type Test } from '../helper.js'
+import { answers, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 
 const client = (t: Test, url: string, timeoutMs = 2_000) => {
   const reports: CallReport[] = []
-  const platform = new Platform({ url, timeoutMs, onCall: (report) => void reports.push(report) })
-  t.teardown(() => platform.close())
-  return { platform, reports }
+  return { platform: platformClient(t, url, { timeoutMs, onCall: (report) => void reports.push(report) }), reports }
 }
 
 /** Why a call failed; a call that succeeds fails the test. */
@@ -26,12 +23,6 @@ async function failure(call: Promise<unknown>): Promise<string> {
 
 const accountOn = (t: Test, url: string, skipped: number[] = []) =>
   new Account(client(t, url).platform, someHash, { id: 'a', email: null }, (_action, rows) => void skipped.push(rows))
-
-/** What is found where no thread reads answers. */
-function whole<T>(found: T | Digest): T {
-  if (found instanceof Digest) throw new Error('no thread was asked for')
-  return found
-}
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, answers({ get_devices: [] }))
@@ -133,70 +124,6 @@ t.test('an answer of 200 MB is given up without being held, and the next call is
   t.match(await failure(platform.get('get_geofences', someHash)), 'too_large')
   t.ok(sent < 150, `it stopped reading (${sent} MB sent)`)
   t.same(await platform.get('get_user_data', someHash), { email: 'owner@example.com' })
-})
-
-t.test('an action the platform does not know is remembered', async (t) => {
-  const { url, calls } = await openPlatform(t, answers({}))
-  const account = accountOn(t, url)
-  t.equal(await account.services(), undefined)
-  t.equal(await account.services(), undefined)
-  t.equal(calls.length, 1)
-})
-
-t.test('N19 the same device in two groups is one device, in the first of them', async (t) => {
-  const groups = [
-    { title: 'A', items: [{ id: 1 }] },
-    { title: 'B', items: [{ id: '1' }, { id: 2 }, null] },
-  ]
-  const skipped: number[] = []
-  const { url } = await openPlatform(t, answers({ get_devices: groups }))
-  const rows = whole(await accountOn(t, url, skipped).devices())
-  t.same(
-    rows.map(({ id, group }) => [id, group]),
-    [
-      [1, 'A'],
-      [2, 'B'],
-    ],
-  )
-  t.same(skipped, [1])
-})
-
-t.test('N20 a platform that ignores the page is asked once more at most, and no device comes twice', async (t) => {
-  const items = Array.from({ length: 100 }, (_, at) => ({ id: at + 1 }))
-  const { url, calls } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  t.equal(whole(await accountOn(t, url).devices()).length, 100)
-  t.equal(calls.length, 2)
-})
-
-t.test('a platform that pages its device list unasked is read to the end', async (t) => {
-  const all = Array.from({ length: 250 }, (_, at) => ({ id: at + 1 }))
-  const { url } = await openPlatform(t, (request, response) => {
-    const query = new URL(request.url ?? '', 'http://localhost').searchParams
-    const [page, limit] = [Number(query.get('page') ?? 1), Math.min(Number(query.get('limit') ?? 100), 100)]
-    response.end(JSON.stringify([{ title: 'A', items: all.slice((page - 1) * limit, page * limit) }]))
-  })
-  const rows = whole(await accountOn(t, url).devices())
-  t.same(
-    rows.map(({ id }) => id),
-    all.map(({ id }) => id),
-  )
-})
-
-t.test('100,000 devices in one answer are a right answer or none, and the next call is fine', async (t) => {
-  const items = Array.from({ length: 100_000 }, (_, at) => ({ id: at + 1, name: 'x' }))
-  const { url } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }], get_geofences: { items: [] } }))
-  const account = accountOn(t, url)
-  t.equal(whole(await account.devices()).length, 100_000)
-  t.same(await account.geofences(), [])
-})
-
-t.test('N23 a platform that ignores the id: the device asked for, not the first one', async (t) => {
-  const items = [{ id: 1 }, { id: 2 }, { id: 3 }]
-  const { url, calls } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  const account = accountOn(t, url)
-  t.equal(whole(await account.device(3))?.id, 3)
-  t.equal(await account.device(9), undefined, 'N22 unknown')
-  t.equal(calls.length, 2)
 })
 
 t.test('N50 drivers on several pages come all, once each', async (t) => {

@@ -22,7 +22,12 @@ const device = {
   lat: 1,
   lng: 2,
 }
-const well = answers({ get_devices: [{ title: 'All', items: [device] }] })
+/** Works, with an account for each hash. */
+const well: RequestListener = (request, response) => {
+  const hash = new URL(request.url ?? '', 'http://localhost').searchParams.get('user_api_hash') ?? ''
+  const bodies = { get_user_data: { email: `${hash.at(-1)}@example.com` }, get_devices: [{ items: [device] }] }
+  answers(bodies)(request, response)
+}
 
 /** A platform whose behaviour the test changes, and a gateway on it to which every call comes after all positions have outlived themselves. */
 async function faulty(t: Test, env: Record<string, string> = {}) {
@@ -42,6 +47,11 @@ async function faulty(t: Test, env: Record<string, string> = {}) {
     ask: () => {
       clock.advance(2)
       return get('/v1/devices', someHash)
+    },
+    /** As another account: all devices, or one. */
+    askAs: (account: string, device?: number) => {
+      clock.advance(2)
+      return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
     },
     health: () => get('/health'),
   }
@@ -74,7 +84,7 @@ const failures: Record<string, { behave: RequestListener; opens: boolean }> = {
 
 for (const [name, { behave, opens }] of Object.entries(failures)) {
   t.test(`a platform that ${name}: 503, at once when it goes on, and recovery by itself`, async (t) => {
-    const { become, ask, log, calls, health } = await faulty(t)
+    const { become, ask, log, metrics, calls, health } = await faulty(t)
     t.equal((await ask()).status, 200)
     become(behave)
     for (let n = 0; n < 6; n += 1) isUnavailable(t, await ask(), `failure ${n + 1}`)
@@ -84,8 +94,9 @@ for (const [name, { behave, opens }] of Object.entries(failures)) {
     if (opens) {
       t.ok(performance.now() - started < 150, 'without waiting for the platform')
       t.equal(calls.length, asked, 'nor asking it')
-      t.match(log(), /"state":"open"/)
-    } else t.notMatch(log(), /"state":"open"/)
+    }
+    t.equal(/outcome="breaker_open"/.test(await metrics()), opens)
+    t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
     t.equal((await health()).body.status, 'degraded')
     become(well)
     await until(async () => (await ask()).status === 200)
@@ -126,6 +137,23 @@ t.test(
     t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
   },
 )
+
+t.test('an outage that three accounts notice spares all the others the wait, until one probe succeeds', async (t) => {
+  const { become, askAs, log, calls, metrics } = await faulty(t)
+  const accounts = Array.from({ length: 6 }, (_, n) => `${someHash.slice(0, -1)}${n}`)
+  for (const account of accounts) t.equal((await askAs(account)).status, 200)
+  become(() => {})
+  await Promise.all(accounts.slice(0, 3).flatMap((account) => [askAs(account, 7), askAs(account, 8)]))
+  t.match(log(), /"state":"open"/)
+  const sent = calls.length
+  for (const account of accounts.slice(3)) isUnavailable(t, await askAs(account), 'an account without a failure')
+  t.equal(calls.length, sent)
+  t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="open"\} 1/)
+  become(well)
+  await until(async () => (await askAs(accounts[5] as string)).status === 200)
+  t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
+  t.equal((await askAs(accounts[4] as string)).status, 200)
+})
 
 t.test('one account whose history always fails leaves the others alone', async (t) => {
   const { url } = await platform(t, (request, response) => {

@@ -1,0 +1,227 @@
+/** Devices from platform rows: every variation of platform.md 3 and 13 that concerns one. */
+import t from 'tap'
+import { read } from '../../src/platform/shape.js'
+import { type WireDevice, wireDevice } from '../../src/platform/wire.js'
+import { type Device, deviceId, deviceName, isKnownState, needsZone, toDevice } from '../../src/resources/device.js'
+
+const now = Date.parse('2026-05-11T12:03:30Z')
+const seconds = now / 1000
+const fresh = seconds - 100
+const wire = (raw: object): WireDevice => read(wireDevice, raw)
+const device = (raw: object): Device => {
+  const result = toDevice(wire({ id: 1, ...raw }), now)
+  if (!result) throw new Error('no device')
+  return result
+}
+
+/** Each device must have exactly these values in these fields. */
+const check = (title: string, rows: [name: string, raw: object, expected: Partial<Device>][]) =>
+  t.test(title, async (t) => {
+    for (const [name, raw, expected] of rows) t.strictSame({ ...device(raw), ...expected }, device(raw), name)
+  })
+
+t.test('a device of platform 2.x has exactly the documented fields (N01, N02, N03, N04, N60)', async (t) => {
+  const last = { lat: 48.2081, lng: 16.3738, speed: 0, altitude: 171, timestamp: 1467476431 }
+  const texts = { name: 'Lorry 9', protocol: 'osmand', driver: 'Jo Brandt' }
+  const row = wire({
+    ...{ id: 31, ...texts, ...last, online: 'offline', time: '2016-07-02 18:20:31', acktimestamp: 0, course: '0' },
+    ...{ alarm: '', power: '-', address: '-', distance_unit_hour: 'kph' },
+    sensors: [{ name: 'Tank', value: '- l', show_in_popup: '0' }],
+    services: [{ name: 'Tyres', value: 'Odometer Left (1000 )' }],
+    device_data: { id: '31', active: '1', name: 'Lorry 9', min_moving_speed: '6', current_driver_id: '4' },
+  })
+  t.strictSame(toDevice({ ...row, group: 'Lorries' }, now), {
+    ...{ id: 31, ...texts, ...last, status: 'offline', course: 0, last_seen: '2016-07-02 18:20:31' },
+    ...{ address: null, sensors: [{ type: 'other', name: 'Tank', value: null }], group: 'Lorries' },
+  })
+})
+
+t.test('a device of platform 3.x has exactly the documented fields (N05, N12, N14, N40)', async (t) => {
+  const last = { lat: 48.208174, lng: 16.373819, speed: 43, course: 271, altitude: 171, timestamp: 1778501007 }
+  const nulls = 'id user_id device_id name rfid phone email description created_at updated_at'.split(' ')
+  const row = wire({
+    ...{ id: 318, name: ' Van 4\t', protocol: 'Teltonika', ...last, acktimestamp: 1778501007 },
+    ...{ online: 'online', time: '11-05-2026 14:03:27', alarm: 0, power: '-', address: '-', driver: '-' },
+    ...{ distance_unit_hour: 'kph', unit_of_distance: 'km', unit_of_altitude: 'mt' },
+    driver_data: Object.fromEntries(nulls.map((name) => [name, null])),
+    sensors: [
+      { id: 1, type: 'ACC', name: 'Ignition', show_in_popup: 1, value: 'On', val: true, scale_value: null },
+      { id: 2, type: 'battery', name: 'Battery', show_in_popup: 0, value: '12.6 V', val: '12.60', scale_value: null },
+    ],
+    device_data: { id: 318, min_moving_speed: 6 },
+  })
+  t.strictSame(toDevice(row, now), {
+    ...{ id: 318, name: 'Van 4', status: 'moving', protocol: 'teltonika', ...last, last_seen: '2026-05-11 14:03:27' },
+    ...{ driver: null, address: null, group: 'Ungrouped' },
+    sensors: [
+      { type: 'acc', name: 'Ignition', value: 'On' },
+      { type: 'battery', name: 'Battery', value: '12.6 V' },
+    ],
+  })
+  t.equal(needsZone(row), false)
+})
+
+t.test('a row without a valid id is not a device (N01, N19)', async (t) => {
+  for (const id of [undefined, null, 0, -3, '1e3', 'x', 1.5, {}]) t.equal(toDevice(wire({ id }), now), undefined)
+  t.equal(deviceId(wire({ device_data: { id: '7' } })), 7)
+  t.equal(deviceName(wire({ id: 5, name: '-' })), 'Device 5')
+  t.equal(deviceName(wire({})), 'Device')
+})
+
+t.test('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', async (t) => {
+  const rows: [name: string, raw: object, status: Device['status']][] = [
+    ['N09 stale speed', { online: 'offline', speed: 63, timestamp: fresh }, 'offline'],
+    ['a state in any case', { online: 'Offline ', speed: 63, timestamp: fresh }, 'offline'],
+    ['N10 standing', { online: 'ack', speed: 0 }, 'online'],
+    ['N10 driving', { online: 'ack', speed: 40 }, 'moving'],
+    ['at the default threshold', { online: 'ack', speed: 6 }, 'moving'],
+    ['below the default threshold', { online: 'ack', speed: 5.9 }, 'online'],
+    ['below its own threshold', { online: 'ack', speed: 10, device_data: { min_moving_speed: '12' } }, 'online'],
+    ['at its own threshold', { online: 'ack', speed: 12, device_data: { min_moving_speed: 12 } }, 'moving'],
+    ['a threshold of 0 is unset', { online: 'ack', speed: 5, device_data: { min_moving_speed: 0 } }, 'online'],
+    ['5 mph are 8 km/h', { online: 'ack', speed: 5, distance_unit_hour: 'mph' }, 'moving'],
+    ['no speed', { online: 'ack', speed: '-' }, 'online'],
+    ['N11 idle', { online: 'engine', speed: 0 }, 'online'],
+    ['the state online, standing', { online: 'online', speed: 0 }, 'online'],
+    ['the state online, at any speed', { online: 'online', speed: 1 }, 'moving'],
+    ['the state moving', { online: 'moving', speed: 0 }, 'moving'],
+    ['N65 unknown and fresh', { online: 'blocked', speed: 40, timestamp: fresh }, 'online'],
+    ['N65 unknown, at the age limit', { online: 'nack', timestamp: seconds - 300 }, 'online'],
+    ['N65 unknown and stale', { online: 'nack', timestamp: seconds - 301 }, 'offline'],
+    ['N65 a fresh heartbeat', { online: 'nack', timestamp: 1, acktimestamp: fresh }, 'online'],
+    ['unknown and never seen', { online: 'constructor' }, 'offline'],
+    ['no state, fresh', { timestamp: fresh }, 'online'],
+    ['an empty row', {}, 'offline'],
+    ['a state that is not text', { online: true, timestamp: fresh }, 'online'],
+    ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, 'offline'],
+    ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, 'offline'],
+  ]
+  for (const [name, raw, status] of rows) t.equal(device(raw).status, status, name)
+})
+
+t.test('known states and absent ones are known, all others are not (N65)', async (t) => {
+  for (const online of ['online', ' ACK ', 'engine', 'moving', 'Offline', '', '-', null])
+    t.equal(isKnownState(wire({ online })), true, `${online}`)
+  for (const online of ['nack', 'blocked', 'constructor', 5])
+    t.equal(isKnownState(wire({ online })), false, `${online}`)
+})
+
+const valid = { device_data: { traccar: { lastValidLatitude: '48.5', lastValidLongitude: '16.5' } } }
+check('a device without a position has null coordinates; the last valid position replaces an invalid one (N06, N08)', [
+  ['N08 zero island', { lat: 0, lng: 0 }, { lat: null, lng: null }],
+  ['N08 as text', { lat: '0', lng: '0' }, { lat: null, lng: null }],
+  ['no latitude', { lat: null, lng: 16 }, { lat: null, lng: null }],
+  ['dashes', { lat: '-', lng: '-' }, { lat: null, lng: null }],
+  ['outside the Earth', { lat: 95, lng: 16 }, { lat: null, lng: null }],
+  ['N08 with a last valid position', { lat: 0, lng: 0, ...valid }, { lat: 48.5, lng: 16.5 }],
+  ['no latitude, last valid position', { lat: null, lng: 16, ...valid }, { lat: 48.5, lng: 16.5 }],
+  ['outside the Earth, last valid position', { lat: 95, lng: 16, ...valid }, { lat: 48.5, lng: 16.5 }],
+  ['a valid position is not replaced', { lat: 48.1, lng: 16.1, ...valid }, { lat: 48.1, lng: 16.1 }],
+  ['N06 never connected', { time: 'Not connected', timestamp: 0, lat: 48, lng: 16 }, { lat: null, lng: null }],
+  ['N07 expired', { time: 'Expired', timestamp: fresh, lat: 48.1, lng: 16.2 }, { lat: 48.1, lng: 16.2 }],
+  ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
+])
+
+check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', [
+  ['N06 never connected', { time: 'Not connected', timestamp: 0, acktimestamp: 0 }, { last_seen: null, timestamp: 0 }],
+  ['N62 text', { timestamp: '1778501007' }, { timestamp: 1778501007 }],
+  ['N62 milliseconds', { timestamp: 1778501007000 }, { timestamp: 1778501007 }],
+  ['the fix before the heartbeat', { timestamp: 1778501007, acktimestamp: 1778501099 }, { timestamp: 1778501007 }],
+  ['only a heartbeat', { timestamp: 0, acktimestamp: 1778501000 }, { timestamp: 1778501000 }],
+  [
+    'only a server time',
+    { timestamp: 0, device_data: { traccar: { time: '2026-05-11 12:03:27' } } },
+    { timestamp: 1778501007 },
+  ],
+  ['beyond any date', { timestamp: 1e300 }, { timestamp: 0 }],
+  [
+    'N63 time and timestamp disagree: both as sent',
+    { time: '19-06-2025 17:31:05', timestamp: 1750335640, acktimestamp: 1750334465 },
+    { last_seen: '2025-06-19 17:31:05', timestamp: 1750335640 },
+  ],
+])
+
+const may4 = Date.parse('2026-05-04T09:00:00Z') / 1000
+check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)', [
+  ['day first', { time: '04-05-2026 10:00:00', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
+  ['month first', { time: '05/04/2026 10:00 AM', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
+  [
+    'heartbeat',
+    { time: '05/04/2026 10:00 AM', timestamp: 5, acktimestamp: may4 },
+    { last_seen: '2026-05-04 10:00:00' },
+  ],
+  ['only a heartbeat', { time: '05/04/2026 10:00 AM', acktimestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
+  ['neither: day first', { time: '05/04/2026 10:00 AM' }, { last_seen: '2026-04-05 10:00:00' }],
+])
+
+t.test('an expired device has a last time once the zone is known, and none before (N07)', async (t) => {
+  const expired = wire({ id: 1, time: 'Expired', timestamp: 1778501000, acktimestamp: 1778501007 })
+  t.equal(needsZone(expired), true)
+  t.equal(toDevice(expired, now)?.last_seen, null)
+  t.equal(toDevice(expired, now, { offsetMinutes: 120 })?.last_seen, '2026-05-11 14:03:27')
+  const never = wire({ id: 1, time: 'Not connected', timestamp: 0 })
+  t.equal(needsZone(never), false)
+  t.equal(toDevice(never, now, { offsetMinutes: 120 })?.last_seen, null)
+})
+
+check('names, driver and protocol are found in every field that may have them (N01, N03, N12, N13)', [
+  ['a number as name', { name: 207 }, { name: '207' }],
+  ['a name in device_data', { device_data: { name: 'Inner' } }, { name: 'Inner' }],
+  ['no name', { name: '-' }, { name: 'Device 1' }],
+  ['driver_data', { driver: '-', driver_data: { id: 4, name: 'Jo' } }, { driver: 'Jo' }],
+  ['driver before driver_data', { driver: 'Ann', driver_data: { name: 'Jo' } }, { driver: 'Ann' }],
+  ['N12 only nulls', { driver: '-', driver_data: { id: null, name: null } }, { driver: null }],
+  ['N13 a list', { driver: null, driver_data: [] }, { driver: null }],
+  ['protocol of the server', { protocol: '-', device_data: { traccar: { protocol: 'GT06' } } }, { protocol: 'gt06' }],
+])
+
+check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', [
+  ['mph', { speed: 62, distance_unit_hour: 'mph' }, { speed: 99.8 }],
+  ['feet', { altitude: 1000, unit_of_altitude: 'ft' }, { altitude: 304.8 }],
+  ['nothing', { speed: '-', course: null, altitude: '-' }, { speed: 0, course: 0, altitude: 0 }],
+  ['a negative speed', { speed: -3 }, { speed: 0 }],
+  ['a negative course', { course: -90 }, { course: 270 }],
+  ['several turns', { course: '725.5' }, { course: 5.5 }],
+  ['360', { course: 360 }, { course: 0 }],
+])
+
+t.test('a sensor shows its text, else its value with unit, else null (N04, N14, N15)', async (t) => {
+  const rows: [object, string | null][] = [
+    [{ value: '64 %', val: '64.00' }, '64 %'],
+    [{ value: 'Off', val: false }, 'Off'],
+    [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km'],
+    [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km'],
+    [{ value: 7 }, '7'],
+    [{ value: true }, 'On'],
+    [{ value: '-', val: false }, 'Off'],
+    [{ value: '', val: 908.6, unit: 'h' }, '908.6 h'],
+    [{ value: '908', unit: 'h' }, '908'],
+    [{ value: '- nn' }, null],
+    [{ value: '-5 °C' }, '-5 °C'],
+    [{ value: null, val: '-' }, null],
+  ]
+  for (const [sensor, value] of rows) {
+    t.equal(device({ sensors: [{ name: 'S', ...sensor }] }).sensors[0]?.value, value, JSON.stringify(sensor))
+  }
+})
+
+check('sensors are read in every form; an empty one is left out (N04, N16, N17, N18, N51)', [
+  [
+    'N04 without a type',
+    { sensors: [{ name: 'x', value: '1' }] },
+    { sensors: [{ type: 'other', name: 'x', value: '1' }] },
+  ],
+  ['N04 only a value', { sensors: [{ value: '1' }] }, { sensors: [{ type: 'other', name: 'other', value: '1' }] }],
+  [
+    'without a name',
+    { sensors: [{ type: 'Door', value: '2' }] },
+    { sensors: [{ type: 'door', name: 'door', value: '2' }] },
+  ],
+  ['only a type', { sensors: [{ type: 'Door' }] }, { sensors: [{ type: 'door', name: 'door', value: null }] }],
+  ['N17 JSON text', { sensors: '[{"name":"x","value":"1"}]' }, { sensors: [{ type: 'other', name: 'x', value: '1' }] }],
+  ['N51 numeric keys', { sensors: { 1: { name: 'x' } } }, { sensors: [{ type: 'other', name: 'x', value: null }] }],
+])
+
+t.test('sensors that are empty, null or broken text are left out (N16, N18)', async (t) => {
+  for (const sensors of [[{}, null, 'x'], null, '[{"name":"x"']) t.strictSame(device({ sensors }).sensors, [])
+})

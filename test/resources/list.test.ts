@@ -1,0 +1,95 @@
+/** The list envelope, paging and query strings. */
+import fc from 'fast-check'
+import t from 'tap'
+import { DevicesQuery } from '../../src/resources/device.js'
+import { EventsQuery } from '../../src/resources/event.js'
+import { HistoryQuery } from '../../src/resources/history.js'
+import { envelope, ListQuery, page, readQuery, translated } from '../../src/resources/list.js'
+import { id } from '../../src/resources/units.js'
+
+t.test('the envelope has the applied paging and whether more items follow', async (t) => {
+  const items = [1, 2, 3, 4, 5]
+  const rows: [query: { limit?: number; offset?: number }, limit: number, has_more: boolean, data: number[]][] = [
+    [{ limit: 2, offset: 1 }, 2, true, [2, 3]],
+    [{ limit: 2, offset: 3 }, 2, false, [4, 5]],
+    [{ limit: 2, offset: 9 }, 2, false, []],
+    [{ offset: 3 }, 2, false, [4, 5]],
+    [{}, 5, false, items],
+  ]
+  for (const [query, limit, has_more, data] of rows) {
+    const expected = { object: 'list', count: 5, limit, offset: query.offset ?? 0, has_more, data }
+    t.strictSame(page(items, query), expected, JSON.stringify(query))
+  }
+  t.strictSame(page([], {}), { object: 'list', count: 0, limit: 1, offset: 0, has_more: false, data: [] })
+  t.equal(envelope(['a'], 90, { limit: 50, offset: 88 }).has_more, true)
+  t.equal(envelope(['a'], 90, { limit: 50, offset: 89 }).has_more, false)
+})
+
+t.test('the pages of any size together are the whole list', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 7 }), (items, limit) => {
+      const all: number[] = []
+      let hasMore = true
+      for (let offset = 0; hasMore; offset += limit) {
+        const part = page(items, { limit, offset })
+        all.push(...part.data)
+        hasMore = part.has_more
+      }
+      return JSON.stringify(all) === JSON.stringify(items)
+    }),
+  )
+})
+
+t.test('an invalid row is counted and does not affect the others', async (t) => {
+  t.strictSame(translated(['1', 'x', '3'], id), { items: [1, 3], skipped: 1 })
+})
+
+t.test('defaults are set, a high limit is lowered, unknown parameters are ignored', async (t) => {
+  const rows: [Parameters<typeof readQuery>[0], unknown, object][] = [
+    [DevicesQuery, {}, { limit: 50, offset: 0 }],
+    [DevicesQuery, { limit: '501', offset: '7', x: ['1', '2'] }, { limit: 500, offset: 7 }],
+    [DevicesQuery, { limit: '1' }, { limit: 1, offset: 0 }],
+    [DevicesQuery, { limit: '99999999999999999999' }, { limit: 500, offset: 0 }],
+    [DevicesQuery, { status: 'moving' }, { status: 'moving', limit: 50, offset: 0 }],
+    [EventsQuery, { limit: '201', offset: '-0' }, { limit: 200, offset: 0 }],
+    [EventsQuery, { type: 'x'.repeat(100) }, { type: 'x'.repeat(100), limit: 50, offset: 0 }],
+    [EventsQuery, { type: 'x', from: '2026-05-11' }, { type: 'x', from: '2026-05-11', limit: 50, offset: 0 }],
+    [HistoryQuery, { from: 'x'.repeat(100), to: '' }, { from: 'x'.repeat(100), to: '' }],
+    [ListQuery, {}, { offset: 0 }],
+    [ListQuery, null, { offset: 0 }],
+    [ListQuery, 'limit', { offset: 0 }],
+    [ListQuery, Object.create({ limit: '5' }), { offset: 0 }],
+  ]
+  for (const [schema, query, value] of rows) t.strictSame(readQuery(schema, query), { value }, JSON.stringify(query))
+})
+
+t.test('an invalid parameter is named, with what it must be, and its value is not repeated', async (t) => {
+  const atLeast1 = 'must be an integer of at least 1'
+  const limits = ['1e3', ' 5', '5 ', '+5', '0', '-1', '1.0', '', 'x', '0x10', '٥']
+  const rows: [Parameters<typeof readQuery>[0], Record<string, unknown>, param: string, requirement: string][] = [
+    ...limits.map((limit): [typeof DevicesQuery, { limit: string }, string, string] => [
+      DevicesQuery,
+      { limit },
+      'limit',
+      atLeast1,
+    ]),
+    [DevicesQuery, { limit: ['5', '5'] }, 'limit', 'must not be repeated'],
+    [DevicesQuery, { offset: '-1' }, 'offset', 'must be an integer of at least 0'],
+    [DevicesQuery, { offset: '99999999999999999999' }, 'offset', 'must be an integer of at least 0'],
+    [DevicesQuery, { status: 'parked' }, 'status', 'must be one of online, offline, moving'],
+    [DevicesQuery, { status: 'Moving' }, 'status', 'must be one of online, offline, moving'],
+    [DevicesQuery, { status: '' }, 'status', 'must be one of online, offline, moving'],
+    [EventsQuery, { device_id: '0' }, 'device_id', atLeast1],
+    [EventsQuery, { device_id: '1e3' }, 'device_id', atLeast1],
+    [EventsQuery, { device_id: '99999999999999999999' }, 'device_id', atLeast1],
+    [EventsQuery, { type: '' }, 'type', 'must have 1 to 100 characters'],
+    [EventsQuery, { type: 'x'.repeat(101) }, 'type', 'must have 1 to 100 characters'],
+    [EventsQuery, { from: '2026-5-1' }, 'from', 'must have 10 to 40 characters'],
+    [EventsQuery, { from: ['2026-05-11', '2026-05-12'] }, 'from', 'must not be repeated'],
+    [HistoryQuery, { from: '2026-05-11', to: 'x'.repeat(101) }, 'to', 'must have 0 to 100 characters'],
+    [HistoryQuery, { from: '2026-05-11' }, 'to', 'is required'],
+    [HistoryQuery, { to: '2026-05-11' }, 'from', 'is required'],
+  ]
+  for (const [schema, query, param, requirement] of rows)
+    t.strictSame(readQuery(schema, query), { param, reason: `${param} ${requirement}` }, JSON.stringify(query))
+})

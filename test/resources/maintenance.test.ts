@@ -1,0 +1,132 @@
+/** Maintenance services from platform rows and the counters of their devices. */
+import t from 'tap'
+import { read } from '../../src/platform/shape.js'
+import { wireDevice, wireService } from '../../src/platform/wire.js'
+import { type MaintenanceService, toMaintenanceService } from '../../src/resources/maintenance.js'
+import { epochDay } from '../../src/resources/time.js'
+
+const today = epochDay('2026-05-11') ?? 0
+/** The service of a row; without an `owner` its device is unknown. */
+const service = (raw: object, owner?: object) =>
+  toMaintenanceService(
+    read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
+    owner && read(wireDevice, { id: 318, name: 'Van 4', ...owner }),
+    today,
+  )
+
+/** The service of `base` and `raw` must have exactly these values; `owner` is its device. */
+type Row = [name: string, raw: object, expected: Partial<MaintenanceService>, owner?: object]
+const check = (title: string, base: object, rows: Row[]) =>
+  t.test(title, async (t) => {
+    for (const [name, raw, expected, owner] of rows) t.hasStrict(service({ ...base, ...raw }, owner), expected, name)
+  })
+
+const ownFields = { id: 7, name: 'Tyres', device_id: 318, device: 'Van 4', expired: false }
+t.test('an odometer service of platform 2.x counts from the device (N01, N45, N46)', async (t) => {
+  const amounts = { expiration_by: 'odometer', interval: '30000', last_service: '52000', expired: '0' }
+  const row = { id: '7', device_id: '318', ...amounts, expires: '"Sensor" was not found.', expires_date: null }
+  t.strictSame(service(row, { total_distance: 80549.5 }), {
+    ...ownFields,
+    expiration_by: 'odometer',
+    interval: 30000,
+    last_service: 52000,
+    expires_at: 82000,
+    remaining: 1450.5,
+    last_service_date: null,
+    expires_date: null,
+  })
+})
+
+t.test('a day service of platform 3.x has numbers and two dates (N47)', async (t) => {
+  const dates = { last_service: '2026-03-01', expires: 'Expired', expires_date: '2026-05-30' }
+  t.strictSame(service({ expiration_by: 'days', interval: 90, ...dates, expired: false }, {}), {
+    ...ownFields,
+    expiration_by: 'days',
+    interval: 90,
+    last_service: epochDay('2026-03-01'),
+    expires_at: epochDay('2026-05-30'),
+    remaining: 19,
+    last_service_date: '2026-03-01',
+    expires_date: '2026-05-30',
+  })
+})
+
+const noDay = { last_service: null, last_service_date: null }
+const text = (value: string) => ({ services: [{ id: 7, value }] })
+check('a day service is overdue from the day after its date (N47)', { expiration_by: 'days', interval: 10 }, [
+  ['due today', { last_service: '2026-05-01' }, { remaining: 0, expired: false }],
+  ['due yesterday', { last_service: '2026-04-30' }, { remaining: -1, expired: true }],
+  ['display format', { last_service: '30-04-2026' }, { last_service_date: '2026-04-30' }],
+  ['ambiguous: near today', { last_service: '05-04-2026' }, { last_service_date: '2026-05-04' }],
+  ['N47 a number of days', { last_service: String(today) }, { last_service_date: '2026-05-11', remaining: 10 }],
+  ['a fraction of a day', { last_service: today + 0.5 }, { last_service: today, remaining: 10 }],
+  ['not a day', { last_service: 1e9 }, noDay],
+  ['zero days', { last_service: '0' }, noDay],
+  ['N59 zero date', { last_service: '0000-00-00', expires_date: '2026-05-20' }, { ...noDay, remaining: 9 }],
+  ['no interval', { interval: null, expires_date: '2026-05-20' }, { expires_date: '2026-05-20', remaining: 9 }],
+  ['only a text', {}, { remaining: 6, expired: false }, text('6d.')],
+  ['an overdue text', {}, { remaining: -2, expired: true }, text('-2d.')],
+])
+
+const odometer = (fields: object) => ({ sensors: [{ type: 'Odometer', ...fields }], total_distance: 5 })
+const mi = { unit_of_distance: 'mi' }
+const miles = { expiration_by: 'odometer', interval: 1000, last_service: 5000 }
+const left160 = { interval: 1609.34, last_service: 8046.72, expires_at: 9656.06, remaining: 160.93 }
+check('miles become kilometres in all four numbers (N64)', miles, [
+  ['the counter', {}, left160, { ...mi, total_distance: 5900 }],
+  ['2.x: unit of speed', {}, left160, { distance_unit_hour: 'MPH', total_distance: '5900' }],
+  ['a sensor text in km', {}, left160, { ...mi, ...odometer({ value: '9495.13 km' }) }],
+  ['a sensor unit of km', {}, left160, { ...mi, ...odometer({ value: 9495.13, unit: 'km' }) }],
+  ['a sensor without a unit', {}, left160, { ...mi, ...odometer({ value: 5900 }) }],
+  ['a sensor with only val', {}, left160, { ...mi, ...odometer({ val: 5900 }) }],
+  ['a text without a unit', {}, left160, { ...mi, ...text('Left (100 )') }],
+  ['a text in km', {}, { remaining: 100 }, { ...mi, ...text('Left (100 km)') }],
+])
+
+const otherText = { services: [{ id: 8, name: 'Tyres', value: 'Left (1 km)' }] }
+const namedText = { services: [otherText.services[0], { name: 'Tyres', value: 'Odometer Left (812 km)' }] }
+const km = { expiration_by: 'odometer', interval: 100, last_service: 1000 }
+check('the odometer is the sensor, else the counter, else a text has the remainder (N14, N15, N45)', km, [
+  ['N15 formatted', {}, { remaining: 40 }, odometer({ value: 1060.4, unit: 'km', formatted: '1060 km' })],
+  ['N14 val', {}, { remaining: 30 }, odometer({ value: '-', val: '1070' })],
+  ['the counter', {}, { remaining: 20 }, { sensors: [{ type: 'fuel', value: '7 l' }], total_distance: 1080 }],
+  ['text by name', {}, { remaining: 812 }, namedText],
+  ['text by id, not by name', {}, { remaining: null }, otherText],
+  ['no text by a missing name', { name: null }, { remaining: null }, { services: [{ value: 'Left (1 km)' }] }],
+  ['overdue text', {}, { remaining: -12, expired: true }, text('Left (-12 km)')],
+  ['text of the row', { expires: 'Odometer Left (55 km)' }, { remaining: 55 }, {}],
+  ['text of the device before that of the row', { expires: 'Left (55 km)' }, { remaining: 5 }, text('Left (5 km)')],
+  ['counter before text', {}, { remaining: 20 }, { total_distance: 1080, ...text('Left (1 km)') }],
+])
+
+const hourSensor = (fields: object) => ({ sensors: [{ type: 'engine_hours', ...fields }] })
+const hours = { expiration_by: 'engine_hours', interval: 250, last_service: '1300' }
+check('engine hours count only from a text in hours', hours, [
+  ['hours', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '1523.5 h' })],
+  ['unit field', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: 1523.5, unit: 'Hours' })],
+  ['seconds', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: '5484600 s' })],
+  ['no unit', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: 1523.5 })],
+  ['no value', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: '-' })],
+  ['a text', {}, { remaining: 20 }, text('Engine hours Left (20 )')],
+  ['miles do not convert hours', {}, { interval: 250, expires_at: 1550 }, mi],
+  ['the odometer does not count', {}, { remaining: null }, odometer({ value: '5 h' })],
+])
+
+const unknown = { device: '', last_service: null, expires_at: null, remaining: null }
+check("an unknown amount is null, and `expired` follows the platform's flag (N45, N46)", { interval: 10 }, [
+  ['N46 flag', { expired: '1' }, { ...unknown, expired: true }],
+  ['N46 number', { expired: 0 }, { ...unknown, expired: false }],
+  ['N46 text', { expired: '0' }, { expired: false }],
+  ['N46 no flag', { expired: null }, { expired: false }],
+  ['only expires', { expires: '1100' }, { expires_at: 1100, remaining: 100 }, { total_distance: 1000 }],
+  ['flag before amount', { expired: 1, last_service: 100 }, { remaining: 60, expired: true }, { total_distance: 50 }],
+  ['by amount', { last_service: 100 }, { remaining: -10, expired: true }, { total_distance: 120 }],
+  ['no unit', { expiration_by: null }, { expiration_by: 'odometer' }],
+  ['another unit', { expiration_by: 'Trips', last_service: 1 }, { expiration_by: 'trips', expires_at: 11 }, mi],
+  ['no name, no device', { name: null, device_id: null }, { name: 'Service 7', device_id: null }],
+  ['the id of its device', { device_id: null }, { device_id: 318, device: 'Van 4' }, {}],
+])
+
+t.test('a row without a valid id is not a service', async (t) => {
+  t.equal(service({ id: '-' }), undefined)
+})

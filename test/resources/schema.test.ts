@@ -1,0 +1,183 @@
+/** Schemas and translations together: every platform row becomes a documented resource or none, and is sent as documented. */
+import fc from 'fast-check'
+import fastify from 'fastify'
+import t from 'tap'
+import type { TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { read, type Shape } from '../../src/platform/shape.js'
+import * as wire from '../../src/platform/wire.js'
+import { Alert, toAlert } from '../../src/resources/alert.js'
+import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/device.js'
+import { Driver, driverContext, driverIdOf, toDriver } from '../../src/resources/driver.js'
+import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
+import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../../src/resources/geofence.js'
+import { History, HistoryQuery, toHistory } from '../../src/resources/history.js'
+import { CreatedKey, CreateKey, Key, RevokedKey } from '../../src/resources/key.js'
+import { ListOf, ListQuery, page } from '../../src/resources/list.js'
+import { Location, toLocation } from '../../src/resources/location.js'
+import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
+import { Me } from '../../src/resources/me.js'
+import { today, toZone, wallClock } from '../../src/resources/zone.js'
+
+const responses: Record<string, TObject> = {
+  ...{ Alert, CreatedKey, Device, Driver, Event, Geofence, GeofenceDetail, History, Key, Location },
+  ...{ MaintenanceService, Me, RevokedKey },
+}
+const queries: Record<string, TObject> = { DevicesQuery, EventsQuery, HistoryQuery, ListQuery, ServicesQuery }
+
+/** Values that the platform sends, or may send, in place of any other. */
+const words =
+  'online ack mph mi ft days odometer engine_hours circle polygon ignition geofence_inout __proto__ constructor'
+const dates = ['Expired', 'Not connected', '0000-00-00', '0000-00-00 00:00:00', '03-29 02:00', '2026-02-30']
+const texts = ['', '-', '- km', '0', '1', 'NaN', 'Infinity', '1e400', '9'.repeat(400), '\u0000', '\ud800', '[{']
+const amounts = ['12 mi', '6d.', 'Left (5 km)', '1h 2min', '[{"id":1,"lat":1,"lng":2}]']
+const numbers = [0, -0, 1, -1, 1e300, -1e300, 1e15, 5e-324, 8.64e15, 253402300800]
+const moreDates = ['31-12-9999 23:59:59', '9999-12-31 23:59:59', '04-05-2026 10:00:00']
+const odd = [null, true, false, [], {}, ...words.split(' '), ...dates, ...moreDates, ...texts, ...amounts, ...numbers]
+const anything = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom<unknown[]>(...odd) },
+  fc.anything({ maxDepth: 2 }),
+  fc.double(),
+  fc.integer(),
+  fc.string(),
+  fc.nat(400).map(String),
+)
+
+/** A value with the fields of a shape and anything in them. */
+function fitting(shape: Shape): fc.Arbitrary<unknown> {
+  if (shape === 'scalar') return anything
+  const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { maxLength: 4 })
+  if (shape === 'ids') return fc.oneof(list(anything), anything)
+  if (Array.isArray(shape)) return fc.oneof({ weight: 4, arbitrary: list(fitting(shape[0])) }, anything)
+  const fields = Object.entries(shape).map(([name, inner]): [string, fc.Arbitrary<unknown>] => [name, fitting(inner)])
+  return fc.oneof({ weight: 8, arbitrary: fc.record(Object.fromEntries(fields), { requiredKeys: [] }) }, anything)
+}
+
+/** Half of the rows have a valid id and position, so that many become a resource. */
+const row = (shape: Shape) =>
+  fc
+    .tuple(fitting(shape), fc.integer({ min: 1, max: 9 }), fc.boolean())
+    .map(([raw, id, isValid]) => (isValid ? { ...(raw as object), id, lat: 48.2, lng: 16.3 } : raw))
+
+const now = Date.parse('2026-05-11T12:03:30Z')
+const name = (id: number) => (id % 2 ? `Device ${id}` : undefined)
+const deviceOf = (raw: unknown) => toDevice(read(wire.wireDevice, raw), now, { offsetMinutes: -840 })
+
+function driverOf(raw: unknown) {
+  const device = read(wire.wireDevice, raw)
+  const driver = driverIdOf(device)
+  return toDriver(
+    read(wire.wireDriver, raw),
+    driverContext({ drivers: () => (driver === undefined ? [] : [[1, driver]]), row: () => device }),
+  )
+}
+const locationOf = (raw: unknown) => {
+  const device = deviceOf(raw)
+  return device && toLocation(device)
+}
+const serviceOf = (raw: unknown) =>
+  toMaintenanceService(read(wire.wireService, raw), read(wire.wireDevice, raw), 20_584)
+const historyOf = (raw: unknown) =>
+  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' })
+
+const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
+const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), name)],
+  [Device, wireDevice, deviceOf],
+  [Driver, { ...wireDevice, ...wireDriver }, driverOf],
+  [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name)],
+  [Geofence, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
+  [GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],
+  [History, wireHistory, historyOf],
+  [Location, wireDevice, locationOf],
+  [MaintenanceService, { ...wireDevice, ...wireService }, serviceOf],
+]
+
+const numRuns = 400
+for (const [schema, shape, translate] of translations) {
+  const { title } = schema as { title?: string }
+  t.test(`whatever the platform sends, a ${title} satisfies its schema, also as JSON`, async (t) => {
+    const compiled = Compile(schema)
+    let made = 0
+    const property = fc.asyncProperty(row(shape), async (raw) => {
+      const resource = await translate(raw)
+      if (resource === undefined) return
+      made++
+      if (compiled.Check(resource) && compiled.Check(JSON.parse(JSON.stringify(resource)))) return
+      throw new Error(`${JSON.stringify(resource)} ${JSON.stringify(compiled.Errors(resource))}`)
+    })
+    await fc.assert(property, { numRuns })
+    t.ok(made > numRuns / 5, `${made} of ${numRuns}`)
+  })
+}
+
+t.test('only a device that needs the zone changes with it', async () => {
+  const property = fc.property(row(wireDevice), (raw) => {
+    const device = read(wireDevice, raw)
+    const [without, having] = [toDevice(device, now), toDevice(device, now, { offsetMinutes: 60 })]
+    return without?.last_seen === having?.last_seen || needsZone(device)
+  })
+  fc.assert(property, { numRuns })
+})
+
+t.test('every setup has a zone, and every zone a clock', async () => {
+  const property = fc.property(fitting(wire.wireSetup), (raw) => {
+    const zone = toZone(read(wire.wireSetup, raw))
+    const isOffset = Math.abs(zone.offsetMinutes) <= 840
+    return isOffset && wallClock(now, zone) !== undefined && Number.isInteger(today(now, zone))
+  })
+  fc.assert(property, { numRuns })
+})
+
+t.test('every resource and field has a description, and every example is valid', async (t) => {
+  for (const [noun, schema] of Object.entries({ ...responses, CreateKey })) {
+    const {
+      title,
+      description,
+      examples = [],
+    } = schema as { title?: string; description?: string; examples?: unknown[] }
+    t.equal(title, noun)
+    t.type(description, 'string')
+    t.ok(examples.length > 0 && examples.every((example) => Compile(schema).Check(example)), `examples of ${noun}`)
+  }
+  for (const [noun, { properties }] of Object.entries({ ...responses, CreateKey, ...queries })) {
+    for (const [field, schema] of Object.entries(properties))
+      t.type((schema as { description?: string }).description, 'string', `${noun}.${field}`)
+  }
+})
+
+/** What a caller receives for a value. */
+async function serialized(schema: TSchema, value: unknown): Promise<unknown> {
+  const app = fastify()
+  app.get('/', { schema: { response: { 200: schema } } }, async () => value)
+  const response = await app.inject('/')
+  await app.close()
+  return response.json()
+}
+
+t.test('a response has every documented field, alone and in a list, and nothing else', async (t) => {
+  for (const [noun, schema] of Object.entries(responses)) {
+    const [example] = (schema as unknown as { examples: [object] }).examples
+    const secret = { ...example, secret: 'x' }
+    t.strictSame(await serialized(schema, secret), example, noun)
+    t.strictSame(await serialized(ListOf(schema), page([secret], {})), page([example], {}), `list of ${noun}`)
+  }
+})
+
+t.test('null is sent as null, and every geometry as it is', async (t) => {
+  const bare = toDevice(read(wireDevice, { id: 1, sensors: [{ name: 'S' }] }), now)
+  t.strictSame(await serialized(Device, bare), bare)
+  const nulls = { lat: null, lng: null, last_seen: null, driver: null, address: null, protocol: null }
+  t.hasStrict(bare, { ...nulls, sensors: [{ value: null }] })
+  const coordinates = ['1 2', '3 4', '1 4'].map((pair) => ({ lat: pair.split(' ')[0], lng: pair.split(' ')[1] }))
+  const circle = { type: 'circle', radius: 40.5, center: { lat: 1, lng: 2 } }
+  for (const [raw, type] of [
+    [{ id: 1, coordinates }, 'Polygon'],
+    [{ id: 2, ...circle }, 'Point'],
+    [{ id: 3 }, undefined],
+  ] as const) {
+    const detail = toGeofenceDetail(read(wireGeofence, raw))
+    t.equal(detail?.geometry?.type, type)
+    t.strictSame(await serialized(GeofenceDetail, detail), detail)
+  }
+})
