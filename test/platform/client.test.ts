@@ -38,7 +38,7 @@ t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', 
 
 t.test('a platform that does not respond in time is unavailable, and gets no second request', async (t) => {
   const { url, calls } = await openPlatform(t, () => {})
-  const { platform, reports } = client(t, url, 50)
+  const { platform, reports } = client(t, url, 500)
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
   t.equal(calls.length, 1)
   t.equal(reports[0]?.outcome, 'timeout')
@@ -159,7 +159,7 @@ t.test(
       const isRefusing = request.url?.includes('get_alerts')
       waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":{"data":[]}}'))
     })
-    const { platform } = client(t, url)
+    const { platform } = client(t, url, 20_000)
     const accounts = [someHash, `${someHash}x`].map(
       (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
     )
