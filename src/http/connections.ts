@@ -81,7 +81,8 @@ export class Connections {
       if (connection.pending.length === 1) return start(connection, response)
       this.#waiting += 1
       socket.pause()
-      if (connection.pending.length > maxWaiting || this.#waiting > maxWaitingInTotal) this.cut(connection, 'pipelining')
+      if (connection.pending.length > maxWaiting || this.#waiting > maxWaitingInTotal)
+        this.cut(connection, 'pipelining')
     }
   }
 

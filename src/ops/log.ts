@@ -1,7 +1,7 @@
 /** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { type LineBuffer, lineBuffer } from './line-buffer.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
-import { openStdout } from './stdout.js'
 
 /** The members of an error that are logged. An allow-list, because errors of clients carry commands, headers and addresses. */
 interface LoggedError {
@@ -37,6 +37,19 @@ function timestamp(): () => string {
     }
     return `${text}${String(ms).padStart(3, '0')}Z"`
   }
+}
+
+/** Bytes that may wait for a slow or stuck reader of the standard output; further lines are dropped. */
+const maxWaitingBytes = 16 * 1024 * 1024
+
+function openStdout(onDropped: (bytes: number) => void): LineBuffer {
+  // With a `minLength` of 0 its `flush` waits for nothing.
+  const options = { dest: 1, sync: false, minLength: 1, maxLength: maxWaitingBytes, contentMode: 'buffer' } as const
+  const out = pino.destination(options)
+  out.on('drop', (bytes: string | Buffer) => onDropped(bytes.length))
+  // A full disk must not end the process: what cannot be written is tried again with the next line.
+  out.on('error', () => {})
+  return lineBuffer(out)
 }
 
 export interface Log extends Logger {

@@ -30,14 +30,23 @@ export class Metrics {
   readonly #registry = new Registry()
 
   readonly #requests = this.#counter('gateway_requests_total', 'Requests', ['method', 'route', 'status'])
-  readonly #requestLatency = this.#histogram('gateway_request_seconds', 'Latency of requests', ['route'], requestBuckets)
+  readonly #requestLatency = this.#histogram(
+    'gateway_request_seconds',
+    'Latency of requests',
+    ['route'],
+    requestBuckets,
+  )
   readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)', [])
   readonly #counts = this.#counter('gateway_limiter_counts_total', 'Requests counted by the limiter', ['counter'])
   readonly #shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded', [])
   readonly #cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', ['reason'])
   readonly #logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines', [])
 
-  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', ['realm', 'action', 'outcome'])
+  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', [
+    'realm',
+    'action',
+    'outcome',
+  ])
   readonly #callLatency = this.#histogram(
     'gateway_platform_call_seconds',
     'Latency of calls of the platform',
