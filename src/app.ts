@@ -62,11 +62,21 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
   const maxBytes = getHeapStatistics().heap_size_limit / 4
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
-  const limits = openLimits(config, { ...deps, store })
+  const { limits, counters } = openLimits(config, { ...deps, store })
   const parts = openParts(config, deps, budget)
   const { accounts, demo, deviceCache } = parts
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
-  metrics.watch({ cacheBytes: () => deviceCache.bytes, isStoreUp: () => store.up(), budget })
+  metrics.watch({
+    cacheBytes: () => deviceCache.bytes,
+    workerBytes: () => deps.worker.usedBytes,
+    entries: {
+      accounts: () => accounts.size,
+      keys: () => authenticator.cachedKeys,
+      rate_limit_windows: () => counters.localWindows,
+    },
+    isStoreUp: () => store.up(),
+    budget,
+  })
 
   const app = createApp({
     log: logger,
@@ -94,7 +104,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 }
 
 /** The request limits, counted in the shared store if there is one. */
-function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
   const counters = new FailoverCounters({
     shared: store.counters,
     up: () => store.up(),
@@ -106,7 +116,7 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Li
         : logger.warn({ err }, 'Redis away: counting requests in process'),
   })
   const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
-  return new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') })
+  return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
 }
 
 type PlatformState = 'up' | 'down' | 'unknown'

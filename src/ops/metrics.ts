@@ -26,6 +26,16 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 0.5, 1, 2.5, 5, 10, 
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const storeBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]
 
+/** Values that are read when the metrics are scraped. */
+interface Watched {
+  cacheBytes: () => number
+  workerBytes: () => number
+  /** Sizes of caches and counters, by name. */
+  entries: Readonly<Record<string, () => number>>
+  isStoreUp: () => boolean
+  budget: ByteBudget
+}
+
 export class Metrics {
   readonly #registry = new Registry()
 
@@ -114,12 +124,22 @@ export class Metrics {
     this.#unknownValues.inc({ action, field }, rows)
 
   /** Adds the metrics that are read when they are scraped. */
-  watch({ cacheBytes, isStoreUp, budget }: { cacheBytes: () => number; isStoreUp: () => boolean; budget: ByteBudget }) {
+  watch({ cacheBytes, workerBytes, entries, isStoreUp, budget }: Watched) {
     const registers = [this.#registry]
     const read = (name: string, help: string, value: () => number): void => {
       const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
     }
     read('gateway_positions_bytes', 'Bytes of the device cache', cacheBytes)
+    read('gateway_worker_bytes', 'Bytes of the responses that the worker is reading', workerBytes)
+    const sizes: Gauge<'of'> = new Gauge({
+      name: 'gateway_entries',
+      help: 'Entries of what grows with requests; each kind has a maximum',
+      labelNames: ['of'],
+      registers,
+      collect: () => {
+        for (const [of, count] of Object.entries(entries)) sizes.set({ of }, count())
+      },
+    })
     read('gateway_store_up', '1 while the key store replies', () => Number(isStoreUp()))
     read('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
     read('gateway_in_flight_max_bytes', 'Maximum bytes of responses in flight', () => budget.maxBytes)
