@@ -1,18 +1,18 @@
-/** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
+/** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
 import type { Platform } from './client.js'
 import { PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { hasMore, idOf, pageOf } from './pages.js'
-import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
+import { DistinctRows, hasMore, pageOf } from './pages.js'
+import { type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns } from './worker-messages.js'
 
-/** What `Account` needs to tell about: rows of an action that were no records and were left out. */
+/** Called with the number of rows of a response that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
 
-/** What a window of events is cut from; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
+/** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
 export interface EventFilter {
   deviceId: number | undefined
   type: string | undefined
@@ -20,12 +20,13 @@ export interface EventFilter {
   to: string | undefined
 }
 
-const mostPages = 1_000
+/** Maximum pages to read of a list that never ends. */
+const maxPages = 1_000
 
 export class Account {
   /** Safe to log; the same for every credential of the account. */
   readonly id: string
-  /** The account's platform e-mail, lower-cased; null where the platform does not tell. */
+  /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
   readonly #hash: string
   readonly #platform: Platform
@@ -43,13 +44,13 @@ export class Account {
 
   /**
    * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
-   * @param now Unix milliseconds, to tell which devices were heard of lately.
+   * @param now Unix milliseconds; the status of a device depends on it.
    */
   devices(id: number | undefined, now: number): Promise<FleetColumns> {
     return this.#platform.run('get_devices', this.#hash, { id, now })
   }
 
-  /** `/edit_setup_data`, asked once and kept: it is large, and an account hardly ever changes its zone. */
+  /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
     this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
     this.#setup.catch(() => {
@@ -63,12 +64,12 @@ export class Account {
     return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
   }
 
-  /** Events newest first, as the platform orders them; `total` counts all that pass the filter. */
+  /** Events, newest first, as the platform orders them; `total` counts all events that pass the filter. */
   async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const ask = async (page: number, size: number) =>
+    const fetchPage = async (page: number, size: number) =>
       pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(ask, offset, limit)
+    const { rows, total } = await windowOf(fetchPage, offset, limit)
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
 
@@ -89,7 +90,7 @@ export class Account {
     return this.#allPages('get_user_drivers', wire.wireDriver, {}, 'drivers')
   }
 
-  /** The account's maintenance services in one call; `undefined` where the platform is too old to know the action. */
+  /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
@@ -100,7 +101,7 @@ export class Account {
     }
   }
 
-  /** The maintenance services of one device, the way older platforms know. */
+  /** The maintenance services of one device, from an action that older platforms have too. */
   deviceServices(deviceId: number): Promise<wire.WireService[]> {
     return this.#allPages('get_services', wire.wireService, { device_id: deviceId })
   }
@@ -111,20 +112,12 @@ export class Account {
     query: Query,
     name?: string,
   ): Promise<Read<T>[]> {
-    const found: unknown[] = []
-    const ids = new Set<string>()
-    for (let number = 1; number <= mostPages; number += 1) {
+    const found = new DistinctRows()
+    for (let number = 1; number <= maxPages; number += 1) {
       const page = pageOf(await this.#get(action, { ...query, page: number }), name)
-      const before = found.length
-      for (const row of itemsOf(page.rows)) {
-        const id = idOf(row)
-        if (id !== undefined && ids.has(id)) continue
-        if (id !== undefined) ids.add(id)
-        found.push(row)
-      }
-      if (found.length === before || !hasMore(page, found.length)) break
+      if (!found.add(page) || !hasMore(page, found.rows.length)) break
     }
-    return this.#read(action, [shape] as const, found) as Read<T>[]
+    return this.#read(action, [shape] as const, found.rows) as Read<T>[]
   }
 
   #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {

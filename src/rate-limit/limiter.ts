@@ -126,7 +126,7 @@ export function addressName(ip = ''): string {
 }
 
 /** The name under which failed credentials are counted as well; undefined for IPv4. */
-function networkName(ip = ''): string | undefined {
+export function networkName(ip = ''): string | undefined {
   const prefix = ipv6Prefix(ip, 56)
   return prefix === undefined ? undefined : `net:${prefix}`
 }

@@ -1,14 +1,14 @@
-/** Tests of the account cache: validations shared, refused, forbidden, evicted. */
+/** Tests of the account cache: what validates a hash, and that waiting requests get the outcome. */
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
-import { Clock, answers, clientParts, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, clientParts, gateway, platform, someHash } from '../helper.js'
+import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
-const unauthorized = '{"status":0,"error":"Unauthorized"}'
 
 t.test(
   'requests waiting for a validation get its outcome, though the platform refuses the account meanwhile',
@@ -96,12 +96,7 @@ t.test('a platform that answers 403 to everything validates nobody', async (t) =
   for (let i = 0; i < 300; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
   t.same(statuses, new Set([503]))
   t.equal(calls.length, 600)
-  const creation = await get('/v1/keys', undefined, {
-    method: 'POST',
-    body: JSON.stringify({ platform_hash: 'invented' }),
-    headers: { 'content-type': 'application/json' },
-  })
-  t.equal(creation.status, 503)
+  t.equal((await createKey(get, { platform_hash: 'invented' })).status, 503)
 })
 
 t.test('a hash whose user data is forbidden is validated by its device list, once, and has no e-mail', async (t) => {

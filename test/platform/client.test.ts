@@ -1,4 +1,4 @@
-/** The platform client against real sockets: what is sent, what is survived, what is asked twice. */
+/** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
 import { createServer } from 'node:net'
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
@@ -28,15 +28,15 @@ t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', 
   const { url, calls } = await openPlatform(t, answers({ get_devices: [] }))
   const { platform } = client(t, `${url}/`)
   await platform.get('get_devices', someHash, { id: 7, type: undefined })
-  const asked = new URL(calls[0] ?? '', 'http://localhost')
-  t.equal(asked.pathname, '/api/get_devices')
-  t.equal(asked.searchParams.get('user_api_hash'), someHash)
+  const sent = new URL(calls[0] ?? '', 'http://localhost')
+  t.equal(sent.pathname, '/api/get_devices')
+  t.equal(sent.searchParams.get('user_api_hash'), someHash)
   t.notMatch(calls[0], /[$]/, 'a raw $ would be read otherwise by some servers')
-  t.same([...asked.searchParams.keys()], ['lang', 'user_api_hash', 'id'])
-  t.equal(asked.searchParams.get('lang'), 'en')
+  t.same([...sent.searchParams.keys()], ['lang', 'user_api_hash', 'id'])
+  t.equal(sent.searchParams.get('lang'), 'en')
 })
 
-t.test('a platform that does not answer in time is unavailable, and is not asked again', async (t) => {
+t.test('a platform that does not respond in time is unavailable, and gets no second request', async (t) => {
   const { url, calls } = await openPlatform(t, () => {})
   const { platform, reports } = client(t, url, 50)
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
@@ -69,7 +69,7 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
   t.equal(calls.length, 4)
 })
 
-t.test('an answer cut off in the middle is unavailable', async (t) => {
+t.test('a response cut off in the middle means unavailable', async (t) => {
   const { url } = await openPlatform(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1000 })
     response.write('[{"title":"A"')
@@ -79,7 +79,7 @@ t.test('an answer cut off in the middle is unavailable', async (t) => {
   t.match(await failure(platform.get('get_devices', someHash)), /connection|bad_json/)
 })
 
-t.test('nobody listening is unavailable', async (t) => {
+t.test('a platform that does not listen is unavailable', async (t) => {
   const server = createServer()
   const port = await new Promise<number>((done) =>
     server.listen(0, () => done((server.address() as { port: number }).port)),
@@ -100,7 +100,7 @@ t.test('a redirect is never followed', async (t) => {
   t.equal(calls.length, 2)
 })
 
-t.test('an answer of 200 MB is given up without being held, and the next call is fine', async (t) => {
+t.test('a response of 200 MB is given up without being held in memory, and the next call works', async (t) => {
   let sent = 0
   const chunk = Buffer.alloc(1024 * 1024, 0x20)
   const { url } = await openPlatform(t, (request, response) => {
@@ -144,7 +144,7 @@ t.test('N50 drivers on several pages come all, once each', async (t) => {
   )
 })
 
-t.test('an account shows its hash to nobody', async (t) => {
+t.test('no conversion of an account to text shows its hash', async (t) => {
   const { url } = await openPlatform(t, answers({}))
   const account = accountOn(t, url)
   const { inspect } = await import('node:util')
@@ -152,7 +152,7 @@ t.test('an account shows its hash to nobody', async (t) => {
 })
 
 t.test(
-  'who asks an account the same while a call is under way shares its answer, good or bad; anything else is a call of its own',
+  'equal requests of one account share a call in flight, whether it works or fails; all others are calls of their own',
   async (t) => {
     const waiting: (() => void)[] = []
     const { url, calls } = await openPlatform(t, (request, response) => {
@@ -164,17 +164,17 @@ t.test(
       (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
     )
     const [one, other] = accounts as [Account, Account]
-    const asked = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
-    asked.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
+    const sent = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
+    sent.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
     const refused = [failure(one.alerts()), failure(one.alerts())]
     await until(async () => calls.length === 4)
-    for (const answer of waiting.splice(0)) answer()
-    await Promise.all(asked)
+    for (const respond of waiting.splice(0)) respond()
+    await Promise.all(sent)
     t.same(await Promise.all(refused), ['server_error', 'server_error'])
     t.equal(calls.length, 4, 'three histories and one list of alerts')
     const again = one.history(7, '2026-05-11', '2026-05-11')
     await until(async () => calls.length === 5)
-    for (const answer of waiting.splice(0)) answer()
+    for (const respond of waiting.splice(0)) respond()
     await again
   },
 )

@@ -59,9 +59,7 @@ t.test('the retry examples wait until the window ends and then succeed', async (
   for (const name of ['back-off-javascript', 'back-off-python']) {
     const { url, get } = await gateway(t, { env })
     const block = (await blocksOf(url)).get(name) as Block
-    await get('/v1/me', 'demo')
-    await get('/v1/me', 'demo')
-    t.equal((await get('/v1/me', 'demo')).status, 429, 'the limit is exceeded')
+    while ((await get('/v1/me', 'demo')).status !== 429);
     const { code, out, err } = await runBlock(block)
     t.equal(code, 0, `${name}: ${err}`)
     t.match(out, /^North depot polygon\n/)

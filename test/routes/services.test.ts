@@ -1,0 +1,74 @@
+/** `GET /v1/services`, from every platform action that has maintenance services. */
+import t from 'tap'
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { clock } from './fleet.js'
+
+const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
+const paged = { data: [row], current_page: 1, last_page: 1, status: 1 }
+
+t.test('without the action for all services, devices with services are requested one by one (N48)', async (t) => {
+  const items = [
+    { id: 1, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] },
+    { id: 2, services: [] },
+  ]
+  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  for (let round = 0; round < 3; round += 1) {
+    const { body } = await get('/v1/services', someHash)
+    t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
+  }
+  t.equal(calls.filter((call) => call.startsWith('/api/services')).length, 1, 'the missing action is called once')
+  t.notOk(
+    calls.some((call) => call.includes('device_id=2')),
+    'a device without services is not requested',
+  )
+})
+
+t.test('services of single devices are requested four at a time, in order of the devices (N48)', async (t) => {
+  const ids = Array.from({ length: 10 }, (_, at) => at + 1)
+  const respond = answers({ get_devices: [{ title: 'A', items: ids.map((id) => ({ id })) }] })
+  const pending: (() => void)[] = []
+  const started: number[] = []
+  const { url } = await platform(t, (request, response) => {
+    const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('device_id')
+    if (id === null) return respond(request, response)
+    started.push(Number(id))
+    pending.push(() => answers({ get_services: { ...paged, data: [{ ...row, id }] } })(request, response))
+    // The fourth call, and the last one, let all pending ones end.
+    if (pending.length === 4 || started.length === ids.length) for (const end of pending.splice(0)) end()
+  })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { body } = await get('/v1/services', someHash)
+  t.strictSame(
+    body.data.map(({ device_id }: { device_id: number }) => device_id),
+    ids,
+  )
+  for (let at = 0; at < ids.length; at += 4) {
+    t.strictSame(
+      started.slice(at, at + 4).sort((a, b) => a - b),
+      ids.slice(at, at + 4),
+      'no fifth call before a response',
+    )
+  }
+})
+
+t.test('after a failed call for one device no further device is requested', async (t) => {
+  const items = Array.from({ length: 20 }, (_, at) => ({ id: at + 1 }))
+  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: '<html>' }))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  t.equal((await get('/v1/services', someHash)).body.error, 'gateway_error')
+  const requested = calls.filter((call) => call.includes('get_services')).length
+  t.ok(requested <= 4, `${requested} calls`)
+})
+
+t.test('services in the device list need no further call', async (t) => {
+  const service = { id: 9, name: 'Tyres', expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
+  const items = [{ id: 1, device_data: { services: [service] } }]
+  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }] }))
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { body } = await get('/v1/services', someHash)
+  t.match(body.data, [
+    { id: 9, device_id: 1, remaining: 19, last_service_date: '2026-05-01', expires_date: '2026-05-31' },
+  ])
+  t.notOk(calls.some((call) => call.includes('get_services')))
+})
