@@ -3,15 +3,26 @@ import underPressure from '@fastify/under-pressure'
 import { ApiError } from '../errors.js'
 import type { App } from './types.js'
 
-/** Sheds the requests of all routes that are registered below `app` afterwards. */
-export async function shedOverload(app: App, onShed: () => void): Promise<void> {
+const sampleMs = 250
+/** Mean event-loop delay of a sample, milliseconds. */
+const maxDelayMs = 500
+
+/**
+ * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process
+ * or a garbage collection; the library alone would shed for it.
+ * @param ticks milliseconds that never go back.
+ */
+export async function shedOverload(app: App, onShed: () => void, ticks: () => number): Promise<void> {
   await app.register(underPressure, {
-    /** Milliseconds, the mean of a sample. With shorter samples one pause fills a sample, and one pause is no overload. */
-    maxEventLoopDelay: 1_000,
-    sampleInterval: 1_000,
-    pressureHandler: async () => {
-      onShed()
-      throw new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 })
-    },
+    maxEventLoopDelay: maxDelayMs,
+    sampleInterval: sampleMs,
+    pressureHandler: () => {},
+  })
+  let lateSince: number | undefined
+  app.addHook('onRequest', (_request, _reply, next) => {
+    lateSince = app.isUnderPressure() ? (lateSince ?? ticks()) : undefined
+    if (lateSince === undefined || ticks() - lateSince < sampleMs) return next()
+    onShed()
+    next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
   })
 }
