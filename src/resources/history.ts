@@ -104,7 +104,6 @@ async function positionsOf(
 ): Promise<Position[]> {
   const seen = new Set<string | number | boolean>()
   const positions: Position[] = []
-  let isSorted = true
   for (const [at, point] of points.entries()) {
     if (at > 0 && at % POINTS_PER_SLICE === 0) await pause()
     const position = positionOf(point, speedUnit, near)
@@ -112,10 +111,9 @@ async function positionsOf(
     const key = point.id ?? `${position.time} ${position.lat} ${position.lng}`
     if (seen.has(key)) continue
     seen.add(key)
-    isSorted &&= position.time >= (positions.at(-1)?.time ?? '')
     positions.push(position)
   }
-  return isSorted ? positions : positions.sort(byTime)
+  return positions.sort(byTime)
 }
 
 const speedUnitOf = (wire: WireHistory): string | undefined =>
