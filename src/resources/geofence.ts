@@ -106,7 +106,7 @@ function ringOf(corners: WireGeofence['coordinates']): Position[] | undefined {
     .filter((point) => point !== undefined)
     .map(({ lat, lng }): Position => [lng, lat])
     .filter((point, at, all) => at === 0 || !same(point, all[at - 1]))
-  const open = points.length > 1 && same(points[0], points.at(-1)) ? points.slice(0, -1) : points
+  const open = same(points[0], points.at(-1)) ? points.slice(0, -1) : points
   if (new Set(open.map(String)).size < 3) return undefined
   const ring = signedArea(open) < 0 ? open.toReversed() : open
   return [...ring, [...(ring[0] as Position)]]

@@ -96,17 +96,15 @@ function pointsOf(wire: WireHistory): WirePoint[] {
 function positionsOf(points: readonly WirePoint[], speedUnit: string | undefined, near: readonly number[]): Position[] {
   const seen = new Set<string | number | boolean>()
   const positions: Position[] = []
-  let isSorted = true
   for (const point of points) {
     const position = positionOf(point, speedUnit, near)
     if (!position) continue
     const key = point.id ?? `${position.time} ${position.lat} ${position.lng}`
     if (seen.has(key)) continue
     seen.add(key)
-    isSorted &&= position.time >= (positions.at(-1)?.time ?? '')
     positions.push(position)
   }
-  return isSorted ? positions : positions.sort(byTime)
+  return positions.sort(byTime)
 }
 
 const speedUnitOf = (wire: WireHistory): string | undefined =>

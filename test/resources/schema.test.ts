@@ -167,9 +167,9 @@ function withSecrets(value: unknown): unknown {
 t.test('a response has every documented field, alone and in a list, and nothing else', async (t) => {
   for (const [noun, schema] of Object.entries(responses)) {
     const [example] = (schema as unknown as { examples: [object] }).examples
-    const secret = withSecrets(example)
-    t.strictSame(await serialized(schema, secret), example, noun)
-    t.strictSame(await serialized(ListOf(schema), page([secret], {})), page([example], {}), `list of ${noun}`)
+    const list = page([example], {})
+    t.strictSame(await serialized(schema, withSecrets(example)), example, noun)
+    t.strictSame(await serialized(ListOf(schema), withSecrets(list)), list, `list of ${noun}`)
   }
 })
 
