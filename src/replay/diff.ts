@@ -1,14 +1,18 @@
-/** Every documented question about a folder's account, put to two gateways over HTTP, and what differs in the answers. */
+/** Comparison of two gateways: every documented request about a folder's account, and the differences of the responses. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Folder } from './exchange.js'
 
 /** Where two JSON values differ; a side that lacks the place is `undefined`. */
 type JsonDifference = { path: string; left: unknown; right: unknown }
 
-/** What one gateway said; headers that cannot be equal on two of them are left out. */
-export type Reply = { status: number; headers: Record<string, string>; body: unknown }
+/** A gateway's response without the headers that necessarily differ. */
+export type GatewayResponse = { status: number; headers: Record<string, string>; body: unknown }
 
-const unequalHeaders = /^(x-request-id|date|ratelimit-.*)$/
+/** Headers of the connection (RFC 9110, 7.6.1) and of the body's encoding on it. */
+export const isHopByHop = (name: string): boolean =>
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*|content-length|content-encoding)$/.test(name)
+const isPerRequest = (name: string): boolean => /^(x-request-id|date|age|ratelimit-.*)$/.test(name)
+const maxRetries = 3
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
@@ -23,23 +27,29 @@ export function compare(left: unknown, right: unknown, path = '$'): JsonDifferen
 }
 
 /**
- * Asks a gateway; `base` ends in `/api`. A caller turned away for asking too much, or because the gateway is overloaded, waits as
- * long as it is told and asks again, three times at most.
- * @throws whatever `fetch` throws when nothing listens there.
+ * Sends a request to a gateway; `base` ends in `/api`. After a 429 or an overload it waits for `Retry-After` and tries again.
+ * @throws Error naming the base URL when nothing listens there.
  */
-export async function ask(base: string, question: string, credential: string, tries = 3): Promise<Reply> {
+export async function send(
+  base: string,
+  path: string,
+  credential: string,
+  retries = maxRetries,
+): Promise<GatewayResponse> {
   const init = { headers: { authorization: `Bearer ${credential}` }, redirect: 'manual' } as const
-  const response = await fetch(base + question, init)
+  const response = await fetch(base + path, init).catch((error: Error & { cause?: { code?: string } }) => {
+    throw new Error(`${base} does not respond (${error.cause?.code ?? error.message})`)
+  })
   const body = jsonOr(await response.text())
-  if (tries > 0 && isTurnedAway(response.status, body)) {
+  if (retries > 0 && isTemporary(response.status, body)) {
     await wait(1000 * Number(response.headers.get('retry-after') ?? 1))
-    return ask(base, question, credential, tries - 1)
+    return send(base, path, credential, retries - 1)
   }
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !unequalHeaders.test(name)))
-  return { status: response.status, headers, body }
+  const headers = [...response.headers].filter(([name]) => !isHopByHop(name) && !isPerRequest(name))
+  return { status: response.status, headers: Object.fromEntries(headers), body }
 }
 
-const isTurnedAway = (status: number, body: unknown): boolean =>
+const isTemporary = (status: number, body: unknown): boolean =>
   status === 429 || (status === 503 && isObject(body) && /overload/i.test(String(body.message)))
 
 function jsonOr(text: string): unknown {
@@ -50,20 +60,20 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** The items of a list answer that carry an id or a type. */
-async function list(base: string, question: string, credential: string): Promise<Record<string, unknown>[]> {
-  const { body } = await ask(base, question, credential)
+/** The items of a list response. */
+async function list(base: string, path: string, credential: string): Promise<Record<string, unknown>[]> {
+  const { body } = await send(base, path, credential)
   const data = isObject(body) ? body.data : undefined
   return Array.isArray(data) ? data.filter(isObject) : []
 }
 
-/** The documented questions (spec.md, Endpoints) about a folder's account; ids come from the gateway at `base`. */
-export async function questionsOf(folder: Folder, base: string, credential: string): Promise<string[]> {
-  const ids = async (question: string) => (await list(base, question, credential)).map(({ id }) => String(id))
+/** The documented requests about a folder's account; ids come from the gateway at `base`. */
+export async function documentedPaths(folder: Folder, base: string, credential: string): Promise<string[]> {
+  const ids = async (path: string) => (await list(base, path, credential)).map(({ id }) => String(id))
   const devices = [...(await ids('/v1/devices?limit=500')), '999999999', 'x']
   const fences = [...(await ids('/v1/geofences')), '999999999']
   const types = new Set((await list(base, '/v1/events?limit=200', credential)).map(({ type }) => String(type)))
-  const known = devices[0]
+  const badHistories = ['', '?from=2026-02-30&to=2026-03-01', '?from=2026-03-02&to=2026-03-01']
   return [
     ...['/v1/me', '/v1/devices', '/v1/devices?limit=2&offset=1', '/v1/devices?limit=none', '/v1/nothing'],
     ...['online', 'offline', 'moving', 'asleep'].map((status) => `/v1/devices?status=${status}`),
@@ -75,7 +85,7 @@ export async function questionsOf(folder: Folder, base: string, credential: stri
     ...[...types].map((type) => `/v1/events?type=${encodeURIComponent(type)}`),
     ...eventWindows(folder),
     ...histories(folder),
-    ...['', '?from=2026-02-30&to=2026-03-01', '?from=2026-03-02&to=2026-03-01'].map((q) => `/v1/history/${known}${q}`),
+    ...badHistories.map((query) => `/v1/history/${devices[0]}${query}`),
     ...['/v1/alerts', '/v1/services', '/v1/drivers', '/v1/services?device_id=999999999'],
     ...devices.map((id) => `/v1/services?device_id=${id}`),
   ]
@@ -86,7 +96,7 @@ const queriesOf = (folder: Folder, action: string) =>
 
 const eventWindows = (folder: Folder): string[] =>
   queriesOf(folder, 'get_events')
-    .filter(({ date_from, date_to, page }) => (date_from ?? date_to) !== undefined && page === undefined)
+    .filter(({ date_from, date_to, page }) => (date_from ?? date_to) !== undefined && (page ?? '1') === '1')
     .map(({ device_id, type, date_from: from, date_to: to }) => {
       const wanted = Object.entries({ device_id, type, from: from?.replace(' ', 'T'), to: to?.replace(' ', 'T') })
       const sent = wanted.filter((entry): entry is [string, string] => entry[1] !== undefined)

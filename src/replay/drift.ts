@@ -1,4 +1,4 @@
-/** Pure: how the shape of an answer has changed since it was recorded. Values do not count. */
+/** How the shape of a response has changed since it was recorded. Values do not count. */
 
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }
@@ -6,7 +6,7 @@ type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: 
 type Place = { kinds: Set<string>; count: number; parent: string | undefined }
 type Shape = Map<string, Place>
 
-/** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null are no evidence. */
+/** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null prove nothing. */
 export function drift(recorded: unknown, live: unknown): Drift[] {
   const was = shapeOf(recorded)
   const is = shapeOf(live)

@@ -1,17 +1,17 @@
-/** One recorded request and its answers: the file format, its names, reading and writing. Knows no HTTP and no gateway. */
+/** The fixture format: one recorded request to the platform and its responses, as a file. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-export const Answer = Type.Object(
+export const RecordedResponse = Type.Object(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599, description: 'HTTP status; 200 when absent.' })),
     headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Extra response headers.' })),
     json: Type.Optional(Type.Unknown({ description: 'The body, sent as application/json.' })),
     html: Type.Optional(Type.String({ description: 'The body, sent as text/html.' })),
-    text: Type.Optional(Type.String({ description: 'The body byte for byte, sent as application/json all the same.' })),
-    bom: Type.Optional(Type.Literal(true, { description: 'A byte order mark stands before the body.' })),
+    text: Type.Optional(Type.String({ description: 'The body, sent byte for byte, as application/json.' })),
+    bom: Type.Optional(Type.Literal(true, { description: 'A byte order mark precedes the body.' })),
     cut_at: Type.Optional(Type.Integer({ minimum: 0, description: 'The body ends after so many bytes, well framed.' })),
     delay_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'Milliseconds before the first byte.' })),
     reset: Type.Optional(
@@ -25,25 +25,27 @@ export const Answer = Type.Object(
     description: 'What the platform sends. At most one of json, html and text; none is an empty body.',
   },
 )
-export type Answer = Static<typeof Answer>
+export type RecordedResponse = Static<typeof RecordedResponse>
 
 export const Exchange = Type.Object(
   {
     action: Type.String({ pattern: '^[a-z_]+(/[a-z0-9_]+)*$', description: 'The path below the API base.' }),
     query: Type.Record(Type.String(), Type.String(), {
-      description: 'The parameters that distinguish this call; all others are ignored. * stands for any value.',
+      description: 'The parameters of the request. * matches any value. lang and user_api_hash are never compared.',
     }),
-    answers: Type.Array(Answer, { minItems: 1, description: 'Given in this order; the last one repeats.' }),
+    any: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description: 'Further parameters that a request may have, with any value; * means every parameter.',
+      }),
+    ),
+    responses: Type.Array(RecordedResponse, { minItems: 1, description: 'Sent in this order; the last one repeats.' }),
   },
-  {
-    additionalProperties: false,
-    title: 'One exchange',
-    description: 'A question to the tracking platform and its answers.',
-  },
+  { additionalProperties: false, title: 'One exchange', description: 'A request to the platform and its responses.' },
 )
 export type Exchange = Static<typeof Exchange>
 
-/** What `account.json` says of a folder. */
+/** The contents of `account.json`. */
 const Manifest = Type.Object(
   {
     about: Type.String(),
@@ -55,30 +57,28 @@ const Manifest = Type.Object(
 )
 type Manifest = Static<typeof Manifest>
 
-/** One account: its exchanges in file-name order. */
+/** The recording of one account: its exchanges in file-name order. */
 export type Folder = { name: string; manifest: Manifest; exchanges: Exchange[] }
 
-/** What a client asks: an action and its query, without the credential and the language. */
-export type Question = { action: string; query: Record<string, string> }
+/** A request to the platform, without credential and language. */
+export type PlatformRequest = { action: string; query: Record<string, string> }
 
 const exchangeShape = Compile(Exchange)
 const manifestShape = Compile(Manifest)
 const manifestFile = 'account.json'
 const lineWidth = 120
+const ignoredParameters = new Set(['lang', 'user_api_hash'])
 
-/** Parameters that never distinguish one call from another. */
-const ignored = new Set(['lang', 'user_api_hash'])
-
-/** The question in a request target such as `/api/get_events?page=2`; `undefined` when it is not below `/api/`. */
-export function questionOf(target: string): Question | undefined {
+/** The request of a target such as `/api/get_events?page=2`; `undefined` when it is not below `/api/`. */
+export function parseTarget(target: string): PlatformRequest | undefined {
   const url = new URL(target, 'http://platform')
   if (!url.pathname.startsWith('/api/')) return undefined
-  const query = Object.fromEntries([...url.searchParams].filter(([name]) => !ignored.has(name)))
-  return { action: url.pathname.slice('/api/'.length).replace(/(?<!\/)\/+$/, ''), query }
+  const query = Object.fromEntries([...url.searchParams].filter(([name]) => !ignoredParameters.has(name)))
+  return { action: url.pathname.slice('/api/'.length).replace(/\/+$/, ''), query }
 }
 
-/** The name a file must have: the action, then each distinguishing parameter, in a form every file system takes. */
-export function fileNameOf({ action, query }: Question): string {
+/** The name a file must have: the action, then each parameter, percent-encoded for every file system. */
+export function fileNameOf({ action, query }: PlatformRequest): string {
   const parts = Object.keys(query)
     .sort()
     .map((name) => `${encode(name)}=${encode(query[name] ?? '')}`)
@@ -87,7 +87,7 @@ export function fileNameOf({ action, query }: Question): string {
 
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A')
 
-/** JSON with sorted keys, two spaces, and on one line whatever fits: the only spelling a fixture may have. */
+/** JSON with sorted keys, two spaces, and whatever fits on one line: the only layout a fixture may have. */
 export function format(value: unknown): string {
   return `${layout(value, '', 0)}\n`
 }
@@ -121,7 +121,7 @@ const entriesOf = (value: object): [string, unknown][] =>
 
 /**
  * The exchange in a file's text.
- * @throws Error naming the file and everything that is wrong with it, also with its name or spelling.
+ * @throws Error naming the file and everything that is wrong with it, including its name and layout.
  */
 export function parseExchange(file: string, text: string): Exchange {
   const value: unknown = JSON.parse(text)
@@ -129,20 +129,19 @@ export function parseExchange(file: string, text: string): Exchange {
     const problems = exchangeShape.Errors(value).map((error) => `${error.instancePath || '/'} ${error.message}`)
     throw new Error(`${file}: ${problems.join('; ')}`)
   }
-  for (const answer of value.answers) {
-    const bodies = [answer.json, answer.html, answer.text].filter((body) => body !== undefined)
-    if (bodies.length > 1) throw new Error(`${file}: an answer has more than one of json, html and text`)
+  for (const response of value.responses) {
+    const bodies = [response.json, response.html, response.text].filter((body) => body !== undefined)
+    if (bodies.length > 1) throw new Error(`${file}: a response has more than one of json, html and text`)
   }
   const name = fileNameOf(value)
-  if (basename(file) !== name) throw new Error(`${file}: by its contents its name is ${name}`)
-  if (format(value) !== text)
-    throw new Error(`${file}: keys are not sorted or the layout differs from the canonical one`)
+  if (basename(file) !== name) throw new Error(`${file}: for these contents the name must be ${name}`)
+  if (format(value) !== text) throw new Error(`${file}: keys are not sorted or the layout is not the canonical one`)
   return value
 }
 
 /**
  * Reads an account's folder, files in name order.
- * @throws Error naming the first file that is not a valid exchange, or a manifest that is missing or wrong.
+ * @throws Error naming the first file that is not a valid exchange, or a manifest that is missing or invalid.
  */
 export async function readFolder(path: string): Promise<Folder> {
   const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
@@ -155,7 +154,7 @@ export async function readFolder(path: string): Promise<Folder> {
   return { name: basename(path), manifest, exchanges }
 }
 
-/** Writes exchanges into a folder, each under its own name; the manifest is written only where there is none. */
+/** Writes exchanges into a folder, each under its own name; the manifest only where there is none. */
 export async function writeFolder(path: string, exchanges: readonly Exchange[], manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
   await writeFile(join(path, manifestFile), format(manifest), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {

@@ -1,11 +1,11 @@
-/** The command line of replay, diff and record; knows exit codes, signals and the terminal, and starts the gateway only as a process. */
+/** The command line of replay, diff and record. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ask, compare, questionsOf } from './diff.js'
+import { compare, documentedPaths, send } from './diff.js'
 import { readFolder } from './exchange.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, check } from './record.js'
@@ -33,14 +33,14 @@ const { values, positionals } = parseArgs({
   },
 })
 
-/** Resolves with the first signal that asks the process to end. */
+/** Resolves with the first signal that ends the process. */
 const signalled = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
   })
 
-/** The gateway's exit code; it is sent the signal that reaches us first. */
-function ended(gateway: ChildProcess): Promise<number> {
+/** The gateway's exit code; the first signal is passed on to it. */
+function exitOf(gateway: ChildProcess): Promise<number> {
   void signalled().then((signal) => gateway.kill(signal))
   return new Promise((resolve) => gateway.once('exit', (code) => resolve(code ?? 1)))
 }
@@ -51,7 +51,7 @@ async function replay(paths: string[]): Promise<number> {
   let misses = 0
   const onMiss = (miss: object) => {
     misses++
-    console.error(`no recorded answer: ${JSON.stringify(miss)}`)
+    console.error(`no recorded response: ${JSON.stringify(miss)}`)
   }
   const app = buildReplay(folders, { hash: values.hash, onMiss })
   await app.listen({ host: '127.0.0.1', port: Number(values.port ?? 9000) })
@@ -64,8 +64,8 @@ async function replay(paths: string[]): Promise<number> {
   if (values.gateway) {
     const main = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url))
     const env = { ...process.env, PLATFORM_URL: platformUrl }
-    // In a group of its own, so that Ctrl-C reaches it once: through us.
-    code = await ended(fork(main, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true }))
+    // In a process group of its own, so that Ctrl-C reaches it once: through us.
+    code = await exitOf(fork(main, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true }))
   } else {
     await signalled()
   }
@@ -79,16 +79,16 @@ async function diff([path, ...bases]: string[]): Promise<number> {
   const folder = await readFolder(path)
   const credential = values.credential ?? process.env.GATEWAY_CREDENTIAL ?? hashOf(folder.name)
   let differing = 0
-  const questions = await questionsOf(folder, left, credential)
-  for (const question of questions) {
-    const [one, two] = await Promise.all([ask(left, question, credential), ask(right, question, credential)])
+  const requests = await documentedPaths(folder, left, credential)
+  for (const request of requests) {
+    const [one, two] = await Promise.all([send(left, request, credential), send(right, request, credential)])
     const differences = compare(one, two)
     if (differences.length > 0) differing++
     for (const { path: at, left: a, right: b } of differences) {
-      console.log(`${question}  ${at}: ${JSON.stringify(a)} | ${JSON.stringify(b)}`)
+      console.log(`${request}  ${at}: ${JSON.stringify(a)} | ${JSON.stringify(b)}`)
     }
   }
-  console.log(`${questions.length} questions, ${differing} answered differently`)
+  console.log(`${requests.length} requests, ${differing} with different responses`)
   return differing > 0 ? 1 : 0
 }
 
@@ -96,19 +96,19 @@ async function record(): Promise<number> {
   const { platform, as: account } = values
   if (platform === undefined || account === undefined || account !== basename(account)) throw new Error(usage)
   const folder = join('fixtures', account)
-  const say = (line: string) => console.log(line)
+  const log = (line: string) => console.log(line)
   if (values.check) {
     const hash = process.env.PLATFORM_HASH
-    if (hash === undefined) throw new Error('--check asks with the hash in PLATFORM_HASH, which is not set')
-    return (await check(platform, await readFolder(folder), hash, say)) ? 0 : 1
+    if (hash === undefined) throw new Error('--check needs the hash in PLATFORM_HASH, which is not set')
+    return (await check(platform, await readFolder(folder), hash, log)) ? 0 : 1
   }
   const scrub = buildScrub(new Pseudonyms(process.env.RECORD_SECRET ?? randomBytes(32).toString('hex')))
-  const recorder = buildRecorder({ platform, folder, update: values.update, scrub, say })
+  const recorder = buildRecorder({ platform, folder, update: values.update, scrub, log })
   await recorder.app.listen({ host: '127.0.0.1', port: Number(values.port ?? 9001) })
   console.log(`recording ${account} on http://127.0.0.1:${(recorder.app.server.address() as AddressInfo).port}/api`)
   await signalled()
   await recorder.app.close()
-  return recorder.refused() > 0 ? 1 : 0
+  return recorder.rejected() > 0 ? 1 : 0
 }
 
 async function run(): Promise<number> {

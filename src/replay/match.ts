@@ -1,59 +1,46 @@
-/** Pure: which exchange answers a question, and which comes nearest to one that none answers. */
-import { type Exchange, fileNameOf, type Question } from './exchange.js'
+/** Which recorded exchange matches a request, and which comes nearest to one that none matches. */
+import { type Exchange, fileNameOf, type PlatformRequest } from './exchange.js'
 
-/** As a recorded value: whatever was sent, as long as something was. */
-const any = '*'
+/** As a recorded value: any value, as long as the parameter is sent. In `any`: every parameter. */
+const wildcard = '*'
 
-/** A parameter in which a question and a recorded one disagree; `asked` is absent where it was not sent. */
-type Difference = { name: string; asked?: string; recorded: string }
+/** A parameter in which request and recording differ; a side that lacks it is absent. */
+type Difference = { name: string; sent?: string; recorded?: string }
 
-const differences = (question: Question, exchange: Exchange): Difference[] =>
-  Object.entries(exchange.query)
-    .map(([name, recorded]) => ({ name, asked: askedFor(question, name), recorded }))
-    .filter(({ asked, recorded }) => asked !== recorded && (asked === undefined || recorded !== any))
-    .map(({ asked, ...rest }) => (asked === undefined ? rest : { ...rest, asked }))
+const mayHave = ({ any = [] }: Exchange, name: string): boolean => any.includes(name) || any.includes(wildcard)
 
-/** Who names no page asks for the first. */
-const askedFor = ({ query }: Question, name: string): string | undefined =>
-  query[name] ?? (name === 'page' ? '1' : undefined)
-
-/** The exchange that names the most parameters of the question, exactly rather than by `*`, and none that differs. */
-export function match(question: Question, exchanges: readonly Exchange[]): Exchange | undefined {
-  let best: Exchange | undefined
-  let most = -1
-  for (const exchange of exchanges) {
-    if (exchange.action !== question.action) continue
-    const score = agreement(question, exchange)
-    if (score > most) [best, most] = [exchange, score]
-  }
-  return best
+function differencesOf({ query }: PlatformRequest, exchange: Exchange): Difference[] {
+  const recorded = Object.entries(exchange.query)
+    .filter(([name, value]) => value !== query[name] && (query[name] === undefined || value !== wildcard))
+    .map(([name, value]) => ({ name, ...(query[name] === undefined ? {} : { sent: query[name] }), recorded: value }))
+  const extra = Object.entries(query)
+    .filter(([name]) => exchange.query[name] === undefined && !mayHave(exchange, name))
+    .map(([name, sent]) => ({ name, sent }))
+  return [...recorded, ...extra]
 }
 
-/** -1 when a parameter differs; else the more the more parameters are named, an exact one for more than a `*`. */
-function agreement(question: Question, { query }: Exchange): number {
-  let score = 0
-  for (const name in query) {
-    const asked = askedFor(question, name)
-    if (asked === undefined || (query[name] !== any && query[name] !== asked)) return -1
-    score += query[name] === any ? 100 : 101
-  }
-  return score
+/** The exchange without a difference that names most parameters of the request; an exact value wins over `*`. */
+export function match(request: PlatformRequest, exchanges: readonly Exchange[]): Exchange | undefined {
+  const score = ({ query }: Exchange) =>
+    Object.values(query).reduce((sum, value) => sum + (value === wildcard ? 100 : 101), 0)
+  return exchanges
+    .filter((exchange) => exchange.action === request.action && differencesOf(request, exchange).length === 0)
+    .reduce<Exchange | undefined>((best, one) => (best && score(best) >= score(one) ? best : one), undefined)
 }
 
-/** Of exchanges that do not answer the question the one that comes nearest, and in what it differs. */
+/** The exchange that comes nearest to a request without a match, and where they differ. */
 export function nearest(
-  question: Question,
+  request: PlatformRequest,
   exchanges: readonly Exchange[],
 ): { file: string; action?: string; differs: Difference[] } | undefined {
-  const likeness = (exchange: Exchange) => commonPrefix(exchange.action, question.action)
-  const same = exchanges.filter((exchange) => exchange.action === question.action)
+  const likeness = (exchange: Exchange) => commonPrefix(exchange.action, request.action)
+  const same = exchanges.filter((exchange) => exchange.action === request.action)
   const [best] = (same.length > 0 ? same : [...exchanges]).sort(
-    (a, b) => likeness(b) - likeness(a) || differences(question, a).length - differences(question, b).length,
+    (a, b) => likeness(b) - likeness(a) || differencesOf(request, a).length - differencesOf(request, b).length,
   )
   if (best === undefined) return undefined
-  const differs = differences(question, best)
-  const file = fileNameOf(best)
-  return best.action === question.action ? { file, differs } : { file, action: best.action, differs }
+  const found = { file: fileNameOf(best), differs: differencesOf(request, best) }
+  return best.action === request.action ? found : { ...found, action: best.action }
 }
 
 function commonPrefix(a: string, b: string): number {

@@ -1,11 +1,11 @@
-/** Pure: invented values in place of real ones, by a secret: the same in gives the same out. Knows no JSON and no key names. */
+/** Invented values in place of real ones, derived from a secret: the same value always becomes the same. */
 import { createHmac } from 'node:crypto'
 
 const vowels = 'aeiou'
 const consonants = 'bcdfghjklmnpqrstvwxyz'
 
 /**
- * Invented values of the shape of the real ones. Coordinates all move by one offset: 20 to 160 degrees of longitude, which
+ * Invented values have the shape of the real ones. All coordinates move by one offset: 20 to 160 degrees of longitude, which
  * changes no distance, and up to 0.02 degrees of latitude, which changes none by more than 0.1 % up to 70 degrees north or south.
  */
 export class Pseudonyms {
@@ -42,7 +42,7 @@ export class Pseudonyms {
     return `p${this.#bytes('email', address.toLowerCase()).toString('hex').slice(0, 10)}@example.com`
   }
 
-  /** Moves a coordinate in decimal degrees, kept to at least six decimals; 0 is the platform's word for no fix and stays. */
+  /** Moves a coordinate in decimal degrees, with at least six decimals. 0 means no fix and stays. */
   coordinate(axis: 'lat' | 'lng', text: string): string {
     const value = Number(text)
     if (value === 0 || !Number.isFinite(value)) return text

@@ -1,24 +1,24 @@
-/** Pure: an exchange without anything that tells whose it is. What it does not know to be the platform's own word it replaces. */
-import type { Answer, Exchange } from './exchange.js'
+/** Removes identifying data from an exchange: everything that is not known to be the platform's own word is replaced. */
+import type { Exchange, RecordedResponse } from './exchange.js'
+import { isCredentialKey } from './find-leaks.js'
 import type { Pseudonyms } from './pseudonym.js'
-import { isCredentialKey } from './survivors.js'
 
 const latKey = /^(lat|latitude|lastvalidlatitude)$/i
 const lngKey = /^(lng|lon|long|longitude|lastvalidlongitude)$/i
-/** Keys whose value is one secret as a whole. */
+/** Keys whose whole value is one identifier. */
 const identityKey =
   /imei|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
-/** Keys of texts that people wrote; numbers in them count as part of the name. */
+/** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|^(s|search|plan|geofence|zone)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|tag|type|unit|value_unit|version)$|^(icon|unit_of)_|_(by|color|format|id|type)$/
 const term = /^[a-z0-9_#%./-]{0,24}$/
-/** Keys that programs wrote, and the numbers of a list. */
+/** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
-/** Words of the platform's own English texts; a name made of them tells nothing. */
+/** Words of the platform's own English texts; a name made of them identifies nobody. */
 const vocabulary = new Set(
   `a ack am and api attempts authenticated battery circle connected credentials custom data days db device devices distance door drive driver drivers duration
    end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h has history hours id idle ignition in inactive
@@ -28,7 +28,7 @@ const vocabulary = new Set(
 )
 
 const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
-/** What a text is made of, in the order in which it is looked for. */
+/** The tokens of a text, in order of precedence. */
 const token = new RegExp(
   [
     '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
@@ -45,8 +45,8 @@ const token = new RegExp(
 )
 
 /**
- * Whether a word is the letters of a number plate: they may spell a word of the platform, as they may spell a unit in a quantity.
- * @param match what `replace` tells after the match.
+ * Whether a word is the letters of a number plate, which may look like a word of the platform.
+ * @param match the arguments of a `replace` callback after the match.
  */
 function endsPlate(found: string, match: unknown[]): boolean {
   const [offset, raw] = match.slice(-3) as [number, string]
@@ -115,7 +115,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     Number(pseudonyms.coordinate('lat', String(lat))),
   ]
 
-  const answer = ({ json, html, text: plain, headers, ...rest }: Answer): Answer => ({
+  const response = ({ json, html, text: plain, headers, ...rest }: RecordedResponse): RecordedResponse => ({
     ...rest,
     ...(headers === undefined ? {} : { headers: headersOf(headers) }),
     ...(json === undefined ? {} : { json: value('', json) }),
@@ -123,14 +123,14 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     ...(plain === undefined ? {} : { text: text(plain, true) }),
   })
 
-  return ({ action, query, answers }) => ({
-    action,
+  return ({ query, responses, ...rest }) => ({
+    ...rest,
     query: Object.fromEntries(Object.entries(query).map(([name, raw]) => [keyName(name), string(name, raw)])),
-    answers: answers.map(answer),
+    responses: responses.map(response),
   })
 }
 
-/** Of the headers only those that a client acts on; a redirect keeps its path and nothing else. */
+/** Only the headers that a client acts on; a redirect keeps its path and nothing else. */
 function headersOf(headers: Record<string, string>): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const [name, raw] of Object.entries(headers)) {

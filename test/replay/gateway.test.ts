@@ -1,9 +1,9 @@
-/** The gateway cannot tell a replay from the platform that was recorded, and stands whatever a recorded platform does to it. */
+/** A gateway on a replay behaves as on the recorded platform, however that platform misbehaves. */
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { ask, compare, questionsOf, type Reply } from '../../src/replay/diff.js'
+import { compare, documentedPaths, type GatewayResponse, send } from '../../src/replay/diff.js'
 import { drift } from '../../src/replay/drift.js'
 import { type Exchange, type Folder, readFolder } from '../../src/replay/exchange.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
@@ -29,31 +29,35 @@ async function replayed(t: Test, folder: Folder) {
   return { url, misses }
 }
 
-async function answersOf(url: string, questions: readonly string[], credential: string): Promise<Map<string, Reply>> {
-  const answers = new Map<string, Reply>()
-  for (const question of questions) answers.set(question, await ask(url, question, credential))
-  return answers
+async function responsesOf(url: string, paths: readonly string[], credential: string) {
+  const responses = new Map<string, GatewayResponse>()
+  for (const path of paths) responses.set(path, await send(url, path, credential))
+  return responses
 }
 
-/** Says every difference at once. */
-function same(t: Test, left: Map<string, Reply>, right: Map<string, Reply>): void {
-  const found = [...left].flatMap(([question, reply]) =>
-    compare(reply, right.get(question)).map((difference) => ({ question, ...difference })),
+/** Shows the first differences at once. */
+function same(t: Test, left: Map<string, GatewayResponse>, right: Map<string, GatewayResponse>): void {
+  const found = [...left].flatMap(([path, response]) =>
+    compare(response, right.get(path)).map((difference) => ({ request: path, ...difference })),
   )
   t.same(found.slice(0, 10), [])
 }
 
-/** What is asked besides what any account is asked. */
+/** Requests besides those about any account. */
 const extra = (deviceId: number): Exchange[] => [
   {
     action: 'get_history',
     query: { device_id: `${deviceId}`, from_date: '2026-03-12', to_date: '2026-03-13' },
-    answers: [{}],
+    responses: [{}],
   },
-  { action: 'get_events', query: { date_from: '2026-03-13 06:00:00', date_to: '2026-03-13 18:00:00' }, answers: [{}] },
+  {
+    action: 'get_events',
+    query: { date_from: '2026-03-13 06:00:00', date_to: '2026-03-13 18:00:00' },
+    responses: [{}],
+  },
 ]
 
-t.test('a gateway says the same over a recording as over the platform that was recorded', async (t) => {
+t.test('a gateway responds the same on a recording as on the recorded platform', async (t) => {
   const fleet = await sandbox(t, { clock, devices: 4 })
   const hash = fleet.hashes[0] ?? ''
   const record = async (scrub: Scrub) => {
@@ -64,61 +68,58 @@ t.test('a gateway says the same over a recording as over the platform that was r
       folder,
       update: true,
       scrub,
-      say: (line) => lines.push(line),
+      log: (line) => lines.push(line),
     })
     const platform = await listening(t, recorder.app)
     const { url } = await gateway(t, { env: { PLATFORM_URL: platform }, clock })
     const manifest = { about: '', email: 'a@example.com', origin: 'recorded' } as const
-    const asked: Folder = { name: '', manifest, exchanges: extra(fleet.accounts[0]?.firstDeviceId ?? 0) }
-    const questions = await questionsOf(asked, url, hash)
-    const answers = await answersOf(url, questions, hash)
+    const wanted: Folder = { name: '', manifest, exchanges: extra(fleet.accounts[0]?.firstDeviceId ?? 0) }
+    const paths = await documentedPaths(wanted, url, hash)
+    const responses = await responsesOf(url, paths, hash)
     t.same(lines.filter((line) => line.includes('not written')).slice(0, 5), [])
-    return { questions, answers, folder: await readFolder(folder) }
+    return { paths, responses, folder: await readFolder(folder) }
   }
-  await t.test('word for word, where nothing is scrubbed', async (t) => {
-    const { questions, answers, folder } = await record((exchange) => exchange)
-    t.ok(questions.length > 40, `${questions.length} questions`)
-    t.ok([...answers.values()].filter(({ status }) => status === 200).length > 30)
+  await t.test('byte for byte without scrubbing', async (t) => {
+    const { paths, responses, folder } = await record((exchange) => exchange)
+    t.ok(paths.length > 40, `${paths.length} paths`)
+    t.ok([...responses.values()].filter(({ status }) => status === 200).length > 30)
     const { url, misses } = await replayed(t, folder)
-    same(t, answers, await answersOf(url, questions, hash))
+    same(t, responses, await responsesOf(url, paths, hash))
     t.same(misses, [])
   })
-  await t.test('in shape and number, where all is scrubbed', async (t) => {
-    const { questions, answers, folder } = await record(buildScrub(new Pseudonyms('secret')))
+  await t.test('in shape and number with scrubbing', async (t) => {
+    const { paths, responses, folder } = await record(buildScrub(new Pseudonyms('secret')))
     const { url } = await replayed(t, folder)
-    const now = await answersOf(url, questions, 'any-hash')
-    for (const [question, { status, body }] of answers) {
-      const is = now.get(question)
-      t.equal(is?.status, status, question)
+    const now = await responsesOf(url, paths, 'any-hash')
+    for (const [path, { status, body }] of responses) {
+      const is = now.get(path)
+      t.equal(is?.status, status, path)
       const count = (one: unknown) => (one as { count?: number }).count
-      t.equal(count(is?.body), count(body), question)
-      t.same(drift(body, is?.body), [], question)
+      t.equal(count(is?.body), count(body), path)
+      t.same(drift(body, is?.body), [], path)
     }
   })
 })
 
-t.test(
-  'every documented question about a recorded account has a recorded answer, and no answer is our failure',
-  async (t) => {
-    for (const name of ['acme', 'heritage', 'empty', 'oddities']) {
-      const folder = await readFolder(join(fixtures, name))
-      const one = await replayed(t, folder)
-      const questions = await questionsOf(folder, one.url, hashOf(name))
-      const answers = await answersOf(one.url, questions, hashOf(name))
-      t.same(one.misses.slice(0, 3), [], name)
-      const failures = [...answers].filter(([, { status }]) => status >= 500).map(([question]) => question)
-      t.same(failures, [], name)
-      const other = await replayed(t, folder)
-      same(t, answers, await answersOf(other.url, questions, hashOf(name)))
-    }
-  },
-)
+t.test('every documented request about a recorded account has a recorded response, and none fails', async (t) => {
+  for (const name of ['acme', 'heritage', 'empty', 'oddities']) {
+    const folder = await readFolder(join(fixtures, name))
+    const one = await replayed(t, folder)
+    const paths = await documentedPaths(folder, one.url, hashOf(name))
+    const responses = await responsesOf(one.url, paths, hashOf(name))
+    t.same(one.misses.slice(0, 3), [], name)
+    const failures = [...responses].filter(([, { status }]) => status >= 500).map(([path]) => path)
+    t.same(failures, [], name)
+    const other = await replayed(t, folder)
+    same(t, responses, await responsesOf(other.url, paths, hashOf(name)))
+  }
+})
 
-t.test('a failing platform is unavailable, forbids or refuses, and is never our own failure', async (t) => {
+t.test('a failing platform gives 401, 403 or 503, and never 500', async (t) => {
   const folder = await readFolder(join(fixtures, 'failing'))
   const { url, misses } = await replayed(t, folder)
   const day = 'from=2026-03-13&to=2026-03-13'
-  const status = async (question: string) => (await ask(url, question, hashOf('failing'))).status
+  const status = async (path: string) => (await send(url, path, hashOf('failing'))).status
   t.equal(await status('/v1/me'), 200)
   t.equal(await status('/v1/devices'), 200)
   const refused = [601, 602, 604, 606, 622, 623, 624]
@@ -137,26 +138,26 @@ t.test('a failing platform is unavailable, forbids or refuses, and is never our 
   t.same(misses, [])
 })
 
-t.test('two replays of one folder answer identical bytes on every endpoint while the clock stands still', async (t) => {
+t.test('two replays of one folder send identical bytes on every endpoint while the clock stands still', async (t) => {
   for (const name of ['acme', 'oddities', 'failing']) {
     const folder = await readFolder(join(fixtures, name))
-    const questions = [
-      ...(await questionsOf(folder, (await replayed(t, folder)).url, hashOf(name))),
+    const paths = [
+      ...(await documentedPaths(folder, (await replayed(t, folder)).url, hashOf(name))),
       '/health',
       '/openapi.json',
     ]
     const bytesOf = async (): Promise<Map<string, string>> => {
       const { url } = await replayed(t, folder)
       const bytes = new Map<string, string>()
-      for (const question of questions) {
-        const answer = await fetch(`${url}${question}`, { headers: { authorization: `Bearer ${hashOf(name)}` } })
-        bytes.set(question, `${answer.status} ${await answer.text()}`)
+      for (const path of paths) {
+        const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${hashOf(name)}` } })
+        bytes.set(path, `${response.status} ${await response.text()}`)
       }
       return bytes
     }
     const first = await bytesOf()
     const second = await bytesOf()
     t.ok(first.size > 30)
-    for (const [question, bytes] of first) t.equal(second.get(question), bytes, `${name} ${question}`)
+    for (const [path, bytes] of first) t.equal(second.get(path), bytes, `${name} ${path}`)
   }
 })

@@ -1,4 +1,4 @@
-/** What is recorded tells nobody whose it is, and says the same as the platform. */
+/** A recording holds no identifying data, and otherwise equals what the platform sent. */
 import { readdir, readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,24 +6,26 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { drift } from '../../src/replay/drift.js'
-import { type Answer, type Exchange, fileNameOf, format, readFolder } from '../../src/replay/exchange.js'
+import { type Exchange, fileNameOf, format, type RecordedResponse, readFolder } from '../../src/replay/exchange.js'
+import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { buildRecorder, check } from '../../src/replay/record.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { survivors } from '../../src/replay/survivors.js'
 import { platform } from '../helper.js'
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url))
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
-const answered = (answer: Answer, query = {}): Exchange => ({ action: 'get_devices', query, answers: [answer] })
-const scrubbed = (json: unknown, by: Scrub = scrub): unknown => by(answered({ json })).answers[0]?.json
+const exchange = (response: RecordedResponse, query = {}): Exchange => {
+  return { action: 'get_devices', query, responses: [response] }
+}
+const scrubbed = (json: unknown, by: Scrub = scrub): unknown => by(exchange({ json })).responses[0]?.json
 
 const hash = hashOf('a test')
 const digits = (length: number) =>
   fc.integer({ min: 10 ** (length - 1), max: 10 ** length - 1 }).map((value) => String(value))
 const letters = fc.stringMatching(/^[A-Z]{3}$/)
-/** Values that must not survive, by the name under which a platform may send them. */
+/** Values that must not be recorded, by the name under which a platform may send them. */
 const secrets: Record<string, fc.Arbitrary<string>> = {
   user_api_hash: fc.constant(hash),
   password: fc.stringMatching(/^[a-z]{3}[A-Z]{3}[0-9]{3}[a-z]{3}$/),
@@ -39,34 +41,34 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   object_owner: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   address: fc.stringMatching(/^[A-Z][bcdfgh]{8} [1-9][0-9]{4}$/),
 }
-/** Ways in which a value can hide. */
+/** Places in which a value can hide. */
 const hidings: Record<string, (name: string, value: string) => Exchange> = {
-  'under its name': (name, value) => answered({ json: [{ items: [{ device_data: { [name]: value } }] }] }),
-  'under another name': (_, value) => answered({ json: { remark: value } }),
-  'in a sentence': (_, value) => answered({ json: { message: `Zone in (${value})` } }),
-  'in a name': (_, value) => answered({ json: { name: value } }),
-  'in JSON in a string': (name, value) => answered({ json: { sensors: JSON.stringify([{ [name]: value }]) } }),
-  'in tags': (name, value) => answered({ json: { other: `<info><${name}>${value}</${name}></info>` } }),
-  'in a list of texts': (name, value) => answered({ json: { other_arr: [`${name}: ${value}`] } }),
-  'percent-encoded': (_, value) => answered({ json: { url: `/?x=${encodeURIComponent(value)}` } }),
-  'in base64': (_, value) => answered({ json: { blob: Buffer.from(value).toString('base64') } }),
+  'under its name': (name, value) => exchange({ json: [{ items: [{ device_data: { [name]: value } }] }] }),
+  'under another name': (_, value) => exchange({ json: { remark: value } }),
+  'in a sentence': (_, value) => exchange({ json: { message: `Zone in (${value})` } }),
+  'in a name': (_, value) => exchange({ json: { name: value } }),
+  'in JSON in a string': (name, value) => exchange({ json: { sensors: JSON.stringify([{ [name]: value }]) } }),
+  'in tags': (name, value) => exchange({ json: { other: `<info><${name}>${value}</${name}></info>` } }),
+  'in a list of texts': (name, value) => exchange({ json: { other_arr: [`${name}: ${value}`] } }),
+  'percent-encoded': (_, value) => exchange({ json: { url: `/?x=${encodeURIComponent(value)}` } }),
+  'in base64': (_, value) => exchange({ json: { blob: Buffer.from(value).toString('base64') } }),
   'in base64 under a word of the platform': (_, value) =>
-    answered({ json: { type: Buffer.from(value).toString('base64') } }),
-  'in an address': (_, value) => answered({ json: { image: `https://tracker.example.net/x/${value}` } }),
-  'as a key': (_, value) => answered({ json: { [value]: 1 } }),
-  'in the query': (name, value) => answered({ json: [] }, { [name]: value }),
-  'in a header': (_, value) => answered({ headers: { 'set-cookie': value, location: `/login?next=${value}` } }),
-  'in a page': (_, value) => answered({ html: `<title>${value}</title>` }),
-  'in broken JSON': (name, value) => answered({ text: `{"${name}":"${value}` }),
+    exchange({ json: { type: Buffer.from(value).toString('base64') } }),
+  'in an address': (_, value) => exchange({ json: { image: `https://tracker.example.net/x/${value}` } }),
+  'as a key': (_, value) => exchange({ json: { [value]: 1 } }),
+  'in the query': (name, value) => exchange({ json: [] }, { [name]: value }),
+  'in a header': (_, value) => exchange({ headers: { 'set-cookie': value, location: `/login?next=${value}` } }),
+  'in a page': (_, value) => exchange({ html: `<title>${value}</title>` }),
+  'in broken JSON': (name, value) => exchange({ text: `{"${name}":"${value}` }),
 }
 
-t.test('no secret gets through, wherever it hides: it is replaced or the exchange is refused', async (t) => {
+t.test('no secret is recorded, wherever it hides: it is replaced or the exchange is rejected', async (t) => {
   for (const [hiding, hide] of Object.entries(hidings)) {
     for (const [name, values] of Object.entries(secrets)) {
       const verdict = fc.check(
         fc.property(values, (value) => {
           const safe = scrub(hide(name, value))
-          if (survivors(safe, [hash]).length > 0) return true
+          if (findLeaks(safe, [hash]).length > 0) return true
           const text = fileNameOf(safe) + format(safe)
           const spellings = [value, encodeURIComponent(value), Buffer.from(value).toString('base64')]
           return spellings.every((spelling) => !text.includes(spelling))
@@ -76,49 +78,52 @@ t.test('no secret gets through, wherever it hides: it is replaced or the exchang
       if (verdict.failed) t.fail(`${name} ${hiding}: ${JSON.stringify(verdict.counterexample)}`)
     }
   }
-  t.same(survivors(scrub(hidings['under its name']?.('imei', '356938035643809') ?? answered({}))), [])
+  t.same(findLeaks(scrub(hidings['under its name']?.('imei', '356938035643809') ?? exchange({}))), [])
 })
 
-t.test('a secret that was not scrubbed is refused, and the place is told but not the secret', async (t) => {
+t.test('a secret that was not scrubbed is rejected; the message names its place but not the secret', async (t) => {
   const cases: Record<string, unknown> = {
     'a password hash': { note: hash },
     'the live credential': { note: Buffer.from(`xx${hash}`).toString('base64') },
-    'an e-mail address that is not at example.com': { note: 'mail%20ops%40fleet.test' },
-    '15 digits like an IMEI that is not invented': { note: 356938035643809 },
+    'an e-mail address outside example.com': { note: 'mail%20ops%40fleet.test' },
+    '15 digits like a real IMEI': { note: 356938035643809 },
     'a credential in a text': { note: '{"password":"hunter22"}' },
   }
   for (const [what, json] of Object.entries(cases)) {
-    const left = survivors(answered({ json }), [hash])
-    t.ok(left.includes(`$.answers[0].json.note: ${what}`), what)
-    t.notMatch(left.join(), /fleet\.test|hunter|3569/)
+    const leaks = findLeaks(exchange({ json }), [hash])
+    t.ok(leaks.includes(`$.responses[0].json.note: ${what}`), what)
+    t.notMatch(leaks.join(), /fleet\.test|hunter|3569/)
   }
-  t.match(survivors(answered({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
-  t.match(survivors(answered({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
-  t.same(survivors(answered({ json: { note: 'ops@example.com 990000000000501', password: 'scrubbed' } })), [])
+  t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
+  t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
+  t.same(findLeaks(exchange({ json: { note: 'ops@example.com 990000000000501', password: 'scrubbed' } })), [])
 })
 
-t.test('the same value becomes the same everywhere, another with another secret, of the same shape', async (t) => {
-  const before = {
-    name: 'Falcon 12',
-    device_data: { name: 'Falcon 12', imei: '356938035643809', plate_number: '1234-BCD', phone: '+34600123456' },
-    items: [{ device_name: 'Falcon 12', message: 'Zone in (Falcon 12)' }],
-  }
-  const after = scrubbed(before) as typeof before
-  t.not(after.name, before.name)
-  t.match(after.name, /^[A-Z][a-z]{5} \d\d$/)
-  t.match(after.device_data, {
-    name: after.name,
-    imei: /^99\d{13}$/,
-    plate_number: /^\d{4}-[A-Z]{3}$/,
-    phone: /^\+\d{11}$/,
-  })
-  t.same(after.items, [{ device_name: after.name, message: `Zone in (${after.name})` }])
-  t.same(scrubbed(before), after)
-  t.notSame(scrubbed(before, buildScrub(new Pseudonyms('another'))), after)
-})
+t.test(
+  'a value becomes the same invented value everywhere, of the same shape, and another with another secret',
+  async (t) => {
+    const before = {
+      name: 'Falcon 12',
+      device_data: { name: 'Falcon 12', imei: '356938035643809', plate_number: '1234-BCD', phone: '+34600123456' },
+      items: [{ device_name: 'Falcon 12', message: 'Zone in (Falcon 12)' }],
+    }
+    const after = scrubbed(before) as typeof before
+    t.not(after.name, before.name)
+    t.match(after.name, /^[A-Z][a-z]{5} \d\d$/)
+    t.match(after.device_data, {
+      name: after.name,
+      imei: /^99\d{13}$/,
+      plate_number: /^\d{4}-[A-Z]{3}$/,
+      phone: /^\+\d{11}$/,
+    })
+    t.same(after.items, [{ device_name: after.name, message: `Zone in (${after.name})` }])
+    t.same(scrubbed(before), after)
+    t.notSame(scrubbed(before, buildScrub(new Pseudonyms('another'))), after)
+  },
+)
 
-t.test('what the platform itself says stays as it is', async (t) => {
-  const said = {
+t.test("the platform's own words and numbers are not changed", async (t) => {
+  const platformText = {
     online: 'ack',
     type: 'geofence_in',
     time: '14-03-2026 10:21:07',
@@ -138,7 +143,7 @@ t.test('what the platform itself says stays as it is', async (t) => {
     expiration_date: '0000-00-00 00:00:00',
     next_page_url: '/api/get_services?page=2',
   }
-  t.same(scrubbed(said), said)
+  t.same(scrubbed(platformText), platformText)
 })
 
 const radians = Math.PI / 180
@@ -149,7 +154,7 @@ function distance(a: readonly [number, number], b: readonly [number, number]): n
   return 2 * 6371 * Math.asin(Math.sqrt(h))
 }
 
-t.test('distances stay true to 0.1 % while positions do not stay', async (t) => {
+t.test('positions move, distances stay true to 0.1 %', async (t) => {
   const coordinate = (min: number, max: number) =>
     fc.double({ min, max, noNaN: true }).map((v) => Number(v.toFixed(6)) || 1)
   const position = fc.record({ lat: coordinate(-70, 70), lng: coordinate(-180, 180) })
@@ -183,10 +188,10 @@ t.test('scrubbing changes no shape of any fixture and leaves nothing to refuse',
   for (const name of ['acme', 'empty', 'failing', 'heritage', 'oddities']) {
     for (const exchange of (await readFolder(join(fixtures, name))).exchanges) {
       const safe = scrub(exchange)
-      const changed = exchange.answers.flatMap((answer, i) => drift(answer.json, safe.answers[i]?.json))
+      const changed = exchange.responses.flatMap((response, i) => drift(response.json, safe.responses[i]?.json))
       if (changed.length > 0) t.same(changed, [], `${name}/${fileNameOf(exchange)}`)
-      const left = survivors(safe, [hashOf(name)])
-      if (left.length > 0) t.same(left, [], `${name}/${fileNameOf(exchange)}`)
+      const leaks = findLeaks(safe, [hashOf(name)])
+      if (leaks.length > 0) t.same(leaks, [], `${name}/${fileNameOf(exchange)}`)
     }
   }
   t.pass('all fixtures')
@@ -210,11 +215,11 @@ t.test('drift is a field gone or another kind; a new field, an empty list or a n
   ])
 })
 
-/** A recorder before a platform; gives its API base, the folder it records into and what it said. */
+/** A recorder in front of a platform: its API base, the folder it records into and its log. */
 async function recording(t: Test, base: string, update: boolean, by: Scrub = scrub) {
   const folder = join(t.testdir({}), 'account')
   const lines: string[] = []
-  const recorder = buildRecorder({ platform: base, folder, update, scrub: by, say: (line) => lines.push(line) })
+  const recorder = buildRecorder({ platform: base, folder, update, scrub: by, log: (line) => lines.push(line) })
   t.teardown(() => recorder.app.close())
   await recorder.app.listen({ host: '127.0.0.1', port: 0 })
   const port = (recorder.app.server.address() as AddressInfo).port
@@ -223,7 +228,7 @@ async function recording(t: Test, base: string, update: boolean, by: Scrub = scr
 
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-t.test('a recorder passes the platform on unchanged and writes, scrubbed, only when told to', async (t) => {
+t.test('a recorder forwards responses unchanged and writes them, scrubbed, only when told to', async (t) => {
   const body = JSON.stringify([
     { items: [{ id: 5, name: 'Falcon', imei: '356938035643809', email: 'ops@fleet.test' }] },
   ])
@@ -233,8 +238,8 @@ t.test('a recorder passes the platform on unchanged and writes, scrubbed, only w
   for (const update of [false, true]) {
     const one = await recording(t, base, update)
     const query = new URLSearchParams({ lang: 'en', user_api_hash: hash, id: '5' })
-    const answer = await fetch(`${one.base}/get_devices?${query}`)
-    t.equal(await answer.text(), body)
+    const response = await fetch(`${one.base}/get_devices?${query}`)
+    t.equal(await response.text(), body)
     t.match(one.lines, [/get_devices\.id=5\.json: not stored yet/])
     t.same(await filesIn(one.folder), update ? ['account.json', 'get_devices.id=5.json'] : [])
     if (!update) continue
@@ -246,20 +251,20 @@ t.test('a recorder passes the platform on unchanged and writes, scrubbed, only w
   }
 })
 
-t.test('a recorder writes nothing that it could not make safe', async (t) => {
+t.test('an exchange that still holds a leak is not written', async (t) => {
   const { url: base } = await platform(t, (_, response) => {
     response.end(JSON.stringify({ type: Buffer.from('mail ops@fleet.test').toString('base64') }))
   })
   const one = await recording(t, base, true, (exchange) => exchange)
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
   t.same(await filesIn(one.folder), [])
-  t.equal(one.recorder.refused(), 1)
-  t.match(one.lines, [/not written: \$\.answers\[0\]\.json\.type: an e-mail address/])
+  t.equal(one.recorder.rejected(), 1)
+  t.match(one.lines, [/not written: \$\.responses\[0\]\.json\.type: an e-mail address/])
   t.equal(one.lines.length, 1)
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
-  const { url: base, calls: asked } = await platform(t, (_, response) => {
+  const { url: base, calls } = await platform(t, (_, response) => {
     response.writeHead(302, { location: '/login' }).end()
   })
   const one = await recording(t, base, true)
@@ -273,25 +278,25 @@ t.test('a recorder forwards nothing that could change data and follows no redire
     t.equal((await fetch(`${one.base}/${action}?user_api_hash=x`)).status, 405, action)
   }
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`, { method: 'POST' })).status, 405)
-  t.same(asked, [])
-  const answer = await fetch(`${one.base}/get_devices?user_api_hash=x`, { redirect: 'manual' })
-  t.match(answer, { status: 302 })
-  t.equal(asked.length, 1)
-  const [{ answers } = { answers: [] }] = (await readFolder(one.folder)).exchanges
-  t.same(answers, [{ status: 302, headers: { location: '/login' } }])
+  t.same(calls, [])
+  const response = await fetch(`${one.base}/get_devices?user_api_hash=x`, { redirect: 'manual' })
+  t.match(response, { status: 302 })
+  t.equal(calls.length, 1)
+  const [{ responses } = { responses: [] }] = (await readFolder(one.folder)).exchanges
+  t.same(responses, [{ status: 302, headers: { location: '/login' } }])
 })
 
-t.test('a check asks the recorded questions and fails when an answer has lost its shape', async (t) => {
+t.test('a check repeats the recorded requests and fails when a response has lost its shape', async (t) => {
   let now: unknown = { email: 'a@example.com', plan: 'x', days_left: 1 }
-  const { url: base, calls: asked } = await platform(t, (_, response) => void response.end(JSON.stringify(now)))
+  const { url: base, calls } = await platform(t, (_, response) => void response.end(JSON.stringify(now)))
   const acme = await readFolder(join(fixtures, 'acme'))
-  const folder = { ...acme, exchanges: [{ action: 'get_user_data', query: {}, answers: [{ json: now }] }] }
+  const folder = { ...acme, exchanges: [{ action: 'get_user_data', query: {}, responses: [{ json: now }] }] }
   const verdict = async () => {
     const lines: string[] = []
     return { same: await check(base, folder, hash, (line) => lines.push(line)), lines }
   }
   t.same(await verdict(), { same: true, lines: [] })
-  t.equal(new URL(asked[0] ?? '', base).searchParams.get('user_api_hash'), hash)
+  t.equal(new URL(calls[0] ?? '', base).searchParams.get('user_api_hash'), hash)
   now = { email: 'b@example.com', plan: null, days_left: 5, extra: true }
   t.same(await verdict(), { same: true, lines: ['get_user_data.json: $.extra new, is boolean'] })
   now = { email: 5, plan: 'x' }

@@ -1,23 +1,23 @@
-/** Pure: what of a secret is still in an exchange after scrubbing, and where. The last look before anything touches the disk. */
+/** The check before anything is written: whether a scrubbed exchange still holds something secret, and where. */
 import type { Exchange } from './exchange.js'
 
 const credentialKey =
   /pass(word|wd)?$|passwd|token|api_?hash|secret|api_?key$|^ott$|gateway_params|authorization|cookie/i
 
-/** Whether what stands under this key is a credential, whatever it looks like. */
+/** Whether the value of this key is a credential, whatever it looks like. */
 export const isCredentialKey = (key: string): boolean => credentialKey.test(key)
 
 const patterns: [string, RegExp][] = [
   ['a password hash', /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}/],
-  ['an e-mail address that is not at example.com', /[\w.+-]@(?!example\.com(?![\w.-]))[\w-]+\.[\w-]/i],
-  ['15 digits like an IMEI that is not invented', /(?<![\d.])(?!99)\d{15}(?!\d)/],
+  ['an e-mail address outside example.com', /[\w.+-]+@(?!example\.com(?![\w.-]))[\w-]+(\.[\w-]+)+/i],
+  ['15 digits like a real IMEI', /(?<![\d.])(?!99)\d{15}(?!\d)/],
   [
     'a credential in a text',
     /\b(password|passwd|api_hash|token|secret)["']?\s*[=:]\s*["']?(?!scrubbed|null\b)[^\s"',&]{4,}/i,
   ],
 ]
 
-/** The text itself and what it says once percent-encoding and base64 are undone, some levels deep. */
+/** The text itself and its percent-decoded and base64-decoded readings, some levels deep. */
 function readings(text: string, depth = 3): string[] {
   if (depth === 0) return [text]
   const inner: string[] = []
@@ -34,10 +34,10 @@ function readings(text: string, depth = 3): string[] {
 const unescaped = (run: string): string => Buffer.from(run.replaceAll('%', ''), 'hex').toString('latin1')
 
 /**
- * What survived, each as `<JSON path>: <what it looks like>`; never the thing itself. Empty when the exchange may be written.
- * @param hashes credentials seen on the wire: none of six letters or more may stand in the exchange in any spelling.
+ * Every leak as `<JSON path>: <kind>`, never the value itself. Empty when the exchange may be written.
+ * @param hashes credentials seen on the wire; those of six letters or more must not occur in any encoding.
  */
-export function survivors(exchange: Exchange, hashes: Iterable<string> = []): string[] {
+export function findLeaks(exchange: Exchange, hashes: Iterable<string> = []): string[] {
   const spellings = [...hashes]
     .filter((hash) => hash.length >= 6)
     .flatMap((hash) => [hash, Buffer.from(hash).toString('hex')])
