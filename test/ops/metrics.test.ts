@@ -166,7 +166,13 @@ const namesIn = (expression: string): string[] =>
 t.test('dashboard and alerts ask for metrics and labels that exist', async (t) => {
   const metrics = new Metrics()
   const budget = new ByteBudget({ maxBytes: 1, maxBytesPerOwner: 1 })
-  metrics.watch({ cacheBytes: () => 0, workerBytes: () => 0, entries: { accounts: () => 3 }, isStoreUp: () => true, budget })
+  metrics.watch({
+    cacheBytes: () => 0,
+    workerBytes: () => 0,
+    entries: { accounts: () => 3 },
+    isStoreUp: () => true,
+    budget,
+  })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const read = (name: string): string => readFileSync(new URL(`../../src/ops/${name}`, import.meta.url), 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
