@@ -1,21 +1,21 @@
-/** The table of error codes, and what a caller is told of any failure. Knows no route. */
+/** The error table, and the error response for whatever is thrown. */
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './platform/errors.js'
 import { StoreUnavailable } from './store/store.js'
 
-/** Code, status, default sentence: everything a caller can be told (spec.md, Errors, and the codes beyond it). */
+/** Code, status and default message of every error response (spec.md, Errors, and the additional codes). */
 export const errorTable = {
-  invalid_request: [400, 'The request cannot be understood.'],
+  invalid_request: [400, 'The request is invalid.'],
   unauthorized: [401, 'Send a credential in the header "Authorization: Bearer <credential>".'],
   invalid_token: [401, 'The credential is wrong, revoked or expired, or its account is deactivated.'],
-  forbidden: [403, 'The account lacks the permission for this on the tracking platform.'],
+  forbidden: [403, 'The account has no permission for this on the tracking platform.'],
   not_found: [404, 'There is no such resource.'],
   no_location: [404, 'The device has no recorded position.'],
-  method_not_allowed: [405, 'This path does not answer that method.'],
-  too_many_keys: [409, 'The account holds as many active API keys as it may. Revoke one first.'],
+  method_not_allowed: [405, 'This path does not support this method.'],
+  too_many_keys: [409, 'The account has the maximum number of active API keys. Revoke one first.'],
   payload_too_large: [413, 'The request body is larger than 16 KiB.'],
-  uri_too_long: [414, 'The request address is too long.'],
+  uri_too_long: [414, 'The request URL is too long.'],
   unsupported_media_type: [415, 'Send the body as application/json.'],
-  rate_limit_exceeded: [429, 'Too many requests. Wait as many seconds as Retry-After says, then slow down.'],
+  rate_limit_exceeded: [429, 'Too many requests. Wait the number of seconds in Retry-After, then send fewer requests.'],
   headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong inside the gateway.'],
   gateway_error: [503, 'The tracking platform cannot be reached at the moment. Try again shortly.'],
@@ -24,9 +24,9 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 export interface ApiErrorOptions {
-  /** For the caller; never holds a text of the platform. */
+  /** Never contains text of the platform. */
   message?: string
-  /** The parameter or body field a 400 is about. */
+  /** The parameter or body field that a 400 is about. */
   param?: string
   /** Seconds, for `Retry-After`. */
   retryAfterS?: number
@@ -34,7 +34,7 @@ export interface ApiErrorOptions {
   cause?: unknown
 }
 
-/** A failure as the caller sees it: one row of the table. */
+/** An error response: one row of the table. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode
@@ -57,14 +57,14 @@ export interface ErrorBody {
   param?: string
 }
 
-/** The body of an error; a 429 is exactly `error` and `message` (spec.md, Errors). @param docsUrl the page with the anchors. */
+/** A 429 has exactly `error` and `message` (spec.md, Errors). @param docsUrl the page with the error codes. */
 export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
   const { code, message, param } = error
   if (code === 'rate_limit_exceeded') return { error: code, message }
   return { error: code, message, docs: `${docsUrl}#error-${code}`, ...(param === undefined ? {} : { param }) }
 }
 
-/** Headers that belong to a code (RFC 9110 10.2.3, RFC 6750 3). */
+/** The headers of an error response (RFC 9110 10.2.3, RFC 6750 3). */
 export function errorHeaders({ code, retryAfterS }: ApiError): Record<string, string> {
   return {
     ...(code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
@@ -73,36 +73,35 @@ export function errorHeaders({ code, retryAfterS }: ApiError): Record<string, st
   }
 }
 
-/** Fastify's own failures by their code; what is not here and has no 4xx status is a bug of ours. */
+/** Errors of Fastify by code. Any other error without a 4xx status is a bug of the gateway. */
 const fastifyCodes: Record<string, [ErrorCode, string?]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty where JSON is announced.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty, but Content-Type is JSON.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
-  FST_ERR_HANDLER_TIMEOUT: ['gateway_error'],
-  FST_ERR_BAD_URL: ['invalid_request', 'The request address is malformed.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The request URL is malformed.'],
 }
 
-/** One finding of the body's validation. */
-interface Invalid {
+/** A validation error of the body. */
+interface ValidationError {
   instancePath?: string
   params?: Record<string, unknown>
   message?: string
 }
 
-interface FastifyFailure {
+interface FastifyError {
   code?: unknown
   statusCode?: unknown
-  validation?: Invalid[]
+  validation?: ValidationError[]
 }
 
-/** What the caller is told of anything that was thrown. */
+/** The error response for anything thrown. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof PlatformRefused) return new ApiError('invalid_token', { cause: error })
   if (error instanceof PlatformForbidden) {
-    return new ApiError('forbidden', { cause: error, message: forbiddenText(error.action) })
+    return new ApiError('forbidden', { cause: error, message: forbiddenMessage(error.action) })
   }
   if (error instanceof PlatformUnavailable) {
     const { retryAfterS } = error
@@ -116,11 +115,11 @@ export function toApiError(error: unknown): ApiError {
 }
 
 function fromFastify(error: unknown): ApiError {
-  const { code, statusCode, validation } = (typeof error === 'object' && error !== null ? error : {}) as FastifyFailure
+  const { code, statusCode, validation } = (typeof error === 'object' && error !== null ? error : {}) as FastifyError
   const known = typeof code === 'string' ? fastifyCodes[code] : undefined
   if (known) {
-    const [ours, message] = known
-    return new ApiError(ours, { cause: error, ...(message === undefined ? {} : { message }) })
+    const [ownCode, message] = known
+    return new ApiError(ownCode, { cause: error, ...(message === undefined ? {} : { message }) })
   }
   const invalid = validation?.[0]
   if (invalid) return new ApiError('invalid_request', { ...invalidBody(invalid), cause: error })
@@ -130,7 +129,7 @@ function fromFastify(error: unknown): ApiError {
   return new ApiError('internal_error', { cause: error })
 }
 
-function invalidBody({ instancePath = '', params, message = 'is not valid' }: Invalid): ApiErrorOptions {
+function invalidBody({ instancePath = '', params, message = 'is not valid' }: ValidationError): ApiErrorOptions {
   const field = instancePath.split('/')[1]
   if (field) return { param: field, message: `${field} ${message}.` }
   const [missing] = [params?.requiredProperties].flat()
@@ -138,7 +137,7 @@ function invalidBody({ instancePath = '', params, message = 'is not valid' }: In
   return { message: `The body ${message}.` }
 }
 
-/** Platform actions in the words of our resources, for the sentence of a 403. */
+/** Platform actions as resources, for the message of a 403. */
 const resourceOfAction: Record<string, string> = {
   get_devices: 'devices',
   get_geofences: 'geofences',
@@ -150,5 +149,5 @@ const resourceOfAction: Record<string, string> = {
   get_user_drivers: 'drivers',
 }
 
-const forbiddenText = (action: string): string =>
+const forbiddenMessage = (action: string): string =>
   `The account has no permission to read ${resourceOfAction[action] ?? 'this'} on the tracking platform.`

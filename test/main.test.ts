@@ -13,7 +13,7 @@ const demo = { authorization: 'Bearer demo' }
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** A balancer that knows nothing but TCP and `/ready`: each new connection goes to the next instance that is ready. */
+/** A TCP load balancer that polls `/ready`: each new connection goes to the next ready instance. */
 async function balancer(t: Test, instances: GatewayProcess[]) {
   const ready = new Set<GatewayProcess>()
   let turn = 0
@@ -50,14 +50,14 @@ t.test('a rolling restart of three instances under load loses no request', async
   const { url, ready } = await balancer(t, instances)
   const agent = new Agent({ keepAlive: true, maxSockets: 6 })
   t.teardown(() => agent.destroy())
-  const counts = { answered: 0, lost: [] as string[] }
+  const counts = { served: 0, lost: [] as string[] }
   let isRunning = true
   const one = async (options: { agent?: Agent }): Promise<void> => {
     try {
-      const asked = httpGet(`${url}/v1/devices?limit=5`, { ...options, headers: demo })
-      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      const sent = httpGet(`${url}/v1/devices?limit=5`, { ...options, headers: demo })
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
       await once(response.resume(), 'end')
-      if (response.statusCode === 200) counts.answered += 1
+      if (response.statusCode === 200) counts.served += 1
       else counts.lost.push(`status ${response.statusCode}`)
     } catch (error) {
       counts.lost.push(String(error))
@@ -82,7 +82,7 @@ t.test('a rolling restart of three instances under load loses no request', async
   isRunning = false
   await Promise.all(callers)
   t.same(counts.lost, [])
-  t.ok(counts.answered > 500, `${counts.answered} answered`)
+  t.ok(counts.served > 500, `${counts.served} served`)
 })
 
 /** One GET over an agent, with its body read. */
@@ -107,21 +107,21 @@ t.test(
     const authorization = `Bearer ${someHash}`
     const before = await get(agent, `${child.url}/v1/me`, authorization)
     t.equal(before.headers.connection, 'keep-alive')
-    const underWay = fetch(`${child.url}/v1/geofences`, { headers: { authorization } })
+    const inFlight = fetch(`${child.url}/v1/geofences`, { headers: { authorization } })
     while (!held) await pause(20)
 
     child.signal('SIGTERM')
     while ((await statusOf(`${child.opsUrl}/ready`)) !== 503) await pause(20)
     const after = await get(agent, `${child.url}/v1/me`, authorization)
-    t.equal(after.statusCode, 200, 'a connection that is open goes on being answered')
-    t.equal(after.headers.connection, 'close', 'and is asked to leave')
-    t.equal(await statusOf(`${child.url}/health`), 200, 'a new connection is answered, too')
+    t.equal(after.statusCode, 200, 'an open connection is still served')
+    t.equal(after.headers.connection, 'close', 'and told to close')
+    t.equal(await statusOf(`${child.url}/health`), 200, 'a new connection is served, too')
     // Until the listener is gone: only the request under way keeps the process.
     while (await statusOf(`${child.url}/health`).catch(() => undefined)) await pause(100)
     held()
-    const answer = await underWay
-    t.equal(answer.status, 200)
-    t.equal(answer.headers.get('connection'), 'close')
+    const response = await inFlight
+    t.equal(response.status, 200)
+    t.equal(response.headers.get('connection'), 'close')
     t.equal(await child.exited, 0)
   },
 )
@@ -133,8 +133,8 @@ t.test('a second signal ends a process at once', async (t) => {
   while (calls.length === 0) await pause(20)
   child.signal('SIGTERM')
   while ((await statusOf(`${child.opsUrl}/ready`)) !== 503) await pause(20)
-  const asked = performance.now()
+  const signalled = performance.now()
   child.signal('SIGTERM')
   t.equal(await child.exited, 1)
-  t.ok(performance.now() - asked < 2_000, 'without waiting for anybody')
+  t.ok(performance.now() - signalled < 2_000, 'without waiting for requests in flight')
 })

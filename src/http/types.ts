@@ -1,4 +1,4 @@
-/** The types a route sees, and the schema of the error body. Knows no resource. */
+/** The types of the app and its requests, and the schema of an error body. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import { Type } from 'typebox'

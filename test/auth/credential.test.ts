@@ -1,4 +1,4 @@
-/** What a credential is taken for, what stands for it where it must not show, and that only the key opens what was sealed under it. */
+/** Credentials: their kinds, their fingerprints, and sealing. */
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
@@ -21,30 +21,33 @@ function kindOf(header: string | undefined): string {
   return parseCredential(header, DEMO).kind
 }
 
-t.test('a header is read by the rules of HTTP, whatever the case of the scheme and the number of spaces', async (t) => {
-  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
-    for (const gap of [' ', '   ']) {
-      t.match(parseCredential(`${scheme}${gap}abc123`, DEMO), { kind: 'hash' })
+t.test(
+  'a header is parsed by the rules of HTTP, whatever the case of its scheme and the number of spaces',
+  async (t) => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
+      for (const gap of [' ', '   ']) {
+        t.match(parseCredential(`${scheme}${gap}abc123`, DEMO), { kind: 'hash' })
+      }
     }
-  }
-  for (const header of [
-    undefined,
-    '',
-    'Bearer',
-    'Bearer ',
-    'Bearer    ',
-    'abc123',
-    'Basic YTpi',
-    'Bearerabc',
-    'Bearer:abc',
-  ]) {
-    t.equal(kindOf(header), 'none', `${header}`)
-  }
-  const read = parseCredential('Bearer  abc123 ', DEMO)
-  t.equal('secret' in read && read.secret.reveal(), 'abc123')
-})
+    for (const header of [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer    ',
+      'abc123',
+      'Basic YTpi',
+      'Bearerabc',
+      'Bearer:abc',
+    ]) {
+      t.equal(kindOf(header), 'none', `${header}`)
+    }
+    const read = parseCredential('Bearer  abc123 ', DEMO)
+    t.equal('secret' in read && read.secret.reveal(), 'abc123')
+  },
+)
 
-t.test('the longest header takes no time that a caller could use against others', async (t) => {
+t.test('a header of the maximum length is parsed in linear time', async (t) => {
   const started = performance.now()
   for (let n = 0; n < 200; n += 1) t.equal(kindOf(`Bearer x${' '.repeat(15_700)}y`), 'malformed')
   const ms = performance.now() - started
@@ -53,7 +56,7 @@ t.test('the longest header takes no time that a caller could use against others'
   t.match(parseCredential(`Bearer${' '.repeat(15_700)}abc${' '.repeat(300)}`, DEMO), { kind: 'hash' })
 })
 
-t.test('the kind of a credential shows in its form alone', async (t) => {
+t.test('the kind of a credential follows from its form alone', async (t) => {
   t.equal(kindOf(`Bearer gps_live_${hex48}`), 'key')
   t.equal(kindOf(`Bearer ${DEMO}`), 'demo')
   t.equal(kindOf(`Bearer ${DEMO}2`), 'hash')
@@ -63,7 +66,7 @@ t.test('the kind of a credential shows in its form alone', async (t) => {
   t.equal(toCredential('', '').kind, 'none')
 })
 
-t.test('what cannot be a credential is refused without asking anybody', async (t) => {
+t.test('a text that cannot be a credential is malformed', async (t) => {
   const keys = ['', 'abc', hex48.slice(1), `${hex48}0`, hex48.toUpperCase(), `${hex48.slice(1)}g`]
   for (const key of keys) t.equal(kindOf(`Bearer gps_live_${key}`), 'malformed', key)
   for (const text of ['a b', 'a\tb', 'caf\u00e9', 'a\u0000b', 'a\nb', '\u007f', 'x'.repeat(513)]) {
@@ -72,7 +75,7 @@ t.test('what cannot be a credential is refused without asking anybody', async (t
   t.equal(kindOf(`Bearer ${'x'.repeat(512)}`), 'hash')
 })
 
-t.test('any text whatever has a kind, and only visible ASCII is ever taken for a credential', async (t) => {
+t.test('every text has a kind, and only visible ASCII can be a credential', async (t) => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string().map((rest) => `Bearer ${rest}`),
@@ -103,7 +106,7 @@ t.test('a secret cannot be printed by accident', async (t) => {
   t.equal(secret.reveal(), 'dont-show-me')
 })
 
-t.test('a new key has the documented form, is never made twice, and is found by its digest', async (t) => {
+t.test('a new key has the documented form, is unique, and has the digest of its text', async (t) => {
   const made = Array.from({ length: 1000 }, newKey)
   t.equal(new Set(made.map(({ key }) => key.reveal())).size, 1000)
   for (const { key, digest, hint } of made.slice(0, 20)) {
@@ -116,7 +119,7 @@ t.test('a new key has the documented form, is never made twice, and is found by 
   }
 })
 
-t.test('an owner stays the same however the e-mail is written, and another e-mail is another owner', async (t) => {
+t.test('an owner does not depend on the spelling of the e-mail, and another e-mail is another owner', async (t) => {
   t.equal(ownerOf(' Fleet.One@Example.COM '), ownerOf('fleet.one@example.com'))
   t.not(ownerOf('fleet.one@example.com'), ownerOf('fleet.two@example.com'))
   t.match(fingerprint('hash', 'abc'), /^[\w-]{22}$/)
@@ -124,7 +127,7 @@ t.test('an owner stays the same however the e-mail is written, and another e-mai
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
 })
 
-t.test('only the key itself opens what was sealed under it', async (t) => {
+t.test('only the key itself opens its seal', async (t) => {
   const { key } = newKey()
   const hash = new Secret('$2y$10$invented-platform-hash')
   const sealed = seal(hash, key)
@@ -134,7 +137,7 @@ t.test('only the key itself opens what was sealed under it', async (t) => {
   t.notMatch(sealed, 'invented')
 })
 
-t.test('whatever is sealed comes back, and altered in any place it does not', async (t) => {
+t.test('a sealed text is returned as it was, and not at all once any byte is altered', async (t) => {
   const { key } = newKey()
   fc.assert(
     fc.property(

@@ -4,7 +4,7 @@ import { gateway } from '../helper.js'
 import { hasCommonHeaders } from './headers.js'
 import { raw } from './raw.js'
 
-t.test('what is no HTTP gets an error in the documented shape, with every header', async (t) => {
+t.test('a client error gets a documented error with every header', async (t) => {
   const { url } = await gateway(t)
   const close = 'Connection: close\r\n'
   const requests: [name: string, bytes: string, status: number, code: string][] = [
@@ -18,19 +18,19 @@ t.test('what is no HTTP gets an error in the documented shape, with every header
       'invalid_request',
     ],
     [
-      'headers without end',
+      'endless headers',
       `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`,
       431,
       'headers_too_large',
     ],
-    ['an address without end', `GET /${'y'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, 'uri_too_long'],
-    ['an HTTP version nobody speaks', `GET / HTTP/9.9\r\nHost: x\r\n${close}\r\n`, 400, 'invalid_request'],
+    ['an endless target', `GET /${'y'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, 'uri_too_long'],
+    ['an unknown HTTP version', `GET / HTTP/9.9\r\nHost: x\r\n${close}\r\n`, 400, 'invalid_request'],
     ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'method_not_allowed'],
   ]
   for (const [name, bytes, status, code] of requests) {
-    const answer = await raw(url, bytes)
-    t.equal(answer.status, status, name)
-    t.equal(JSON.parse(answer.body || '{}').error, code, name)
-    hasCommonHeaders(t, answer.headers, name)
+    const response = await raw(url, bytes)
+    t.equal(response.status, status, name)
+    t.equal(JSON.parse(response.body || '{}').error, code, name)
+    hasCommonHeaders(t, response.headers, name)
   }
 })

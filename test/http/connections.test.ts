@@ -1,4 +1,4 @@
-/** Pipelined requests: handled one after another, bounded in number, and answered in order whatever comes between them. */
+/** Pipelined requests: handled one at a time, bounded in number, and responded to in order. */
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -26,7 +26,7 @@ async function heldGateway(t: Test) {
 const send = ({ id, response }: { id: string | null; response: ServerResponse }): void =>
   void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
 
-t.test('twenty requests in one packet are handled one after another, in order', async (t) => {
+t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
   const { url, get, held } = await heldGateway(t)
   const ids = Array.from({ length: 20 }, (_, at) => at + 1)
   const last = request('/v1/devices/20', 'Connection: close\r\n')
@@ -44,7 +44,7 @@ t.test('twenty requests in one packet are handled one after another, in order', 
   )
 })
 
-t.test('a client error and a tunnel are answered after the requests before them', async (t) => {
+t.test('the responses to a client error and a tunnel follow those of earlier requests', async (t) => {
   const { url, held } = await heldGateway(t)
   const ends: [bytes: string, status: number][] = [
     ['no HTTP\r\n\r\n', 400],
@@ -63,7 +63,7 @@ t.test('a client error and a tunnel are answered after the requests before them'
   }
 })
 
-t.test('a connection with too many waiting requests is closed, and the others go on', async (t) => {
+t.test('a connection with too many waiting requests is closed, and others are served', async (t) => {
   const { url, get, held, metrics } = await heldGateway(t)
   const text = exchange(url, request('/v1/devices/1') + request('/v1/me').repeat(500))
   await until(async () => /^gateway_connections_cut_total\{reason="pipelining"\} 1$/m.test(await metrics()))
@@ -72,7 +72,7 @@ t.test('a connection with too many waiting requests is closed, and the others go
   for (const one of held) send(one)
 })
 
-t.test('what waited on a connection that its client closes is not handled', async (t) => {
+t.test('requests that wait on a connection are dropped when its client closes it', async (t) => {
   const { url, get, held } = await heldGateway(t)
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   socket.write(request('/v1/devices/1') + request('/v1/devices/2').repeat(10))

@@ -1,4 +1,4 @@
-/** Callers misbehave, or are very many: each is bounded in time and memory, and the others do not notice. */
+/** Misbehaving clients, or very many: each is bounded in time and memory, and the others do not notice. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -12,10 +12,10 @@ import { until } from '../redis.js'
 const demo = { authorization: 'Bearer demo' }
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** With so little room the collector cannot put off its work, so what a process grows by is what it holds. */
+/** With so small a heap, garbage is collected at once, so growth is what the process holds. */
 const smallHeap = { NODE_OPTIONS: '--max-old-space-size=96' }
 
-/** Megabytes of a process that are in memory. */
+/** Resident memory of a process, megabytes. */
 function residentMb({ pid }: GatewayProcess): number {
   const [, kb = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kb) / 1024
@@ -26,7 +26,7 @@ async function openFiles({ opsUrl }: GatewayProcess): Promise<number> {
   return Number(/^process_open_fds (\d+)/m.exec(text)?.[1])
 }
 
-/** Everything a peer sends until it hangs up. */
+/** Everything a peer sends until it closes the connection. */
 async function untilClosed(socket: Socket): Promise<string> {
   let text = ''
   socket.setEncoding('utf8').on('data', (data: string) => {
@@ -44,7 +44,7 @@ const dial = async (url: string): Promise<Socket> => {
 }
 
 t.test(
-  'who sends headers or a body without end, or slowly, or nothing, is let go in the documented shape',
+  'a client that sends headers or a body endlessly, slowly or not at all is disconnected with a documented error',
   async (t) => {
     const { url } = await gatewayProcess(t)
     const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
@@ -104,36 +104,33 @@ async function sendAndReset(url: string, total: number, requests: readonly strin
 const isServing = async ({ url }: GatewayProcess): Promise<boolean> =>
   (await fetch(`${url}/v1/me`, { headers: demo })).status === 200
 
-t.test(
-  'connections that are reset, whatever they sent before, neither end the process nor look like a bug',
-  async (t) => {
-    const child = await gatewayProcess(t)
-    const total = isLong ? 20_000 : 2_000
-    await sendAndReset(child.url, total, ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])
-    t.ok(await isServing(child), `serves after ${total} tunnels`)
-    const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
-    await sendAndReset(child.url, total, [
-      `${get}\r\n`,
-      `${get}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
-      `${get}Expect: a-miracle\r\n\r\n`,
-      'GET /api/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
-      'not HTTP\r\n\r\n',
-      `${get}\r\n`.repeat(20),
-      '',
-    ])
-    t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
-    const ops = [
-      'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
-      'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
-      'not HTTP\r\n\r\n',
-    ]
-    await sendAndReset(child.opsUrl, total / 2, ops)
-    t.match(await (await fetch(`${child.opsUrl}/metrics`)).text(), /^gateway_requests_total/m)
-    t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
-  },
-)
+t.test('connections that are reset, whatever they sent, neither end the process nor look like a bug', async (t) => {
+  const child = await gatewayProcess(t)
+  const total = isLong ? 20_000 : 2_000
+  await sendAndReset(child.url, total, ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])
+  t.ok(await isServing(child), `serves after ${total} tunnels`)
+  const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
+  await sendAndReset(child.url, total, [
+    `${get}\r\n`,
+    `${get}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+    `${get}Expect: a-miracle\r\n\r\n`,
+    'GET /api/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+    'not HTTP\r\n\r\n',
+    `${get}\r\n`.repeat(20),
+    '',
+  ])
+  t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
+  const ops = [
+    'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+    'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
+    'not HTTP\r\n\r\n',
+  ]
+  await sendAndReset(child.opsUrl, total / 2, ops)
+  t.match(await (await fetch(`${child.opsUrl}/metrics`)).text(), /^gateway_requests_total/m)
+  t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
+})
 
-t.test('2,000 connections at once are answered, cost little, and leave nothing behind', async (t) => {
+t.test('2,000 connections at once are served, cost little, and leave nothing behind', async (t) => {
   const child = await gatewayProcess(t, smallHeap)
   const before = residentMb(child)
   const sockets = await Promise.all(Array.from({ length: 2_000 }, () => dial(child.url)))
@@ -143,14 +140,14 @@ t.test('2,000 connections at once are answered, cost little, and leave nothing b
   t.ok(texts.every((text) => text.startsWith('HTTP/1.1 200 ')))
   const started = performance.now()
   t.equal((await fetch(`${child.url}/v1/devices`, { headers: demo })).status, 200)
-  t.ok(performance.now() - started < 3_000, 'one more is answered beside them')
+  t.ok(performance.now() - started < 3_000, 'one more is served beside them')
   const grown = residentMb(child) - before
   t.ok(grown < 150, `${Math.round(grown)} MB for 2,000 connections`)
   for (const socket of sockets) socket.destroy()
   await until(async () => (await openFiles(child)) < 200)
 })
 
-t.test('clients that never read hold little, and not for ever', async (t) => {
+t.test('clients that never read hold little memory, and not forever', async (t) => {
   const { url: platformUrl, hashes } = await sandbox(t, { devices: 500 })
   const child = await gatewayProcess(t, { PLATFORM_URL: platformUrl, POSITION_TTL_MS: '600000', ...smallHeap })
   const [greedy, other] = hashes
@@ -167,9 +164,9 @@ t.test('clients that never read hold little, and not for ever', async (t) => {
   t.equal((await fetch(`${child.url}/v1/devices`, { headers: { authorization: `Bearer ${other}` } })).status, 200)
   const grown = residentMb(child) - before
   t.ok(grown < 150, `${Math.round(grown)} MB`)
-  // Seen from the other side: a peer that reads nothing does not learn that it was let go.
+  // Counted in the gateway: a peer that does not read learns nothing of the end.
   const deadline = performance.now() + 130_000
   while (isLong && (await openFiles(child)) > 100 && performance.now() < deadline) await pause(1_000)
-  if (isLong) t.ok((await openFiles(child)) <= 100, 'let go within two minutes')
+  if (isLong) t.ok((await openFiles(child)) <= 100, 'disconnected within two minutes')
   for (const socket of sockets) socket.destroy()
 })

@@ -76,7 +76,7 @@ t.test('unusual requests that HTTP allows are served', async (t) => {
     ],
     ['an upgrade that is not offered', `${get}Upgrade: websocket\r\nConnection: close, Upgrade\r\n\r\n`, 200],
     ['an expectation that is not met', `${get}Expect: a-miracle\r\n${close}\r\n`, 200],
-    ['a question about the whole server', `OPTIONS * HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404],
+    ['OPTIONS for the whole server', `OPTIONS * HTTP/1.1\r\nHost: x\r\n${close}\r\n`, 404],
   ]
   for (const [name, bytes, status] of requests) {
     const response = await raw(url, bytes)

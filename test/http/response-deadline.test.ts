@@ -1,4 +1,4 @@
-/** What one answer may cost in time: who waits too long for it is told so, and nothing that comes later does any harm. */
+/** The response deadline: a request that waits too long gets a 503, and what arrives later does no harm. */
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { isUnavailable } from '../faults.js'
@@ -7,31 +7,31 @@ import { until } from '../redis.js'
 
 const otherHash = someHash.replace('ab', 'zz')
 const thirdHash = someHash.replace('ab', 'yy')
-const well = answers({})
+const quick = answers({})
 
-t.test('an answer that is not made within 50 seconds is the documented 503, wherever it is stuck', async (t) => {
+t.test('a response that takes longer than 50 seconds is the documented 503, wherever it is stuck', async (t) => {
   const held: ServerResponse[] = []
   const { url } = await platform(t, (request, response) => {
     const isStuck = request.url?.includes('get_geofences') || request.url?.includes(encodeURIComponent(otherHash))
-    if (!isStuck) return well(request, response)
+    if (!isStuck) return quick(request, response)
     held.push(response.writeHead(200, { 'content-type': 'application/json' }))
   })
   const time = new Clock(0)
   const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '600000' }
   const { get, log } = await gateway(t, { ticks: time.now, env })
-  const reading = get('/v1/geofences', someHash)
-  const entering = get('/v1/me', otherHash)
+  const inHandler = get('/v1/geofences', someHash)
+  const inAuthentication = get('/v1/me', otherHash)
   await until(() => held.length === 2)
   time.advance(49_000)
-  t.equal((await get('/v1/me', someHash)).status, 200, 'others are not held up')
+  t.equal((await get('/v1/me', someHash)).status, 200, 'others are not delayed')
   const younger = get('/v1/geofences', thirdHash) // a call of its own
   await until(() => held.length === 3)
   time.advance(1_001)
-  isUnavailable(t, await reading, 'stuck while it reads')
-  isUnavailable(t, await entering, 'stuck before its caller is known')
+  isUnavailable(t, await inHandler, 'in the handler')
+  isUnavailable(t, await inAuthentication, 'in authentication')
   for (const response of held) response.end('{"items":{"geofences":[]}}')
-  t.equal((await younger).status, 200, 'whose time is not up goes on waiting')
+  t.equal((await younger).status, 200, 'a younger request goes on waiting')
   t.equal((await get('/v1/me', someHash)).status, 200)
-  t.equal(log().match(/"status":503/g)?.length, 2, 'each is one request in the log')
+  t.equal(log().match(/"status":503/g)?.length, 2, 'each has one line in the log')
   t.notMatch(log(), /"level":"error"/)
 })

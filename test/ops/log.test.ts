@@ -1,4 +1,4 @@
-/** What the log says of answers, and that it says so of every one when a process ends under load. */
+/** The log: the line of a request, bounded memory, and no lost line when a process ends under load. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
@@ -10,20 +10,20 @@ import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { plainly, program } from '../program.js'
 import { until } from '../redis.js'
 
-/** Asks without end over connections that stay open, each request by an id of its own; the ids that were answered. */
+/** Sends requests over keep-alive connections until stopped, each with its own id; collects the ids of those that got a response. */
 function load(t: Test, { url }: GatewayProcess) {
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
-  const answered = new Set<string>()
-  let isOver = false
+  const received = new Set<string>()
+  let isStopped = false
   const lane = async (name: number): Promise<void> => {
-    for (let n = 0; !isOver; n += 1) {
+    for (let n = 0; !isStopped; n += 1) {
       const id = `lane-${name}.${n}`
       try {
-        const asked = httpGet(`${url}/health`, { agent, headers: { 'x-request-id': id } })
-        const [response] = (await once(asked, 'response')) as [IncomingMessage]
+        const sent = httpGet(`${url}/health`, { agent, headers: { 'x-request-id': id } })
+        const [response] = (await once(sent, 'response')) as [IncomingMessage]
         await once(response.resume(), 'end')
-        answered.add(id)
+        received.add(id)
       } catch {
         await pause(1)
       }
@@ -31,15 +31,15 @@ function load(t: Test, { url }: GatewayProcess) {
   }
   const lanes = Promise.all(Array.from({ length: 16 }, (_, name) => lane(name)))
   return {
-    answered,
+    received,
     stop: async () => {
-      isOver = true
+      isStopped = true
       await lanes
     },
   }
 }
 
-/** The ids of the requests that a log tells of. @throws when one of its lines is broken. */
+/** The ids of the requests in a log. @throws if a line is not JSON. */
 function logged(log: string): Set<string> {
   const lines = log.trim().split('\n')
   return new Set(lines.map((line) => JSON.parse(line)).flatMap(({ msg, reqId }) => (msg === 'request' ? [reqId] : [])))
@@ -47,14 +47,14 @@ function logged(log: string): Set<string> {
 
 /** Ends a process under load by `end`; @returns its exit code. */
 async function endsUnderLoad(t: Test, child: GatewayProcess, end: () => Promise<void>): Promise<number | null> {
-  const { answered, stop } = load(t, child)
-  await until(() => answered.size >= 1_000)
+  const { received, stop } = load(t, child)
+  await until(() => received.size >= 1_000)
   await end()
   const code = await child.exited
   await stop()
   const lines = logged(child.log)
-  const missing = [...answered].filter((id) => !lines.has(id))
-  t.same(missing, [], `of ${answered.size} answers`)
+  const missing = [...received].filter((id) => !lines.has(id))
+  t.same(missing, [], `of ${received.size} responses`)
   return code
 }
 
@@ -65,7 +65,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-t.test('a process that a second signal ends amid the answers it still gives loses no line of its log', async (t) => {
+t.test('a process that a second signal ends under load loses no line of its log', async (t) => {
   const child = await gatewayProcess(t)
   const end = async (): Promise<void> => {
     child.signal('SIGTERM')
@@ -75,7 +75,7 @@ t.test('a process that a second signal ends amid the answers it still gives lose
   t.equal(await endsUnderLoad(t, child, end), 1)
 })
 
-t.test('a log that nobody reads takes bounded memory, and what is dropped is counted', async (t) => {
+t.test('a log without a reader takes bounded memory, and dropped lines are counted', async (t) => {
   const dir = t.testdir({
     'flood.mjs': `
       const { createLogger } = await import(process.argv[2])
@@ -101,7 +101,7 @@ function written(level: string) {
   return { lines, logger: createLogger(level, { destination: { write: (line: string) => void lines.push(line) } }) }
 }
 
-t.test('the line of an answer is one line of JSON, whatever stands in it', async (t) => {
+t.test('the line of a request is one line of JSON, whatever text it contains', async (t) => {
   const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
   for (const text of odd) {
     const { lines, logger } = written('info')
@@ -116,7 +116,7 @@ t.test('the line of an answer is one line of JSON, whatever stands in it', async
   }
 })
 
-t.test('the line of an answer leaves out what nobody knows, and is not written below its level', async (t) => {
+t.test('the line of a request leaves out undefined fields, and is not written below its level', async (t) => {
   const refused = {
     reqId: 'r',
     method: 'GET',

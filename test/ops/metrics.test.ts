@@ -1,4 +1,4 @@
-/** What an operator sees: counts that are true, labels that never grow, a dashboard and alerts that name metrics there are. */
+/** Metrics: true counts, bounded labels, and a dashboard and alerts that use existing metrics. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -18,7 +18,7 @@ const countOf = (text: string, series: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(series.length + 1))
 }
 
-t.test('more accounts, keys, devices and unknown paths make no more series', async (t) => {
+t.test('more accounts, keys, devices and unknown paths add no series', async (t) => {
   const { url, accounts } = await sandbox(t)
   const { get, metrics } = await gateway(t, { env: { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '100' } })
   const visit = async (hash: string, id: number, tag: string): Promise<void> => {
@@ -55,7 +55,7 @@ t.test('more accounts, keys, devices and unknown paths make no more series', asy
   }
 })
 
-t.test('requests, calls, lookups and counts are told as they were', async (t) => {
+t.test('requests, calls, lookups and limiter counts are counted as they happened', async (t) => {
   const { url } = await platform(t, answers({ get_devices: [], get_alerts: '<html>' }))
   const { get, metrics } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '4' } })
   await get('/v1/devices', someHash)
@@ -85,7 +85,7 @@ t.test('requests, calls, lookups and counts are told as they were', async (t) =>
   t.match(text, /^process_resident_memory_bytes /m)
 })
 
-t.test('a duration falls into the bucket of its bound, and a scrape changes nothing', async (t) => {
+t.test('a duration falls into its bucket, and a scrape changes nothing', async (t) => {
   const metrics = new Metrics()
   const request = { method: 'GET', route: '/one', status: 200 }
   const scraped = async (): Promise<string> => (await metrics.text()).body
@@ -152,7 +152,7 @@ t.test('a change of the platform is seen: rows that cannot be read, words nobody
   t.equal(log().split('"hovering"').length, 2, 'the log names it once')
 })
 
-t.test('the sandbox uses no word the gateway does not know', async (t) => {
+t.test('the sandbox sends no unknown value', async (t) => {
   const { get, metrics } = await gateway(t)
   for (const path of ['devices', 'events?limit=200', 'alerts', 'geofences', 'services'])
     await get(`/v1/${path}`, 'demo')
@@ -163,7 +163,7 @@ t.test('the sandbox uses no word the gateway does not know', async (t) => {
 const namesIn = (expression: string): string[] =>
   (expression.match(/\b(?:gateway|nodejs|process)_[a-z0-9_]+/g) ?? []).map((name) => name.replace(/_(bucket|sum)$/, ''))
 
-t.test('dashboard and alerts ask for metrics and labels that exist', async (t) => {
+t.test('dashboard and alerts use existing metrics, and every metric is on the dashboard or in an alert', async (t) => {
   const metrics = new Metrics()
   const budget = new ByteBudget({ maxBytes: 1, maxBytesPerOwner: 1 })
   metrics.watch({
