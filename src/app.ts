@@ -150,9 +150,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
         platformState = meanings[report.outcome].platform ?? platformState
         metrics.called(realm, report)
       },
-      onBreaker: (state) => {
-        logger.warn({ realm, state }, 'breaker')
-        metrics.breaker(realm, state)
+      onBreaker: ({ action, state, worst }) => {
+        logger.warn({ realm, action, state }, 'circuit breaker')
+        metrics.breaker(realm, worst)
       },
     })
     platforms.push(platform)
