@@ -1,19 +1,16 @@
-/** The wiring, in the order a request meets it; the only file that knows every other. */
+/** The wiring, in the order in which a request meets it; the only file that imports from every folder. */
 import { getHeapStatistics } from 'node:v8'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
 import { AccountCache } from './auth/account-cache.js'
 import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
 import { DeviceCache } from './devices/device-cache.js'
-import { Connections } from './http/connections.js'
-import { type EdgesNeeds, edgeOptions, installEdges, methodGuard } from './http/error-handler.js'
-import { installGuards } from './http/server-limits.js'
+import { createApp } from './http/create-app.js'
+import { methodNotAllowed } from './http/method-not-allowed.js'
+import { shedOverload } from './http/overload.js'
 import type { App } from './http/types.js'
-import { installWriteBudget } from './http/write-budget.js'
-import { ByteBudget, type ByteBudgetOptions } from './lib/byte-budget.js'
+import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { UnknownValues } from './ops/unknown-values.js'
@@ -38,14 +35,14 @@ import { services } from './routes/services.js'
 import { observed } from './store/observed.js'
 import type { Store } from './store/store.js'
 
-/** The API's version (spec.md, Versioning). */
+/** The version of the interface (spec.md, Versioning). */
 const version = '1.0.0'
 
 export interface Deps {
   logger: Log
   /** Epoch milliseconds. */
   clock: () => number
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds that never go back. */
   ticks: () => number
   /** Stays open when the app closes. */
   store: Store
@@ -54,71 +51,76 @@ export interface Deps {
   metrics: Metrics
   /** Sends device list and history requests; stays open when the app closes. */
   worker: WorkerClient
-  /** Once true, every answer asks its caller to connect anew, elsewhere. */
+  /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
 }
 
-/** The gateway as a value. @throws when neither a platform nor a sandbox is given. */
+/** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = observed(deps.store, metrics.stored)
-  const budget = new ByteBudget(bytesInFlight(getHeapStatistics().heap_size_limit))
+  const store = observed(deps.store, metrics.observeStoreCall)
+  // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
+  const maxBytes = getHeapStatistics().heap_size_limit / 4
+  const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
+  const { limits, counters } = openLimits(config, { ...deps, store })
   const parts = openParts(config, deps, budget)
-  const connections = new Connections(metrics.cut)
-  const needs: EdgesNeeds = {
-    limits: () => limits,
-    docsUrl: `${config.publicUrl}/docs`,
-    log: logger,
-    connections,
-    onRefused: (account) => {
-      parts.deviceCache.delete(account)
-      parts.accounts.delete(account)
+  const { accounts, demo, deviceCache } = parts
+  const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
+  metrics.watch({
+    cacheBytes: () => deviceCache.bytes,
+    workerBytes: () => deps.worker.usedBytes,
+    entries: {
+      accounts: () => accounts.size,
+      keys: () => authenticator.cachedKeys,
+      rate_limit_windows: () => counters.localWindows,
     },
-    onAnswered: metrics.answered,
-    isDraining,
-  }
-  const app: App = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: config.trustProxy,
-    ...edgeOptions(needs),
-  }).withTypeProvider<TypeBoxTypeProvider>()
-  app.removeContentTypeParser('text/plain')
-  app.addHook('onClose', () => parts.close())
-  app.decorateRequest('account')
-  app.decorateRequest('caller')
-  const limits = openLimits(config, { ...deps, store })
-  const authenticator = new Authenticator({
-    accounts: parts.accounts,
-    demo: parts.demo,
-    keys: store.keys,
-    limits,
-    clock,
+    isStoreUp: () => store.up(),
+    budget,
   })
-  metrics.watch(parts.deviceCache, () => store.up(), budget)
 
-  installEdges(app, needs)
-  installWriteBudget(app, { budget, connections, ticks })
-  const shed = installGuards(app, { onShed: metrics.shed, ticks })
-  const guardMethods = methodGuard(app, limits)
+  const app = createApp({
+    log: logger,
+    limits,
+    budget,
+    docsUrl: `${config.publicUrl}/docs`,
+    trustProxy: config.trustProxy,
+    ticks,
+    isDraining,
+    observeRequest: metrics.observeRequest,
+    onCut: metrics.countCut,
+    onRefused: (account) => {
+      deviceCache.delete(account)
+      accounts.delete(account)
+    },
+  })
+  app.addHook('onClose', () => parts.close())
+  const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, authenticator, shed }), {
+  await app.register((api) => serve(api, { config, store, clock, ticks, metrics, parts, limits, authenticator }), {
     prefix: '/api',
   })
-  guardMethods()
+  addMethodNotAllowed()
   return app
 }
 
-/**
- * Responses may take a quarter of the heap: while one is made, its objects take several times its own size. No account takes more than
- * half of that, so two are needed to fill it.
- */
-function bytesInFlight(heapBytes: number): ByteBudgetOptions {
-  const maxBytes = Math.floor(heapBytes / 4)
-  return { maxBytes, maxBytesPerOwner: Math.floor(maxBytes / 2) }
+/** The request limits, counted in the shared store if there is one. */
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
+  const counters = new FailoverCounters({
+    shared: store.counters,
+    up: () => store.up(),
+    clock,
+    onCounted: metrics.countLimited,
+    onShared: (available, err) =>
+      available
+        ? logger.info('counting requests in Redis again')
+        : logger.warn({ err }, 'Redis away: counting requests in process'),
+  })
+  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
+  return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
 }
 
-/** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
+type PlatformState = 'up' | 'down' | 'unknown'
+
 interface Parts {
   accounts: AccountCache
   demo: AuthenticatorOptions['demo']
@@ -128,91 +130,76 @@ interface Parts {
   close: () => Promise<unknown>
 }
 
+/** The platforms, the caches in front of them, and what they report. */
 function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
+  const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
-    metrics.skipped(action, rows)
+    metrics.countSkipped(action, rows)
   }
   const unknownValues = new UnknownValues({
-    onUnknown: metrics.unknownWord,
+    onUnknown: metrics.countUnknownValue,
     onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   let platformState: PlatformState = 'unknown'
   const platforms: Platform[] = []
-  const accountsAt = (url: string, realm: Realm): AccountCache => {
-    metrics.breaker(realm, 'closed')
+  const openAccounts = (url: string, realm: Realm): AccountCache => {
+    metrics.setBreakerState(realm, 'closed')
     const platform = new Platform({
       url,
-      timeoutMs: config.platformTimeoutMs,
+      timeoutMs,
       worker,
       budget,
       onCall: (report) => {
         platformState = meanings[report.outcome].platform ?? platformState
-        metrics.called(realm, report)
+        metrics.observeCall(realm, report)
       },
       onBreaker: ({ action, state, worst }) => {
         logger.warn({ realm, action, state }, 'circuit breaker')
-        metrics.breaker(realm, worst)
+        metrics.setBreakerState(realm, worst)
       },
     })
     platforms.push(platform)
-    return new AccountCache({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
+    return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped })
   }
-  const url = config.platformUrl ?? sandbox?.url
+  const url = platformUrl ?? sandbox?.url
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
-  const accounts = accountsAt(url, 'platform')
-  const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const deviceCache = new DeviceCache({
-    ttlMs: config.positionTtlMs,
-    maxBytes: config.cacheMaxBytes,
-    clock,
-    onSkipped: (rows) => onSkipped('get_devices', rows),
-    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
-    onLookup: metrics.looked,
-    onEvicted: metrics.evicted,
-  })
+  const accounts = openAccounts(url, 'platform')
+  const demoAccounts = sandbox && platformUrl !== undefined ? openAccounts(sandbox.url, 'sandbox') : accounts
+  const hasDemo = sandbox && demoToken !== undefined
   return {
     accounts,
-    demo:
-      sandbox && config.demoToken !== undefined
-        ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
-        : undefined,
-    deviceCache,
+    demo: hasDemo ? { token: demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) } : undefined,
+    deviceCache: new DeviceCache({
+      ttlMs: config.positionTtlMs,
+      maxBytes: config.cacheMaxBytes,
+      clock,
+      onSkipped: (rows) => onSkipped('get_devices', rows),
+      onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+      onLookup: metrics.countLookup,
+      onEvicted: metrics.countEviction,
+    }),
     translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => platformState,
     close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
 }
 
-/** The request limits, counted in the shared store where there is one. */
-function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
-  const counters = new FailoverCounters({
-    shared: store.counters,
-    up: () => store.up(),
-    clock,
-    onCounted: metrics.counted,
-    onShared: (available, err) =>
-      available
-        ? logger.info('counting requests in Redis again')
-        : logger.warn({ err }, 'Redis away: counting requests in process'),
-  })
-  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
-  return new Limits({ counters, max, windowMs, onShared: () => metrics.counted('shared') })
-}
-
 interface Served {
   config: Config
   store: Store
   clock: () => number
+  ticks: () => number
+  metrics: Metrics
   parts: Parts
   limits: Limits
   authenticator: Authenticator
-  shed: onRequestHookHandler
 }
 
-/** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, authenticator, shed }: Served): Promise<void> {
-  const { deviceCache, translate, platformState } = parts
+/** The routes, each behind the hook that counts its requests. */
+async function serve(api: App, served: Served): Promise<void> {
+  const { config, store, clock, ticks, metrics, parts, limits, authenticator } = served
+  const { deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -221,26 +208,24 @@ async function serve(api: App, { config, store, clock, parts, limits, authentica
     open.addHook('onRequest', countAddress(limits))
     reference(open, config, version)
   })
-  const v1 = { prefix: '/v1' }
-  await api.register(async (behindCredential: App) => {
-    behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: parts.demo?.token, clock }))
-    devices(behindCredential, { deviceCache })
-    geofences(behindCredential, { translate })
-    events(behindCredential, { deviceCache, translate })
-    history(behindCredential, { deviceCache })
-    alerts(behindCredential, { deviceCache, translate })
-    services(behindCredential, { deviceCache, translate, clock })
-    drivers(behindCredential, { deviceCache, translate })
-    me(behindCredential)
-    keys(behindCredential, { keys: store.keys, clock })
-  }, v1)
-  await api.register(async (open: App) => {
-    open.addHook('onRequest', shed)
-    open.addHook('onRequest', countAddress(limits))
-    const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, limits, authenticator })
-  }, v1)
+  const v1 = async (v1: App): Promise<void> => {
+    await shedOverload(v1, metrics.countShed, ticks)
+    await v1.register(async (behindCredential: App) => {
+      behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
+      devices(behindCredential, { deviceCache })
+      geofences(behindCredential, { translate })
+      events(behindCredential, { deviceCache, translate })
+      history(behindCredential, { deviceCache })
+      alerts(behindCredential, { deviceCache, translate })
+      services(behindCredential, { deviceCache, translate, clock })
+      drivers(behindCredential, { deviceCache, translate })
+      me(behindCredential)
+      keys(behindCredential, { keys: store.keys, clock })
+    })
+    await v1.register(async (open: App) => {
+      open.addHook('onRequest', countAddress(limits))
+      keyCreation(open, { keys: store.keys, clock, maxKeys: config.maxKeysPerAccount, limits, authenticator })
+    })
+  }
+  await api.register(v1, { prefix: '/v1' })
 }
-
-type PlatformState = 'up' | 'down' | 'unknown'

@@ -46,6 +46,11 @@ export class AccountCache {
     })
   }
 
+  /** Entries, for the metrics. */
+  get size(): number {
+    return this.#cache.size
+  }
+
   /** Whether the hash was valid when it was last validated, however long ago. */
   has(hash: Secret): boolean {
     return this.#cache.peek(hash.digest, { allowStale: true }) !== undefined

@@ -50,6 +50,11 @@ export class Authenticator {
     this.#options = options
   }
 
+  /** Entries of the caches, for the metrics. */
+  get cachedKeys(): number {
+    return this.#refusedKeys.size + this.#unsealed.size
+  }
+
   /**
    * Counts a request on its credential and finds the account.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.

@@ -1,4 +1,4 @@
-/** Responses to client errors: written to the socket by hand, as Node parses no request to respond to. */
+/** Responses to client errors. Ours, because Fastify has no request to respond to: they are written to the socket by hand. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -31,36 +31,43 @@ function toApiError({ code, rawPacket }: ParserError): ApiError {
 
 export interface ClientErrorOptions {
   connections: Connections
-  limits: () => Limits
+  limits: Limits
+  /** The page with the error codes. */
   docsUrl: string
   /** Called with the status of every response. */
   onResponse: (status: number) => void
 }
 
-/** Responds to what the parser rejects, or to a method without a path (`CONNECT`), after all earlier requests of the connection. */
-export function clientErrorResponder({ connections, limits, docsUrl, onResponse }: ClientErrorOptions) {
+export interface ClientErrorResponder {
+  onClientError: (error: ParserError, socket: Socket) => void
+  onConnect: (socket: Socket) => void
+}
+
+/** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
+export function clientErrorResponder(options: ClientErrorOptions): ClientErrorResponder {
   const respond = async (error: ApiError, socket: Socket): Promise<void> => {
     try {
-      await connections.idle(socket)
-      if (!socket.writable) return void socket.destroy()
-      onResponse(await write(error, socket, limits(), docsUrl))
+      await options.connections.idle(socket)
+      if (socket.writable) await write(error, socket, options)
+      else socket.destroy()
     } catch {
       socket.destroy()
     }
   }
   return {
-    onClientError: (error: ParserError, socket: Socket): void => {
+    onClientError: (error, socket) => {
       if (error.code === 'ECONNRESET') socket.destroy()
       else void respond(toApiError(error), socket)
     },
-    onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket),
+    onConnect: (socket) => void respond(new ApiError('method_not_allowed'), socket),
   }
 }
 
-/** Counts the request on the client's address, sends the error in the documented shape and closes the connection. @returns the status. */
-async function write(error: ApiError, socket: Socket, limits: Limits, docsUrl: string): Promise<number> {
+/** Counts the request on the client's address, sends the error in the documented shape and closes the connection. */
+async function write(error: ApiError, socket: Socket, { limits, docsUrl, onResponse }: ClientErrorOptions) {
   const usage = await limits.count(addressName(socket.remoteAddress))
   const sent = limitError(usage) ?? error
+  const { statusCode: status } = sent
   const body = JSON.stringify(errorBody(sent, docsUrl))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -74,7 +81,6 @@ async function write(error: ApiError, socket: Socket, limits: Limits, docsUrl: s
     ...errorHeaders(sent),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const status = sent.statusCode
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
-  return status
+  onResponse(status)
 }

@@ -1,6 +1,7 @@
 /** Client connections: the requests of each are handled one at a time, in the order in which they arrive (RFC 9112 9.3.2). */
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
 
 /** Pipelined requests that may wait on one connection. */
@@ -17,11 +18,13 @@ export interface Connection {
   readonly pending: ServerResponse[]
   /** Callbacks of `idle`. */
   readonly waiters: (() => void)[]
-  /** The bytes of the response that the client is reading. */
+  /** The reply to the request in progress, for the response deadline. */
+  reply: { reply: FastifyReply; since: number } | undefined
+  /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
 }
 
-/** Whether nothing is left to wait for: the response to a request whose body never arrives is not worth it. */
+/** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
 
@@ -41,7 +44,7 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const connection: Connection = { socket, pending: [], waiters: [], unread: undefined }
+    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -102,6 +105,7 @@ export class Connections {
     const { socket, pending } = connection
     connection.unread?.reservation.release()
     connection.unread = undefined
+    connection.reply = undefined
     const waiting = pending.length - 1
     pending.splice(0, socket.destroyed || !socket.writable ? pending.length : 1)
     this.#waiting -= waiting - Math.max(0, pending.length - 1)

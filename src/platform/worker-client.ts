@@ -35,8 +35,14 @@ export class WorkerClient {
   /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects when it ends instead. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#onReady = resolve
-      this.#started().once('exit', () => reject(new Error('the worker ended at its start')))
+      const worker = this.#started()
+      // Until it is ready, it may be all that keeps the process alive.
+      worker.ref()
+      this.#onReady = () => {
+        worker.unref()
+        resolve()
+      }
+      worker.once('exit', () => reject(new Error('the worker ended at its start')))
     })
   }
 

@@ -20,6 +20,10 @@ class LocalCounters {
     this.#now = monotonicClock(clock)
   }
 
+  get size(): number {
+    return this.#windows.size
+  }
+
   increment(name: string, windowMs: number): Count {
     const now = this.#now()
     const open = this.#windows.get(name)
@@ -72,6 +76,11 @@ export class FailoverCounters implements Counters {
   constructor(options: FailoverCountersOptions) {
     this.#options = options
     this.#local = new LocalCounters(options.clock)
+  }
+
+  /** Windows in this process, for the metrics. */
+  get localWindows(): number {
+    return this.#local.size
   }
 
   async increment(name: string, windowMs: number): Promise<Count> {

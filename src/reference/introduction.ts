@@ -108,7 +108,7 @@ function limits(facts: Facts): Chapter {
     id: 'limits',
     title: 'Rate limits and retries',
     html: `<p>Each credential may send <strong>${rateLimitMax} requests ${windowText}</strong>. Requests without a valid credential count per IP address, as do
-those with the demo token. Every response, errors included, shows the current state:</p>
+those with the demo token. An account can create API keys at a fifth of that rate. Every response, errors included, shows the current state:</p>
 <dl class="rows">
 <div><dt><code>RateLimit-Limit</code></dt><dd>requests per window</dd></div>
 <div><dt><code>RateLimit-Remaining</code></dt><dd>requests left in this window</dd></div>

@@ -3,8 +3,7 @@ import { escaped } from './html.js'
 import { type Chapter, type Facts, introduction } from './introduction.js'
 
 function overview({ demoToken }: Facts): Chapter {
-  const demo =
-    demoToken === undefined ? '' : ' Every example on this page runs on a simulated fleet, without an account.'
+  const demo = demoToken === undefined ? '' : ' Try it on this page with a simulated fleet, without an account.'
   return {
     id: 'overview',
     title: 'What it is',

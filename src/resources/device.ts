@@ -88,7 +88,7 @@ const fixOf = (wire: DeviceState): number => unixSeconds(number(wire.timestamp))
 const heartbeatOf = (wire: DeviceState): number => unixSeconds(number(wire.acktimestamp))
 
 /** Unix seconds of the last fix or heartbeat, whichever is later; 0 if never. */
-const lastHeard = (wire: DeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
+const lastContact = (wire: DeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
 
 /** Unix seconds of the last fix, else of the last heartbeat, else the tracker server's UTC time; 0 if never. */
 function timestampOf(wire: WireDevice): number {
@@ -98,7 +98,7 @@ function timestampOf(wire: WireDevice): number {
 }
 
 function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined {
-  if (isWord(text(wire.time)) && lastHeard(wire) === 0) return undefined
+  if (isWord(text(wire.time)) && lastContact(wire) === 0) return undefined
   const { lastValidLatitude, lastValidLongitude } = wire.device_data.traccar
   return coordinates(wire.lat, wire.lng) ?? coordinates(lastValidLatitude, lastValidLongitude)
 }
@@ -110,7 +110,7 @@ const speedOf = (wire: DeviceState): number => Math.max(0, toKmh(number(wire.spe
 export function statusOf(wire: DeviceState, now: number): DeviceStatus {
   const state = stateOf(wire) ?? ''
   if (state === 'offline' || isWord(text(wire.time))) return 'offline'
-  if (!CONNECTED.has(state)) return lastHeard(wire) * 1000 >= now - FRESH_S * 1000 ? 'online' : 'offline'
+  if (!CONNECTED.has(state)) return now / 1000 - lastContact(wire) <= FRESH_S ? 'online' : 'offline'
   const minSpeed = number(wire.device_data.min_moving_speed) ?? 0
   const speedKmh = speedOf(wire)
   const isMoving =
@@ -131,7 +131,7 @@ function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
 }
 
 /** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
-export const needsZone = (wire: DeviceState): boolean => lastHeard(wire) > 0 && lastSeen(wire, undefined) === null
+export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 && lastSeen(wire, undefined) === null
 
 /** Degrees from 0 up to 360. */
 const courseOf = (value: number): number => (((value % 360) + 360) % 360) + 0

@@ -62,7 +62,7 @@ type Clock = { hour: number; minute: number; second: number }
 
 /** Midnight for a date without a time. */
 function clockOf(text: string): Clock | undefined {
-  if (text.trim() === '') return { hour: 0, minute: 0, second: 0 }
+  if (text === '') return { hour: 0, minute: 0, second: 0 }
   const match = CLOCK.exec(text)
   if (!match) return undefined
   const half = match[4]?.toLowerCase()

@@ -5,12 +5,11 @@ const MILE_KM = 1.609344
 const FOOT_M = 0.3048
 const NAUTICAL_MILE_KM = 1.852
 
-type Factors = ReadonlyMap<string, number>
+type Factors = Readonly<Record<string, number>>
 
-const factors = (perUnit: Record<string, number>): Factors => new Map(Object.entries(perUnit))
-const KM_PER = factors({ mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTICAL_MILE_KM, m: 0.001 })
-const KMH_PER = factors({ mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM })
-const METRES_PER = factors({ ft: FOOT_M, feet: FOOT_M, foot: FOOT_M })
+const KM_PER: Factors = { mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTICAL_MILE_KM, m: 0.001 }
+const KMH_PER: Factors = { mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM }
+const METRES_PER: Factors = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
 
 const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
@@ -63,8 +62,9 @@ export function quantity(value: Scalar): { amount: number; unit: string } | unde
   return amount === undefined ? undefined : { amount, unit: (match?.[2] ?? '').trim().toLowerCase() }
 }
 
-function converted(perUnit: Factors, amount: number, unit: Scalar, decimals: number): number {
-  const factor = typeof unit === 'string' ? perUnit.get(unit.trim().toLowerCase()) : undefined
+function converted(factors: Factors, amount: number, unit: Scalar, decimals: number): number {
+  const name = typeof unit === 'string' ? unit.trim().toLowerCase() : ''
+  const factor = Object.hasOwn(factors, name) ? factors[name] : undefined
   return factor === undefined ? amount : rounded(amount * factor, decimals)
 }
 

@@ -16,17 +16,11 @@ export type Driver = Account['drivers'][number]
 /** Alerts cover the first devices only, so that the events of a large fleet stay countable. */
 export const MAX_ALERT_DEVICES = 200
 const HASH_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-/** Metres east and north of an account's center. */
-const SITES = {
-  northDepot: [400, 800],
-  southDepot: [4000, -2800],
-  centre: [1600, 1600],
-  airport: [6000, 4800],
-  park: [-2800, 2400],
-} as const
+/** Kilometres east and north of an account's center. */
+const SITES = { north: [0.4, 0.8], south: [4, -2.8], city: [1.6, 1.6], park: [-2.8, 2.4], airport: [6, 4.8] } as const
 type Site = keyof typeof SITES
 
-export const siteAt = (center: Point, site: Site): Point => moved(center, SITES[site][0], SITES[site][1])
+export const siteAt = (center: Point, site: Site): Point => moved(center, 1000 * SITES[site][0], 1000 * SITES[site][1])
 
 /** The accounts of a sandbox. The demo account comes first and has the given number of devices. */
 export function createAccounts(seed: number, devices: number): Account[] {
@@ -70,12 +64,12 @@ function createGeofences(center: Point, base: number) {
     return { southWest: moved(middle, -half, -half), northEast: moved(middle, half, half) }
   }
   const rows: [name: string, color: string, area: Area][] = [
-    ['North depot', '#2e7d32', box('northDepot', 230)],
-    ['South depot', '#1565c0', box('southDepot', 230)],
-    ['City centre', '#d000df', circle('centre', 1200)],
+    ['North depot', '#2e7d32', box('north', 230)],
+    ['South depot', '#1565c0', box('south', 230)],
+    ['City centre', '#d000df', circle('city', 1200)],
     ['Industrial park\t', '#ef6c00', box('park', 900)],
     ['Airport', '#00838f', circle('airport', 1500)],
-    ['Old yard', '#c191c4', circle('southDepot', 1000)],
+    ['Old yard', '#c191c4', circle('south', 1000)],
   ]
   return rows.map(([name, color, area], n) => ({ id: base + 1 + n, name, color, area, active: name !== 'Old yard' }))
 }
@@ -105,12 +99,7 @@ function createDrivers(seed: number, base: number, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     id: base + 81 + n,
     name: `${FIRST_NAMES[(n + base) % FIRST_NAMES.length]} ${LAST_NAMES[n % LAST_NAMES.length]}`,
-    rfid:
-      n === 4
-        ? ''
-        : `0000${between(0x100000, 0xffffff, roll(seed, 12, base, n))
-            .toString(16)
-            .toUpperCase()}`,
+    rfid: n === 4 ? '' : `00${between(0x10_00_00, 0xff_ff_ff, roll(seed, 12, base, n))}`,
     phone: n === 3 ? '' : `+34600000${base + n}`,
     index: n >= count - 2 ? undefined : 2 * n + 1,
   }))

@@ -1,6 +1,6 @@
 /** The actions about devices: their last positions, found by every documented filter, and their maintenance services. */
 import { lazily } from './json-stream.js'
-import { type Planned, plannedOf, plannedServices, serviceAt, serviceRow, serviceText } from './maintenance.js'
+import { type Planned, plannedOf, serviceAt, serviceRow, serviceText } from './maintenance.js'
 import { lastReports } from './reports.js'
 import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { connectionOf, deviceData, deviceRow, groupOf } from './wire/device.js'
@@ -53,9 +53,14 @@ function* getDevices(request: ActionRequest): Generator<void, Result> {
 }
 
 /** The whole account, or one device when its id is in the path. */
-const services: Action = ({ account, now, query, id }) => {
+function* services({ account, now, query, id }: ActionRequest): Generator<void, Result> {
   const one = indexOf(account, id)
-  const all = id === undefined ? plannedServices(account) : one === undefined ? [] : plannedOf(one)
+  const [first, end] = id === undefined ? [0, account.devices] : [one ?? 0, one === undefined ? 0 : one + 1]
+  const all: Planned[] = []
+  for (let index = first; index < end; index++) {
+    all.push(...plannedOf(index))
+    yield
+  }
   const row = (planned: Planned) => {
     const report = lastReports(account, planned.index, now, 1)[0]
     const row = serviceRow(account, serviceAt(account, planned, report, now), Boolean)

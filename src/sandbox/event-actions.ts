@@ -74,12 +74,13 @@ function* getHistory({ account, now, query, events }: ActionRequest): Generator<
   const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
   const last = Math.min(to, now)
   const { total, slice } = events.between(first, last, now, (event) => event.index === index)
-  const messages = slice(0, total).map((event) => {
-    return { at: event.at, message: records.eventMessage(account, event), report: reportOf(account, event) }
+  const shown = slice(0, total).map((event) => {
+    const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
+    return { at: event.at, details }
   })
   const reports = reportsBetween(account, index, first, last)
   const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
-  return ok(yield* historyBody(subject, reports, messages.reverse()))
+  return ok(yield* historyBody(subject, reports, shown.reverse()))
 }
 
 function unprocessable(problems: [name: string, text: string][]): Result {

@@ -16,24 +16,15 @@ const PLANS = [
 
 type Plan = (typeof PLANS)[number]
 /** For `days`, `lastService` and `current` are days since 1970-01-01 on the account's clock. */
-type Service = Plan & { id: number; index: number; lastService: number; current: number }
+type Service = ReturnType<typeof serviceAt>
 export type Planned = { index: number; plan: Plan }
 
 export function plannedOf(index: number): Planned[] {
   return PLANS.filter(({ every, rest }) => index % every === rest).map((plan) => ({ index, plan }))
 }
 
-export function plannedServices(account: Account): Planned[] {
-  return Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
-}
-
 /** By the device's last report. A service is done when it is due, or up to a third of its interval late. */
-export function serviceAt(
-  account: Account,
-  { index, plan }: Planned,
-  report: Report | undefined,
-  now: number,
-): Service {
+export function serviceAt(account: Account, { index, plan }: Planned, report: Report | undefined, now: number) {
   const { n, by, interval } = plan
   const counters = { odometer: report?.km ?? 0, engine_hours: (report?.engineSeconds ?? 0) / 3600 }
   const current = by === 'days' ? dayOf(account, now) : Math.round(counters[by] * 10) / 10
@@ -72,7 +63,6 @@ export function serviceRow<T>(account: Account, service: Service, flag: (value: 
       ? { last_service: date(lastService), expires: '0', expires_date: date(due), remind: 0, remind_date: date(remind) }
       : { last_service: String(lastService), expires: String(due), expires_date: null, remind, remind_date: null }
   return {
-    ...values,
     id,
     user_id: account.userId,
     device_id: account.firstId + index,
@@ -86,5 +76,6 @@ export function serviceRow<T>(account: Account, service: Service, flag: (value: 
     email: '',
     mobile_phone: '',
     description: '',
+    ...values,
   }
 }

@@ -31,7 +31,7 @@ const SLEEP_SECONDS = 1800
 /** Six working days and a free one. Even programs start and end at the north depot, odd ones at the south depot. */
 export function compileProgram(account: Account, number: number): Report[] {
   const next = dice(account.seed, 13, number)
-  const home = siteAt(account.center, number % 2 === 0 ? 'northDepot' : 'southDepot')
+  const home = siteAt(account.center, number % 2 === 0 ? 'north' : 'south')
   const log = new ReportLog(account.altitude, home)
   for (let day = 0; day < 6; day++) {
     log.workingDay(home, sitesOf(account, number + day, next), next)
@@ -51,7 +51,7 @@ function sitesOf({ center }: Account, number: number, next: () => number): Point
     const metres = between(5000, 13_000, next())
     return moved(center, metres * Math.cos(angle), metres * Math.sin(angle))
   }) as [Point, Point, Point, Point]
-  return [a, siteAt(center, 'centre'), b, siteAt(center, number % 4 < 2 ? 'airport' : 'park'), c, d]
+  return [a, siteAt(center, 'city'), b, siteAt(center, number % 4 < 2 ? 'airport' : 'park'), c, d]
 }
 
 class ReportLog {

@@ -1,4 +1,4 @@
-/** Tests of the account cache: what validates a hash, and who gets the outcome. */
+/** Tests of the account cache: what validates a hash, and that waiting requests get the outcome. */
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'

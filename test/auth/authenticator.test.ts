@@ -1,7 +1,8 @@
-/** Tests of authentication: what wrong, unknown, refused and revoked credentials cost, and whom they cost it. */
+/** Tests of authentication: what wrong, unknown, refused and revoked credentials cost. */
 import { Agent, request as send } from 'node:http'
 import t, { type Test } from 'tap'
-import { type Answer, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { Secret, seal } from '../../src/auth/credential.js'
+import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
 import {
   createKey,
   fleet,
@@ -140,6 +141,22 @@ t.test('a revoked key counts as a wrong credential of its address', async (t) =>
   t.same(statuses, [401, 401, 401, 401, 429], 'the creation was the first of five')
   t.equal((await get('/v1/me', otherHash)).status, 429, 'an unknown hash is not validated from there')
   t.equal((await get('/v1/me', someHash)).status, 200, 'a known one is')
+})
+
+t.test('a key opens the platform hash that its record holds now, not one that was unsealed earlier', async (t) => {
+  const { url } = await platform(t, (request, response) => {
+    const email = request.url?.includes(encodeURIComponent(someHash)) ? 'old@example.com' : 'new@example.com'
+    answers({ get_user_data: { email } })(request, response)
+  })
+  const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { key, id } = (await createKey(get)).body
+  t.equal((await get('/v1/me', key)).body.email, 'old@example.com')
+  const secret = new Secret(key)
+  const record = await store.keys.find(secret.digest, Date.now())
+  if (!record) throw new Error('the key is not in the store')
+  await store.keys.revoke(record.owner, id, Date.now())
+  await store.keys.create({ ...record, sealed: seal(new Secret(otherHash), secret) }, 20, Date.now())
+  t.equal((await get('/v1/me', key)).body.email, 'new@example.com')
 })
 
 t.test('keys whose hash the platform refuses cost it no more calls than unknown hashes', async (t) => {

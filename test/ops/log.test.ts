@@ -107,7 +107,7 @@ t.test('the line of an answer is one line of JSON, whatever stands in it', async
     const { lines, logger } = written('info')
     const who = { account: text, credential: text, ip: text }
     const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
-    logger.answered(line)
+    logger.request(line)
     logger.info(line, 'request')
     const [own, usual] = lines.map((one) => ({ ...JSON.parse(one), time: undefined }))
     t.same(own, usual)
@@ -127,11 +127,11 @@ t.test('the line of an answer leaves out what nobody knows, and is not written b
     credential: undefined,
   }
   const { lines, logger } = written('info')
-  logger.answered({ ...refused, ip: '::1' })
+  logger.request({ ...refused, ip: '::1' })
   const { time, ...rest } = JSON.parse(lines[0] ?? '')
   const said = { reqId: 'r', method: 'GET', route: null, status: 404, ms: 1, ip: '::1' }
   t.same(rest, { level: 'info', ...said, msg: 'request' })
   const quiet = written('warn')
-  quiet.logger.answered({ ...refused, ip: '::1' })
+  quiet.logger.request({ ...refused, ip: '::1' })
   t.same(quiet.lines, [])
 })

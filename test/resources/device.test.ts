@@ -142,6 +142,7 @@ check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)
 ])
 
 const may4 = Date.parse('2026-05-04T09:00:00Z') / 1000
+const april5 = Date.parse('2026-04-05T09:00:00Z') / 1000
 check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)', [
   ['day first', { time: '04-05-2026 10:00:00', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
   ['month first', { time: '05/04/2026 10:00 AM', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
@@ -149,6 +150,11 @@ check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)',
     'heartbeat',
     { time: '05/04/2026 10:00 AM', timestamp: 5, acktimestamp: may4 },
     { last_seen: '2026-05-04 10:00:00' },
+  ],
+  [
+    'a fix next to one reading, a later heartbeat near the other',
+    { time: '05/04/2026 10:00 AM', timestamp: april5, acktimestamp: may4 + 86_400 },
+    { last_seen: '2026-04-05 10:00:00' },
   ],
   ['only a heartbeat', { time: '05/04/2026 10:00 AM', acktimestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
   ['neither: day first', { time: '05/04/2026 10:00 AM' }, { last_seen: '2026-04-05 10:00:00' }],

@@ -155,10 +155,19 @@ async function serialized(schema: TSchema, value: unknown): Promise<unknown> {
   return response.json()
 }
 
+/** The value with one more field in every object, except in unions, which the serializer matches exactly. */
+function withSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSecrets)
+  if (typeof value !== 'object' || value === null) return value
+  const isUnion = (name: string): boolean => name === 'geometry' || name === 'key'
+  const fields = Object.entries(value).map(([name, inner]) => [name, isUnion(name) ? inner : withSecrets(inner)])
+  return { ...Object.fromEntries(fields), secret: 'x' }
+}
+
 t.test('a response has every documented field, alone and in a list, and nothing else', async (t) => {
   for (const [noun, schema] of Object.entries(responses)) {
     const [example] = (schema as unknown as { examples: [object] }).examples
-    const secret = { ...example, secret: 'x' }
+    const secret = withSecrets(example)
     t.strictSame(await serialized(schema, secret), example, noun)
     t.strictSame(await serialized(ListOf(schema), page([secret], {})), page([example], {}), `list of ${noun}`)
   }

@@ -70,6 +70,11 @@ t.test('without exact and valid dates there is no daylight saving time', async (
     ['03-29', '10-25', 'automatic'],
   ]
   for (const [from, to, type] of rows) t.strictSame(dst(from, to, type), { offsetMinutes: 60 }, `${from} ${to}`)
+  t.equal(
+    wallClock(Date.parse('2026-07-01T12:00:00Z'), dst('03-29', '03-29')),
+    '2026-07-01 13:00:00',
+    'an empty summer',
+  )
   t.ok(dst('02-29', '10-25').summer, '29 February is valid')
 })
 

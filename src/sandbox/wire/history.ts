@@ -6,7 +6,7 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 /** `trackerId` is the tracker's own number, which the points carry. */
 type Subject = { zoneSeconds: number; trackerId: number; device: object }
 /** An event between the points. */
-export type HistoryEvent = { message: string; report: Report; at: number }
+export type HistoryEvent = { at: number; details: () => { message: string; report: Report } }
 /** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
 type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
 
@@ -49,17 +49,17 @@ export function* historyBody(subject: Subject, reports: Iterable<Report>, events
   }
 }
 
-/** The start, then drives, stops and events in order of time, then the end. */
+/** The start, then drives, stops and events in order of time, then the end; made when they are read. */
 function groupsOf(subject: Subject, stretches: Stretch[], events: HistoryEvent[], first: Report, last: Report) {
   const edge = (status: 3 | 4, report: Report) => {
     const items = pointsOf(subject, [report], report)
     return { ...shown(subject, report.at), status, time: null, distance: 0, driver: null, items }
   }
-  const between = [
-    ...stretches.map((stretch, n) => ({ at: stretch.first.at, group: stretchGroup(subject, stretch, n + 1) })),
-    ...events.map((event) => ({ at: event.at, group: eventGroup(subject, event) })),
+  const groups = [
+    ...stretches.map((stretch, n) => ({ at: stretch.first.at, make: () => stretchGroup(subject, stretch, n + 1) })),
+    ...events.map((event) => ({ at: event.at, make: () => eventGroup(subject, event) })),
   ].sort((a, b) => a.at - b.at)
-  return [edge(3, first), ...between.map(({ group }) => group), edge(4, last)]
+  return lazily([() => edge(3, first), ...groups.map(({ make }) => make), () => edge(4, last)], (make) => make())
 }
 
 function shown(subject: Subject, at: number) {
@@ -115,7 +115,8 @@ function pointsOf(subject: Subject, reports: Report[], before: Report) {
   })
 }
 
-function eventGroup(subject: Subject, { at, message, report }: HistoryEvent) {
+function eventGroup(subject: Subject, { at, details }: HistoryEvent) {
+  const { message, report } = details()
   const { show, raw_time } = shown(subject, at)
   const place = { lat: report.lat.toFixed(12), lng: report.lng.toFixed(12) }
   const items = [{ other: '', speed: report.speedKmh, time: show, raw_time, ...place }]

@@ -61,7 +61,6 @@ export function eventRow(account: Account, event: FleetEvent) {
   const geofence = geofenceOf(account, event)
   const created = rawTime(at + 3, account.zoneSeconds)
   return {
-    ...{ poi_id: null, address: null, power: null, deleted: 0, silent: null },
     id,
     user_id: account.userId,
     device_id: account.firstId + index,
@@ -83,6 +82,7 @@ export function eventRow(account: Account, event: FleetEvent) {
     created_at: created,
     updated_at: created,
     additional: type === 'overspeed' ? { overspeed_speed: alert.value } : [],
+    ...{ poi_id: null, address: null, power: null, deleted: 0, silent: null },
   }
 }
 

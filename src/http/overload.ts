@@ -1,0 +1,28 @@
+/** Load shedding: while the event loop is late, requests are rejected with 503. */
+import underPressure from '@fastify/under-pressure'
+import { ApiError } from '../errors.js'
+import type { App } from './types.js'
+
+const sampleMs = 250
+/** Mean event-loop delay of a sample, milliseconds. */
+const maxDelayMs = 500
+
+/**
+ * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process
+ * or a garbage collection; the library alone would shed for it.
+ * @param ticks milliseconds that never go back.
+ */
+export async function shedOverload(app: App, onShed: () => void, ticks: () => number): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxDelayMs,
+    sampleInterval: sampleMs,
+    pressureHandler: () => {},
+  })
+  let lateSince: number | undefined
+  app.addHook('onRequest', (_request, _reply, next) => {
+    lateSince = app.isUnderPressure() ? (lateSince ?? ticks()) : undefined
+    if (lateSince === undefined || ticks() - lateSince < sampleMs) return next()
+    onShed()
+    next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
+  })
+}
