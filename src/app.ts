@@ -154,9 +154,9 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
         platformState = meanings[report.outcome].platform ?? platformState
         metrics.observeCall(realm, report)
       },
-      onBreaker: (state) => {
-        logger.warn({ realm, state }, 'breaker')
-        metrics.setBreakerState(realm, state)
+      onBreaker: ({ action, state, worst }) => {
+        logger.warn({ realm, action, state }, 'circuit breaker')
+        metrics.setBreakerState(realm, worst)
       },
     })
     platforms.push(platform)

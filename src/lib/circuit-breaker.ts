@@ -8,10 +8,10 @@ export type Outcome = 'success' | 'failure' | 'ignored'
 
 /** Consecutive failures that open a circuit. */
 const maxFailures = 5
-/** Failures of one account that count in the shared circuit: to open it takes three accounts. */
+/** Failures of one account that count in a shared circuit: to open it takes three accounts. */
 const maxFailuresPerAccount = 2
-/** Subjects with failures to remember; beyond this, the subject that failed first is forgotten. */
-const maxSubjects = 10_000
+/** Own circuits to remember; beyond this, the one that failed first is forgotten. */
+const maxOwnCircuits = 10_000
 /** Probes of a half-open shared circuit per cool-down, all accounts together. */
 const probesPerCoolDown = 8
 
@@ -20,15 +20,15 @@ export interface BreakerOptions {
   coolDownMs: number
   /** Monotonic milliseconds: a wall clock set back would keep circuits open. */
   now: () => number
-  /** The shared circuit changed its state. */
-  onState: (state: BreakerState) => void
+  /** The shared circuit of an action changed its state. */
+  onState: (action: string, state: BreakerState) => void
 }
 
-/** On whose behalf a call is made. */
-export interface Caller {
+/** A call, and on whose behalf it is made. */
+export interface Call {
   account: string
-  /** What fails or works as one, for example an action of this account; unique over all accounts. */
-  subject: string
+  /** One of a fixed set: each has a shared circuit for as long as the process lives. */
+  action: string
   /** False where anyone may have invented the account: all those count as one account. */
   isKnown: boolean
 }
@@ -41,42 +41,46 @@ export interface Permit {
 /**
  * Circuits of two kinds; a call needs both of its own closed.
  *
- * - *Per subject*: opens after five consecutive failures of the subject. After the cool-down one call probes: success closes the
- *   circuit, failure starts another cool-down. A subject that always fails harms only itself, and fails fast.
- * - *Shared*: opens after five consecutive failures of all accounts together, of which each account counts for two at most. One account
- *   never opens it, whatever it does, and neither does it together with a second one. Probes of an open subject do not count: their
- *   failures are no news, and a few accounts that fail for days must not add up to an outage.
+ * - *Own*, one per account and action: opens after five consecutive failures. After the cool-down one call probes: success closes the
+ *   circuit, failure starts another cool-down. An account that always fails harms only itself, and fails fast.
+ * - *Shared*, one per action: opens after five consecutive failures of the action, of which each account counts for two at most. One
+ *   account never opens it, whatever it does, and neither does it together with a second one. Probes of own circuits do not count:
+ *   their failures are no news, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
+ *   histories, leaves the other actions alone.
  *
- * After its cool-down the shared circuit is half-open until a probe succeeds. An account has one probe in flight, and the next one no
+ * After its cool-down a shared circuit is half-open until a probe succeeds. An account has one probe in flight, and the next one no
  * earlier than a cool-down after its failure: an account that always fails leaves the other probes to the other accounts. All accounts
- * together send eight probes per cool-down, so that a service that is down has little load.
+ * together send eight probes per cool-down, so that a service that is down has little load. A probe that succeeds closes the shared
+ * circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.
  */
 export class CircuitBreaker {
-  readonly #subjects: SubjectCircuits
-  readonly #shared: SharedCircuit
+  readonly #options: BreakerOptions
+  readonly #own: OwnCircuits
+  readonly #shared = new Map<string, SharedCircuit>()
 
   constructor(options: BreakerOptions) {
-    this.#subjects = new SubjectCircuits(options)
-    this.#shared = new SharedCircuit(options)
+    this.#options = options
+    this.#own = new OwnCircuits(options)
   }
 
-  /** State of the shared circuit. */
+  /** The worst state of the shared circuits. */
   get state(): BreakerState {
-    return this.#shared.state
+    const states = new Set([...this.#shared.values()].map(({ state }) => state))
+    return (['open', 'half_open'] as const).find((state) => states.has(state)) ?? 'closed'
   }
 
   /** Milliseconds after which a call may be let through; 0 when one is let through now. */
-  waitMs({ account, subject }: Caller): number {
-    return Math.max(this.#shared.waitMs(account), this.#subjects.waitMs(subject))
+  waitMs(call: Call): number {
+    return Math.max(this.#sharedBy(call.action).waitMs(call.account), this.#own.waitMs(nameOf(call)))
   }
 
   /** Undefined when the call must fail fast. */
-  enter(caller: Caller): Permit | undefined {
-    if (this.waitMs(caller) > 0) return undefined
-    const own = this.#subjects.enter(caller.subject)
-    const shared = this.#shared.enter(caller, own.isProbe)
+  enter(call: Call): Permit | undefined {
+    if (this.waitMs(call) > 0) return undefined
+    const own = this.#own.enter(nameOf(call))
+    const shared = this.#sharedBy(call.action).enter(call, own.isProbe)
     return {
       record: (outcome) => {
         own.record(outcome)
@@ -84,9 +88,32 @@ export class CircuitBreaker {
       },
     }
   }
+
+  #sharedBy(action: string): SharedCircuit {
+    const known = this.#shared.get(action)
+    if (known) return known
+    const { onState } = this.#options
+    const circuit = new SharedCircuit({
+      ...this.#options,
+      onState: (state) => onState(action, state),
+      onRecovery: () => {
+        for (const circuit of this.#shared.values()) circuit.close()
+      },
+    })
+    this.#shared.set(action, circuit)
+    return circuit
+  }
 }
 
-interface Subject {
+const nameOf = ({ account, action }: Call): string => `${account} ${action}`
+
+type Timing = Pick<BreakerOptions, 'coolDownMs' | 'now'>
+
+/** Never more than a cool-down, also for a probe whose end is not known. */
+const remaining = (until: number, { now, coolDownMs }: Timing): number =>
+  Math.min(coolDownMs, Math.max(0, until - now()))
+
+interface OwnCircuit {
   /** Consecutive failures; the circuit is open from `maxFailures` on. */
   failures: number
   /** When a probe may start. */
@@ -95,68 +122,66 @@ interface Subject {
   closedAtCall: number
 }
 
-class SubjectCircuits {
-  readonly #options: BreakerOptions
-  readonly #failing = new BoundedMap<string, Subject>(maxSubjects)
+const isOpen = ({ failures }: OwnCircuit): boolean => failures >= maxFailures
+
+/** The circuits of accounts and actions, by name; there is none before the first failure. */
+class OwnCircuits {
+  readonly #timing: Timing
+  readonly #circuits = new BoundedMap<string, OwnCircuit>(maxOwnCircuits)
   #calls = 0
 
-  constructor(options: BreakerOptions) {
-    this.#options = options
+  constructor(timing: Timing) {
+    this.#timing = timing
   }
 
   waitMs(name: string): number {
-    const subject = this.#failing.get(name)
-    return subject && isOpen(subject) ? remaining(subject.probeAt, this.#options) : 0
+    const circuit = this.#circuits.get(name)
+    return circuit && isOpen(circuit) ? remaining(circuit.probeAt, this.#timing) : 0
   }
 
   enter(name: string): Permit & { isProbe: boolean } {
     const call = ++this.#calls
-    const subject = this.#failing.get(name)
-    if (!subject || !isOpen(subject)) {
+    const circuit = this.#circuits.get(name)
+    if (!circuit || !isOpen(circuit)) {
       return { isProbe: false, record: (outcome) => this.#record(name, outcome, call) }
     }
-    subject.probeAt = Number.POSITIVE_INFINITY
-    return { isProbe: true, record: (outcome) => this.#recordProbe(subject, outcome) }
+    circuit.probeAt = Number.POSITIVE_INFINITY
+    return { isProbe: true, record: (outcome) => this.#recordProbe(circuit, outcome) }
   }
 
   #record(name: string, outcome: Outcome, call: number): void {
-    const known = this.#failing.get(name)
+    const known = this.#circuits.get(name)
     if (outcome === 'ignored' || (known && (isOpen(known) || call <= known.closedAtCall))) return
     if (outcome === 'success') {
       if (known) known.failures = 0
       return
     }
-    const subject = known ?? this.#add(name)
-    subject.failures += 1
-    if (isOpen(subject)) subject.probeAt = this.#afterCoolDown()
+    const circuit = known ?? { failures: 0, probeAt: 0, closedAtCall: 0 }
+    if (!known) this.#circuits.set(name, circuit)
+    circuit.failures += 1
+    if (isOpen(circuit)) circuit.probeAt = this.#afterCoolDown()
   }
 
-  #recordProbe(subject: Subject, outcome: Outcome): void {
-    subject.probeAt = outcome === 'failure' ? this.#afterCoolDown() : this.#options.now()
+  #recordProbe(circuit: OwnCircuit, outcome: Outcome): void {
+    circuit.probeAt = outcome === 'failure' ? this.#afterCoolDown() : this.#timing.now()
     if (outcome !== 'success') return
-    subject.failures = 0
-    subject.closedAtCall = this.#calls
+    circuit.failures = 0
+    circuit.closedAtCall = this.#calls
   }
 
   #afterCoolDown(): number {
-    return this.#options.now() + this.#options.coolDownMs
-  }
-
-  #add(name: string): Subject {
-    const subject = { failures: 0, probeAt: 0, closedAtCall: 0 }
-    this.#failing.set(name, subject)
-    return subject
+    return this.#timing.now() + this.#timing.coolDownMs
   }
 }
 
-const isOpen = ({ failures }: Subject): boolean => failures >= maxFailures
-
-/** Never longer than a cool-down, also while a probe is in flight that nobody knows the end of. */
-const remaining = (until: number, { now, coolDownMs }: BreakerOptions): number =>
-  Math.min(coolDownMs, Math.max(0, until - now()))
+interface SharedOptions extends Timing {
+  onState: (state: BreakerState) => void
+  /** A probe succeeded: time to close. */
+  onRecovery: () => void
+}
 
 class SharedCircuit {
-  readonly #options: BreakerOptions
+  readonly #options: SharedOptions
   state: BreakerState = 'closed'
   /** Consecutive failures by account. */
   readonly #failures = new Map<string, number>()
@@ -165,7 +190,7 @@ class SharedCircuit {
   readonly #probeAtOf = new Map<string, number>()
   #changes = 0
 
-  constructor(options: BreakerOptions) {
+  constructor(options: SharedOptions) {
     this.#options = options
   }
 
@@ -174,7 +199,7 @@ class SharedCircuit {
     return remaining(Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0), this.#options)
   }
 
-  enter({ account, isKnown }: Caller, isProbeOfSubject: boolean): Permit {
+  enter({ account, isKnown }: Call, isOwnProbe: boolean): Permit {
     if (this.state === 'open') this.#become('half_open')
     const change = this.#changes
     const ifCurrent = (record: (outcome: Outcome) => void): Permit => ({
@@ -183,15 +208,19 @@ class SharedCircuit {
       },
     })
     if (this.state === 'closed') {
-      return ifCurrent((outcome) => this.#record(isKnown ? account : '', outcome, isProbeOfSubject))
+      return ifCurrent((outcome) => this.#record(isKnown ? account : '', outcome, isOwnProbe))
     }
     this.#startProbe(account)
     return ifCurrent((outcome) => this.#recordProbe(account, outcome))
   }
 
-  #record(account: string, outcome: Outcome, isProbeOfSubject: boolean): void {
+  close(): void {
+    if (this.state !== 'closed') this.#become('closed')
+  }
+
+  #record(account: string, outcome: Outcome, isOwnProbe: boolean): void {
     if (outcome === 'success') this.#failures.clear()
-    if (outcome !== 'failure' || isProbeOfSubject) return
+    if (outcome !== 'failure' || isOwnProbe) return
     this.#failures.set(account, Math.min(maxFailuresPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
     if (failures >= maxFailures) this.#become('open')
@@ -205,8 +234,8 @@ class SharedCircuit {
   }
 
   #recordProbe(account: string, outcome: Outcome): void {
-    const { now, coolDownMs } = this.#options
-    if (outcome === 'success') this.#become('closed')
+    const { now, coolDownMs, onRecovery } = this.#options
+    if (outcome === 'success') onRecovery()
     else this.#probeAtOf.set(account, outcome === 'failure' ? now() + coolDownMs : now())
   }
 

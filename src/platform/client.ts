@@ -29,7 +29,8 @@ export interface PlatformOptions {
   /** Memory for the responses that are read in this thread. */
   budget: ByteBudget
   onCall?: (report: CallReport) => void
-  onBreaker?: (state: BreakerState) => void
+  /** The circuit breaker of an action changed its state; `worst` is the worst state of all actions. */
+  onBreaker?: (change: { action: string; state: BreakerState; worst: BreakerState }) => void
   /** Monotonic milliseconds. */
   now?: () => number
 }
@@ -62,7 +63,11 @@ export class Platform {
     this.#worker = options.worker
     this.#budget = options.budget
     this.#onCall = onCall
-    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: onBreaker })
+    this.#breaker = new CircuitBreaker({
+      coolDownMs,
+      now,
+      onState: (action, state) => onBreaker({ action, state, worst: this.#breaker.state }),
+    })
     this.#missing = new MissingActions(now)
     this.#http = new HttpClient({ url: options.url, connections: maxInFlight, connectTimeoutMs: options.timeoutMs })
   }
@@ -118,16 +123,16 @@ export class Platform {
   }
 
   async #guarded<T>(action: Action, account: string, send: Send<T>): Promise<T> {
-    const caller = { account, subject: `${account} ${action}`, isKnown: this.#validated.has(account) }
+    const call = { account, action, isKnown: this.#validated.has(account) }
     const refusal = (): PlatformUnavailable => {
-      const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(caller) / 1_000))
+      const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(call) / 1_000))
       return new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
     }
-    if (this.#breaker.waitMs(caller) > 0) throw refusal()
+    if (this.#breaker.waitMs(call) > 0) throw refusal()
     const signal = AbortSignal.timeout(this.#timeoutMs)
     return await this.bulkhead.run(account, action, signal, async () => {
       // The breaker may have opened while the call waited for its slot.
-      const permit = this.#breaker.enter(caller)
+      const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()
       // Stays so after a bug of the gateway: an error that is no platform failure.
       let health: Outcome = 'ignored'

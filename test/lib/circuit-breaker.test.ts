@@ -1,18 +1,22 @@
 /** The circuit breaker, with time as a parameter. */
 import fc from 'fast-check'
 import t from 'tap'
-import { type BreakerState, type Caller, CircuitBreaker, type Outcome } from '../../src/lib/circuit-breaker.js'
+import { type BreakerState, type Call, CircuitBreaker, type Outcome } from '../../src/lib/circuit-breaker.js'
 
 const coolDownMs = 2_000
+const actions = ['devices', 'user', 'events', 'history', 'alerts', 'services', 'drivers']
 
 function breaker() {
   let now = 50_000
-  const states: BreakerState[] = []
-  const options = { coolDownMs, now: () => now, onState: (state: BreakerState) => void states.push(state) }
-  const guard = new CircuitBreaker(options)
-  const caller = (account: string, action = 'devices'): Caller => ({
+  const states: string[] = []
+  const guard = new CircuitBreaker({
+    coolDownMs,
+    now: () => now,
+    onState: (action: string, state: BreakerState) => void states.push(`${action} ${state}`),
+  })
+  const call = (account: string, action = 'devices'): Call => ({
     account,
-    subject: `${account} ${action}`,
+    action,
     isKnown: !account.startsWith('invented'),
   })
   return {
@@ -21,13 +25,13 @@ function breaker() {
     pass: (ms: number) => {
       now += ms
     },
-    waitMs: (account: string, action?: string) => guard.waitMs(caller(account, action)),
-    start: (account: string, action?: string) => guard.enter(caller(account, action)),
+    waitMs: (account: string, action?: string) => guard.waitMs(call(account, action)),
+    start: (account: string, action?: string) => guard.enter(call(account, action)),
     /** Makes calls one after another. @returns how many were let through. */
     calls: (outcome: Outcome, account: string, count = 1, action?: string): number => {
       let passed = 0
       for (let n = 0; n < count; n += 1) {
-        const permit = guard.enter(caller(account, action))
+        const permit = guard.enter(call(account, action))
         permit?.record(outcome)
         if (permit) passed += 1
       }
@@ -36,14 +40,14 @@ function breaker() {
   }
 }
 
-/** A breaker that three accounts have opened. */
+/** A breaker whose circuit for an action three accounts have opened. */
 function openBreaker() {
   const parts = breaker()
   for (const account of ['x', 'y', 'z']) parts.calls('failure', account, 2)
   return parts
 }
 
-t.test('five failures in a row close a subject off, and nothing else of its account', async (t) => {
+t.test('five failures in a row stop an action of an account, and nothing else', async (t) => {
   const { guard, calls } = breaker()
   t.equal(calls('failure', 'a', 4), 4)
   t.equal(calls('success', 'a'), 1)
@@ -55,7 +59,7 @@ t.test('five failures in a row close a subject off, and nothing else of its acco
   t.equal(guard.state, 'closed')
 })
 
-t.test('a closed-off subject gets one probe after the cool-down, which decides', async (t) => {
+t.test('a stopped action of an account gets one probe after the cool-down, which decides', async (t) => {
   const { calls, start, waitMs, pass } = breaker()
   calls('failure', 'a', 5)
   t.equal(waitMs('a'), 2_000)
@@ -76,7 +80,7 @@ t.test('a closed-off subject gets one probe after the cool-down, which decides',
   t.equal(calls('failure', 'a', 9), 5, 'it counts from the start again')
 })
 
-t.test('calls that started before their subject was closed off have no effect on it', async (t) => {
+t.test('calls that started before their action was stopped have no effect on it', async (t) => {
   const { calls, start, pass, waitMs } = breaker()
   const early = Array.from({ length: 20 }, () => start('a'))
   calls('failure', 'a', 5)
@@ -93,7 +97,6 @@ t.test('calls that started before their subject was closed off have no effect on
 })
 
 t.test('one account, whatever it does, together with chance failures of a second one, shuts out nobody', async () => {
-  const actions = ['user', 'devices', 'events', 'history', 'alerts', 'services', 'drivers']
   const step = fc.record({
     account: fc.constantFrom('bad', 'bad', 'bad', 'unlucky'),
     action: fc.constantFrom(...actions),
@@ -111,27 +114,31 @@ t.test('one account, whatever it does, together with chance failures of a second
         else permit?.record(outcome)
         if (slow.length > 8) slow.shift()?.()
         pass(ms)
-        return start('calm') !== undefined
+        return actions.every((action) => start('calm', action) !== undefined)
       })
     }),
     { numRuns: 300 },
   )
 })
 
-t.test('three accounts that fail, without a success in between, open it for all', async (t) => {
-  const { guard, calls, start, states } = breaker()
-  calls('failure', 'a', 2)
-  calls('failure', 'b', 2)
-  calls('success', 'd')
-  calls('failure', 'a', 2)
-  calls('failure', 'b', 3)
-  t.equal(guard.state, 'closed')
-  calls('ignored', 'd')
-  calls('failure', 'c')
-  t.equal(guard.state, 'open')
-  t.same(states, ['open'])
-  t.equal(start('d'), undefined)
-})
+t.test(
+  'three accounts that fail in one action, without a success in between, stop it for all, and no other action',
+  async (t) => {
+    const { guard, calls, start, states } = breaker()
+    calls('failure', 'a', 2)
+    calls('failure', 'b', 2)
+    calls('success', 'd')
+    calls('failure', 'a', 2)
+    calls('failure', 'b', 3)
+    t.equal(guard.state, 'closed')
+    calls('ignored', 'd')
+    calls('failure', 'c')
+    t.equal(guard.state, 'open')
+    t.same(states, ['devices open'])
+    t.equal(start('d'), undefined)
+    t.ok(start('d', 'alerts'))
+  },
+)
 
 t.test('accounts that callers may have invented count as one', async (t) => {
   const { guard, calls } = breaker()
@@ -147,7 +154,7 @@ t.test('accounts whose one action fails for days do not add up to an outage', as
   const accounts = Array.from({ length: 20 }, (_, n) => `long history ${n}`)
   for (const account of accounts) {
     calls('failure', account, 5, 'history')
-    calls('success', account)
+    calls('success', 'calm', 1, 'history')
   }
   for (let n = 0; n < 100; n += 1) {
     pass(2_000)
@@ -157,7 +164,7 @@ t.test('accounts whose one action fails for days do not add up to an outage', as
 })
 
 t.test(
-  'an open breaker turns all calls away until the cool-down ends, and closes with the first success',
+  'an open circuit turns all calls away until the cool-down ends, and closes with the first success',
   async (t) => {
     const { calls, start, waitMs, pass, states } = openBreaker()
     t.equal(waitMs('a'), 2_000)
@@ -168,10 +175,10 @@ t.test(
     t.equal(waitMs('a'), 0)
     const probe = start('a')
     t.ok(probe)
-    t.same(states, ['open', 'half_open'])
+    t.same(states, ['devices open', 'devices half_open'])
     t.equal(calls('success', 'b', 100), 0, 'no second probe at once')
     probe?.record('success')
-    t.same(states, ['open', 'half_open', 'closed'])
+    t.same(states, ['devices open', 'devices half_open', 'devices closed'])
     t.equal(calls('failure', 'a', 4), 4, 'it counts from the start again')
     t.equal(calls('failure', 'b', 2), 2)
   },
@@ -202,6 +209,21 @@ t.test('half-open, an account has one probe at a time and waits a cool-down afte
   t.ok(start('a'))
 })
 
+t.test('the first probe that succeeds ends the outage for all actions', async (t) => {
+  const { guard, calls, start, pass, states } = openBreaker()
+  for (const account of ['x', 'y', 'z']) calls('failure', account, 2, 'alerts')
+  calls('success', 'a', 1, 'events')
+  t.equal(start('a', 'alerts'), undefined, 'a success of a third action ends nothing')
+  pass(2_000)
+  const probe = start('b', 'alerts')
+  t.equal(guard.state, 'open', 'the worst of all')
+  calls('success', 'a')
+  t.equal(guard.state, 'closed')
+  t.same(states.slice(2), ['alerts half_open', 'devices half_open', 'devices closed', 'alerts closed'])
+  probe?.record('failure')
+  t.ok(start('a', 'alerts'))
+})
+
 t.test('accounts that always fail do not keep it open for another', async (t) => {
   const { guard, calls, pass, start } = openBreaker()
   // Three accounts at 35 requests a second, in every action, of which some hang for ten seconds; one that asks once a second.
@@ -209,14 +231,14 @@ t.test('accounts that always fail do not keep it open for another', async (t) =>
   let elapsed = 0
   while (guard.state !== 'closed' && elapsed < 20_000) {
     for (const account of ['bad 1', 'bad 2', 'bad 3']) {
-      const permit = start(account, `action ${elapsed % 7}`)
+      const permit = start(account, actions[elapsed % 7])
       if (permit) hanging.push({ until: elapsed + (elapsed % 2) * 10_000, record: () => permit.record('failure') })
     }
     for (const call of hanging.splice(0)) {
       if (call.until <= elapsed) call.record()
       else hanging.push(call)
     }
-    if (elapsed % 1_015 === 0) calls('success', 'calm')
+    if (elapsed % 1_015 === 0) for (const action of actions) calls('success', 'calm', 1, action)
     pass(29)
     elapsed += 29
   }

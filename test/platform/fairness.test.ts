@@ -41,13 +41,14 @@ const bodies = {
 
 const day = (n: number): string => `2026-0${1 + (Math.floor(n / 28) % 5)}-${String(1 + (n % 28)).padStart(2, '0')}`
 const history = (n: number): string => `/v1/history/${7 + (n % 2)}?from=${day(n)}&to=${day(n)}`
-const paths = ['devices', 'devices/7', 'devices/8/location', 'geofences', 'events', 'alerts', 'services', 'drivers']
+const allPaths = ['devices', 'devices/7', 'devices/8/location', 'geofences', 'events', 'alerts', 'services', 'drivers']
   .map((path) => `/v1/${path}`)
   .concat(history(0))
+const pathsWithoutHistory = allPaths.slice(0, -1)
 /** Every action in turn, and no request twice at the same time where the interface allows it. */
 const anyPath = (n: number): string => {
   const varied = [history(n), `/v1/devices/${1_000 + n}`, `/v1/events?offset=${n}`]
-  return [...paths, ...varied, ...varied][n % 15] as string
+  return [...allPaths, ...varied, ...varied][n % 15] as string
 }
 
 type Affected = (action: string) => boolean
@@ -100,7 +101,7 @@ class Calm {
   readonly #ms: number[] = []
   readonly #wrong: string[] = []
 
-  async ask({ get }: Stage, forMs: number): Promise<void> {
+  async ask({ get }: Stage, forMs: number, paths: readonly string[] = allPaths): Promise<void> {
     const until = performance.now() + forMs
     while (performance.now() < until) {
       const path = paths[this.#sent % paths.length] as string
@@ -134,7 +135,7 @@ for (const [name, { behave, isSlow }] of Object.entries(worst)) {
   t.test(`an account for which the platform ${name}, in every action, costs another one nothing`, async (t) => {
     const on = await stage(t)
     const phaseMs = isSlow ? forMs : forMs / 3
-    for (const path of paths) t.equal((await on.get(path, badHash)).status, 200, path)
+    for (const path of allPaths) t.equal((await on.get(path, badHash)).status, 200, path)
     const quiet = new Calm()
     if (isLong) await quiet.ask(on, forMs)
     const attacked = new Calm()
@@ -159,7 +160,8 @@ for (const count of [1, 12]) {
     const attacked = new Calm()
     on.become(hang, onlyHistory)
     const stop = attack(on, (n) => ({ path: history(n), credential: hashes[n % count] as string }))
-    await attacked.ask(on, forMs)
+    // Many accounts with failing histories are an outage of that action, for which the circuit breaker may open.
+    await attacked.ask(on, forMs, count === 1 ? allPaths : pathsWithoutHistory)
     await stop()
     attacked.isServed(t)
     if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${attacked.p95}`)
