@@ -7,8 +7,8 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Whether the service works
-     * @description Answers 200 while the gateway serves. Needs no credential and is not counted.
+     * Get the state of the service
+     * @description 200 as long as the gateway serves requests. Needs no credential; not rate limited.
      */
     get: operations['getHealth']
     put?: never
@@ -68,7 +68,7 @@ export interface paths {
     }
     /**
      * Get the last position of a device
-     * @description Only where and how fast; a device that never had a position is 404 `no_location`.
+     * @description Only position and movement. A device that never had a position is 404 `no_location`.
      */
     get: operations['getDeviceLocation']
     put?: never
@@ -88,7 +88,7 @@ export interface paths {
     }
     /**
      * List geofences
-     * @description The areas of the account, without their shapes.
+     * @description The geofences of the account, without their geometry.
      */
     get: operations['listGeofences']
     put?: never
@@ -107,8 +107,8 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Get a geofence with its shape
-     * @description The list item and its GeoJSON geometry.
+     * Get a geofence with its geometry
+     * @description The list item with its GeoJSON geometry, without the list envelope.
      */
     get: operations['getGeofence']
     put?: never
@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description What happened, newest first. Any `limit` and `offset` work, however the platform pages.
+     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window.
      */
     get: operations['listEvents']
     put?: never
@@ -148,7 +148,7 @@ export interface paths {
     }
     /**
      * Get the history of a device
-     * @description Where it was, and totals, over whole days of the account's clock, both included.
+     * @description Positions and totals over whole days of the account's clock, both included.
      */
     get: operations['getHistory']
     put?: never
@@ -168,7 +168,7 @@ export interface paths {
     }
     /**
      * List alerts
-     * @description The rules the account has configured, with the devices they watch.
+     * @description The configured rules of the account, each with the devices it is assigned to.
      */
     get: operations['listAlerts']
     put?: never
@@ -188,7 +188,7 @@ export interface paths {
     }
     /**
      * List maintenance services
-     * @description What is due when: by odometer (km), engine hours (h) or days.
+     * @description All maintenance services and when each is due: by odometer (km), engine hours (h) or days.
      */
     get: operations['listServices']
     put?: never
@@ -208,7 +208,7 @@ export interface paths {
     }
     /**
      * List drivers
-     * @description The people who drive, with the vehicle each is assigned to now.
+     * @description The drivers of the account, each with the currently assigned vehicle.
      */
     get: operations['listDrivers']
     put?: never
@@ -228,7 +228,7 @@ export interface paths {
     }
     /**
      * Get the account of the credential
-     * @description Whom the credential belongs to and what kind it is: a cheap way to try one.
+     * @description The account and kind of the credential, at low cost: use it to check a credential.
      */
     get: operations['getMe']
     put?: never
@@ -248,13 +248,13 @@ export interface paths {
     }
     /**
      * List active API keys
-     * @description Newest first, with truncated values. Only the platform hash may ask.
+     * @description Newest first, with truncated values. Requires the platform hash.
      */
     get: operations['listKeys']
     put?: never
     /**
-     * Make an API key
-     * @description The complete key is in this answer and never shown again. The platform hash goes in the body.
+     * Create an API key
+     * @description The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account creates at most a fifth as many keys as it may send requests.
      */
     post: operations['createKey']
     delete?: never
@@ -275,7 +275,7 @@ export interface paths {
     post?: never
     /**
      * Revoke an API key
-     * @description At once and for good. Only the platform hash may ask.
+     * @description Immediate and irreversible. Requires the platform hash.
      */
     delete: operations['revokeKey']
     options?: never
@@ -295,8 +295,8 @@ export interface webhooks {
     get?: never
     put?: never
     /**
-     * Planned: an event is pushed to you
-     * @description **Planned and not delivered.** No webhook can be registered and none is sent today; signing, retries and registration are not settled. Until then poll `GET /v1/events`.
+     * Planned: the service sends an event to your URL
+     * @description **Planned, not available yet.** No webhook can be registered and none is sent today; registration, signing and retries are undecided. Until then poll `GET /v1/events`.
      */
     post: operations['plannedFleetEvent']
     delete?: never
@@ -308,7 +308,7 @@ export interface webhooks {
 }
 export interface components {
   schemas: {
-    /** @description A configured rule that makes events */
+    /** @description A configured rule that generates events */
     Alert: {
       /**
        * @description Always `alert`
@@ -321,11 +321,11 @@ export interface components {
       name: string
       /** @description `overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule */
       type: string
-      /** @description Every kind the rule watches for; more than one for a geofence or ignition rule in both directions */
+      /** @description All types that the rule covers; more than one for a geofence or ignition rule in both directions */
       types: string[]
-      /** @description Whether the rule is switched on */
+      /** @description Whether the rule is enabled */
       active: boolean
-      /** @description The devices it is assigned to */
+      /** @description The devices the rule is assigned to */
       devices: components['schemas']['AlertDevice'][]
     }
     AlertDevice: {
@@ -334,29 +334,29 @@ export interface components {
       /** @description Device name; empty if unknown */
       name: string
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     AlertList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Alert'][]
     }
-    /** @description What a new API key is made from */
+    /** @description Body of the request for a new API key */
     CreateKey: {
       /** @description The account's platform credential */
       platform_hash: string
-      /** @description Descriptive name in any script, without control characters; spaces around it are dropped */
+      /** @description Descriptive name in any script, without control characters; leading and trailing spaces are removed */
       label?: string
       /**
        * @description Days until the key expires
@@ -376,7 +376,7 @@ export interface components {
        * @description Identifier of the key; not a secret
        */
       id: string
-      /** @description The complete key, shown this once */
+      /** @description The complete key; not shown again */
       key: string
       /** @description Descriptive name; empty without one */
       label: string
@@ -386,7 +386,7 @@ export interface components {
       expires_at: number
       /** @description E-mail of the owning account; null if unknown */
       platform_email: string | null
-      /** @description Text for people */
+      /** @description Human-readable text */
       message: string
     }
     /** @description A vehicle with its last known state */
@@ -396,15 +396,15 @@ export interface components {
       /** @description Name given to the vehicle */
       name: string
       /**
-       * @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen
+       * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
        * @enum {string}
        */
       status: 'online' | 'offline' | 'moving'
-      /** @description Tracker protocol, in lower case; null where unknown */
+      /** @description Tracker protocol in lower case; null if unknown */
       protocol: string | null
-      /** @description Latitude in decimal degrees; null without a position */
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
       lat: number | null
-      /** @description Longitude in decimal degrees; null without a position */
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
       lng: number | null
       /** @description Speed in km/h */
       speed: number
@@ -412,38 +412,38 @@ export interface components {
       course: number
       /** @description Metres above sea level */
       altitude: number
-      /** @description When data last came in; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
-      /** @description Unix seconds of the last data; 0 if there is none */
+      /** @description Unix seconds of the last data; 0 if never */
       timestamp: number
-      /** @description Name of the assigned driver; null without one */
+      /** @description Name of the assigned driver; null if none */
       driver: string | null
-      /** @description Approximate address; null where the platform has none */
+      /** @description Approximate address; null if the platform has none */
       address: string | null
       /** @description Additional sensors */
       sensors: components['schemas']['Sensor'][]
       /** @description Name of the device group */
       group: string
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     DeviceList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Device'][]
     }
-    /** @description A person who drives */
+    /** @description A driver, with the assigned vehicle */
     Driver: {
       /** @description Unique driver identifier */
       id: number
@@ -453,25 +453,25 @@ export interface components {
       phone: string
       /** @description RFID identification code; empty if unknown */
       rfid: string
-      /** @description The vehicle assigned now; null without one */
+      /** @description The currently assigned vehicle; null without one */
       assigned_device_id: number | null
       /** @description Name of that vehicle; null without one */
       assigned_device: string | null
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     DriverList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Driver'][]
@@ -508,35 +508,35 @@ export interface components {
     Event: {
       /** @description Unique event identifier */
       id: number
-      /** @description The platform's word for what happened, in lower case, such as `overspeed` */
+      /** @description The platform's word for the kind of event, in lower case, such as `overspeed` */
       type: string
-      /** @description Text for people */
+      /** @description Human-readable text */
       message: string
       /** @description The device it happened to; null if unknown */
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
-      /** @description Latitude in decimal degrees; null without a position */
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
       lat: number | null
-      /** @description Longitude in decimal degrees; null without a position */
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
       lng: number | null
       /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       timestamp: string | null
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     EventList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Event'][]
@@ -547,53 +547,53 @@ export interface components {
       id: number
       /** @description Name given to the geofence */
       name: string
-      /** @description Shape, in lower case: `polygon`, `circle`, or a further word of the platform */
+      /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
       type: string
-      /** @description Whether the geofence is switched on */
+      /** @description Whether the geofence is enabled */
       active: boolean
-      /** @description Colour as `#RRGGBB`; `#000000` where none is set */
+      /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was made, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       created_at: string | null
     }
-    /** @description One geofence with its shape */
+    /** @description A geofence with its geometry */
     GeofenceDetail: {
       /** @description Unique geofence identifier */
       id: number
       /** @description Name given to the geofence */
       name: string
-      /** @description Shape, in lower case: `polygon`, `circle`, or a further word of the platform */
+      /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
       type: string
-      /** @description Whether the geofence is switched on */
+      /** @description Whether the geofence is enabled */
       active: boolean
-      /** @description Colour as `#RRGGBB`; `#000000` where none is set */
+      /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was made, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       created_at: string | null
-      /** @description GeoJSON: `Polygon`, or `Point` for the centre of a circle. Null where the platform has no usable shape: fewer than three different points, a circle without centre, or a further type */
+      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
       geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
       /** @description Radius of a circle in metres; null for other shapes */
       radius: number | null
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     GeofenceList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Geofence'][]
     }
-    /** @description How the service fares, from what recent calls saw */
+    /** @description State of the service according to recent calls */
     Health: {
       /**
        * @description `degraded` while a component is down
@@ -606,25 +606,25 @@ export interface components {
       uptime_s: number
       components: {
         /**
-         * @description The tracking platform as of the last calls; unknown before the first call
+         * @description The tracking platform according to the last calls; unknown before the first one
          * @enum {string}
          */
         platform: 'up' | 'down' | 'unknown'
         /**
-         * @description The store of API keys as of the last calls; unknown before the first call
+         * @description The store of API keys according to the last calls; unknown before the first one
          * @enum {string}
          */
         store: 'up' | 'down' | 'unknown'
       }
     }
-    /** @description Where a device was over whole days, with totals */
+    /** @description Positions and totals of a device over whole days */
     History: {
       /**
        * @description Always `history`
        * @constant
        */
       object: 'history'
-      /** @description The device asked for */
+      /** @description The requested device */
       device_id: number
       /**
        * @description First day, `YYYY-MM-DD` on the account's clock
@@ -638,17 +638,17 @@ export interface components {
       to: string
       /** @description Total distance in km */
       distance_km: number
-      /** @description Highest speed in km/h */
+      /** @description Maximum speed in km/h */
       top_speed: number
       /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
       move_duration: string
       /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
       stop_duration: string
-      /** @description Total time moving in seconds; null where its text cannot be read */
+      /** @description Total time moving in seconds; null if the text is not readable */
       move_seconds: number | null
-      /** @description Total time stopped in seconds; null where its text cannot be read */
+      /** @description Total time stopped in seconds; null if the text is not readable */
       stop_seconds: number | null
-      /** @description Where it was, oldest first */
+      /** @description Positions, oldest first */
       positions: components['schemas']['Position'][]
     }
     /** @description An active API key, with its value truncated */
@@ -679,20 +679,20 @@ export interface components {
        */
       status: 'active'
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     KeyList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Key'][]
@@ -704,7 +704,7 @@ export interface components {
        * @constant
        */
       object: 'location'
-      /** @description The device that stood there */
+      /** @description The device */
       device_id: number
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
@@ -717,63 +717,63 @@ export interface components {
       /** @description Metres above sea level */
       altitude: number
       /**
-       * @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen
+       * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
        * @enum {string}
        */
       status: 'online' | 'offline' | 'moving'
-      /** @description Approximate address; null where the platform has none */
+      /** @description Approximate address; null if the platform has none */
       address: string | null
       /** @description Unix seconds of the position; 0 if unknown */
       timestamp: number
-      /** @description When data last came in; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
     }
-    /** @description A maintenance service that falls due by distance, engine hours or days */
+    /** @description A maintenance service, due by distance, engine hours or days */
     MaintenanceService: {
       /** @description Unique service identifier */
       id: number
       /** @description Name given to the service */
       name: string
-      /** @description The device it is for; null if unknown */
+      /** @description The device of the service; null if unknown */
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
-      /** @description What it is counted in: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01) */
+      /** @description Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01) */
       expiration_by: string
       /** @description Maintenance interval in that unit; null if unknown */
       interval: number | null
       /** @description Value at the last service in that unit; null if unknown */
       last_service: number | null
-      /** @description Value at which the next is due, in that unit; null if unknown */
+      /** @description Value at which the next service is due, in that unit; null if unknown */
       expires_at: number | null
-      /** @description What is left until then, in that unit; negative when overdue; null if unknown */
+      /** @description Amount left until then in that unit; negative when overdue; null if unknown */
       remaining: number | null
-      /** @description Whether it is overdue */
+      /** @description Whether the service is overdue */
       expired: boolean
-      /** @description For `days`: the day of the last service, `YYYY-MM-DD`; null for other units */
+      /** @description For `days`: day of the last service, `YYYY-MM-DD`; null for other units */
       last_service_date: string | null
-      /** @description For `days`: the day on which the next is due, `YYYY-MM-DD`; null for other units */
+      /** @description For `days`: day on which the next service is due, `YYYY-MM-DD`; null for other units */
       expires_date: string | null
     }
-    /** @description The items, with the paging that was applied */
+    /** @description The items, with the applied paging */
     MaintenanceServiceList: {
       /**
        * @description Always `list`
        * @constant
        */
       object: 'list'
-      /** @description All items that match the filters, before paging */
+      /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The limit applied: the one sent, lowered to the maximum, or the default. Lists that answer everything unless asked otherwise show the number of their items here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
       limit: number
-      /** @description Items skipped */
+      /** @description Number of skipped items */
       offset: number
-      /** @description Whether items follow after these */
+      /** @description Whether more items follow */
       has_more: boolean
       /** @description The items */
       data: components['schemas']['MaintenanceService'][]
     }
-    /** @description The account behind the credential */
+    /** @description The account that the credential belongs to */
     Me: {
       /**
        * @description Always `account`
@@ -781,13 +781,13 @@ export interface components {
        */
       object: 'account'
       /**
-       * @description The kind of credential that was sent
+       * @description The kind of credential in the request
        * @enum {string}
        */
       credential: 'platform_hash' | 'api_key' | 'demo'
-      /** @description E-mail of the account; null if the platform does not say */
+      /** @description E-mail of the account; null if the platform sends none */
       email: string | null
-      /** @description The API key that was sent; null for other credentials */
+      /** @description The API key in the request; null for other credentials */
       key: components['schemas']['OwnKey'] | null
     }
     OwnKey: {
@@ -796,15 +796,15 @@ export interface components {
        * @description Identifier of the key
        */
       id: string
-      /** @description Descriptive name; empty without one */
+      /** @description Descriptive name; empty if none */
       label: string
       /** @description When it expires, in epoch milliseconds */
       expires_at: number
     }
-    /** @description Planned, not delivered: what a push message will look like */
+    /** @description Planned, not available yet: the body of a webhook */
     PlannedMessage: {
       /**
-       * @description What happened
+       * @description Kind of the event
        * @enum {string}
        */
       event:
@@ -817,20 +817,20 @@ export interface components {
         | 'alarm.triggered'
       /**
        * Format: date-time
-       * @description When it happened, ISO 8601 in UTC
+       * @description Time of the event, ISO 8601 in UTC
        */
       timestamp: string
-      /** @description The device it happened to */
+      /** @description The device of the event */
       device: {
         id: number
         name: string
       }
-      /** @description The geofence, where the event is about one */
+      /** @description The geofence, if the event concerns one */
       geofence?: {
         id: number
         name: string
       }
-      /** @description Where it happened; speed in km/h */
+      /** @description Position of the event; speed in km/h */
       location?: {
         lat: number
         lng: number
@@ -846,11 +846,11 @@ export interface components {
     Polygon: {
       /** @constant */
       type: 'Polygon'
-      /** @description One closed ring, counter-clockwise (RFC 7946) */
+      /** @description One closed counter-clockwise ring (RFC 7946) */
       coordinates: number[][][]
     }
     Position: {
-      /** @description When it was there, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description Time of the position, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       time: string
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
@@ -858,10 +858,10 @@ export interface components {
       lng: number
       /** @description Speed in km/h */
       speed: number
-      /** @description Approximate address; null where the platform has none */
+      /** @description Approximate address; null if the platform has none */
       address: string | null
     }
-    /** @description A key that has just been revoked */
+    /** @description A revoked API key */
     RevokedKey: {
       /**
        * @description Always `api_key`
@@ -880,20 +880,20 @@ export interface components {
       deleted: true
       /** @description When it was revoked, in epoch milliseconds */
       revoked_at: number
-      /** @description Text for people */
+      /** @description Human-readable text */
       message: string
     }
     Sensor: {
-      /** @description The platform's word, lower-cased; `other` where it names none */
+      /** @description The platform's word in lower case; `other` if it sends none */
       type: string
       /** @description Name given to the sensor */
       name: string
-      /** @description Value with its unit; null where the sensor has none */
+      /** @description Value with its unit; null if the sensor has none */
       value: string | null
     }
   }
   responses: {
-    /** @description `forbidden`: The account lacks the permission for this on the tracking platform. */
+    /** @description `forbidden`: The account has no permission for this on the tracking platform. */
     Forbidden: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -933,7 +933,7 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description `invalid_request`: The request cannot be understood. */
+    /** @description `invalid_request`: The request is invalid. */
     InvalidRequest: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -999,7 +999,7 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description `rate_limit_exceeded`: Too many requests. Wait as many seconds as Retry-After says, then slow down. */
+    /** @description `rate_limit_exceeded`: Too many requests. Wait the number of seconds in Retry-After, then send fewer requests. */
     RateLimitExceeded: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1013,7 +1013,7 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description `too_many_keys`: The account holds as many active API keys as it may. Revoke one first. */
+    /** @description `too_many_keys`: The account has the maximum number of active API keys. Revoke one first. */
     TooManyKeys: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1053,7 +1053,7 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description Any other refusal, before the request reaches the operation */
+    /** @description Any other client error, found before the request reaches the operation */
     UriTooLongOrHeadersTooLarge: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1086,12 +1086,12 @@ export interface components {
      */
     'RateLimit-Reset': number
     /**
-     * @description Names this request in our log; a sane one of yours is kept
+     * @description Identifies this request in our log; a valid id from the request is kept
      * @example req-7f3a
      */
     'X-Request-Id': string
     /**
-     * @description When the API key that was sent expires; only in its last 30 days
+     * @description Expiry of the API key in the request; only in its last 30 days
      * @example Tue, 12 May 2026 09:30:00 GMT
      */
     'X-Api-Key-Expires': string
@@ -1101,7 +1101,7 @@ export interface components {
      */
     'Retry-After': number
     /**
-     * @description The scheme that is wanted (RFC 6750)
+     * @description The required scheme (RFC 6750)
      * @example Bearer
      */
     'WWW-Authenticate': string
@@ -1119,7 +1119,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description How the service fares, from what recent calls saw */
+      /** @description State of the service according to recent calls */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1149,11 +1149,11 @@ export interface operations {
   listDevices: {
     parameters: {
       query?: {
-        /** @description `moving` is connected and driving, `online` connected, `offline` not connected or never seen */
+        /** @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen */
         status?: 'online' | 'offline' | 'moving'
-        /** @description Most items to answer. A higher value is lowered to 500. */
+        /** @description Maximum number of items. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1162,7 +1162,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1338,9 +1338,9 @@ export interface operations {
   listGeofences: {
     parameters: {
       query?: {
-        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1349,7 +1349,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1406,7 +1406,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description One geofence with its shape */
+      /** @description A geofence with its geometry */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1471,18 +1471,18 @@ export interface operations {
         /** @description Only events of this type, the platform's word */
         type?: string
         /**
-         * @description Earliest moment: ISO 8601, inclusive; without an offset it is the account's clock, a date alone is its start
+         * @description Earliest time, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its first second.
          * @example 2026-05-11T00:00:00Z
          */
         from?: string
         /**
-         * @description Latest moment: ISO 8601, inclusive; without an offset it is the account's clock, a date alone is its end
+         * @description Latest time, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its last second.
          * @example 2026-05-11
          */
         to?: string
-        /** @description Most items to answer. A higher value is lowered to 200. */
+        /** @description Maximum number of items. A value above 200 is lowered to 200. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1491,7 +1491,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1561,7 +1561,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Where a device was over whole days, with totals */
+      /** @description Positions and totals of a device over whole days */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1611,9 +1611,9 @@ export interface operations {
   listAlerts: {
     parameters: {
       query?: {
-        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1622,7 +1622,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1678,9 +1678,9 @@ export interface operations {
       query?: {
         /** @description Only services of this device */
         device_id?: number
-        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1689,7 +1689,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1740,9 +1740,9 @@ export interface operations {
   listDrivers: {
     parameters: {
       query?: {
-        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1751,7 +1751,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1802,7 +1802,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The account behind the credential */
+      /** @description The account that the credential belongs to */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1838,9 +1838,9 @@ export interface operations {
   listKeys: {
     parameters: {
       query?: {
-        /** @description Most items to answer; without it, all. A higher value is lowered to 500. */
+        /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
-        /** @description Items to skip */
+        /** @description Number of items to skip */
         offset?: number
       }
       header?: never
@@ -1849,7 +1849,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description The items, with the paging that was applied */
+      /** @description The items, with the applied paging */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1931,7 +1931,7 @@ export interface operations {
            *       "created_at": 1778501007000,
            *       "expires_at": 1786277007000,
            *       "platform_email": "owner@example.com",
-           *       "message": "Keep this key now: it is not shown again."
+           *       "message": "Store this key now: it is not shown again. A lost key can only be revoked and replaced."
            *     }
            */
           'application/json': components['schemas']['CreatedKey']
@@ -1963,7 +1963,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description A key that has just been revoked */
+      /** @description A revoked API key */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1980,7 +1980,7 @@ export interface operations {
            *       "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
            *       "deleted": true,
            *       "revoked_at": 1778587407000,
-           *       "message": "The key no longer works and cannot be restored."
+           *       "message": "The key is revoked. Requests with it are rejected from now on."
            *     }
            */
           'application/json': components['schemas']['RevokedKey']
@@ -2026,7 +2026,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Your answer: the message was taken */
+      /** @description Your response: the message is accepted */
       200: {
         headers: {
           [name: string]: unknown
