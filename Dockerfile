@@ -25,6 +25,8 @@ COPY --from=build /app/dist ./dist
 COPY package.json ./
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
+# Inside a container, 127.0.0.1 is out of everybody's reach.
+ENV OPS_HOST=0.0.0.0
 USER node
 VOLUME /data
 EXPOSE 3000 9091

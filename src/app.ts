@@ -1,30 +1,25 @@
-/** The wiring, in the order a request meets it; the only file that knows every other. */
-import rateLimit from '@fastify/rate-limit'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, fastify, LogController, type onRequestHookHandler } from 'fastify'
-import { Accounts } from './auth/account-cache.js'
-import { Identities, type IdentitiesOptions } from './auth/authenticator.js'
+/** The wiring, in the order in which a request meets it; the only file that imports from every folder. */
+import { getHeapStatistics } from 'node:v8'
+import { AccountCache } from './auth/account-cache.js'
+import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
-import { Positions } from './devices/device-cache.js'
-import {
-  countAddress,
-  type EdgesNeeds,
-  edgeOptions,
-  installEdges,
-  methodGuard,
-  showLimits,
-} from './http/error-handler.js'
-import { headerLimits, installGuards, timeLimits } from './http/server-limits.js'
+import { DeviceCache } from './devices/device-cache.js'
+import { createApp } from './http/create-app.js'
+import { methodNotAllowed } from './http/method-not-allowed.js'
+import { shedOverload } from './http/overload.js'
 import type { App } from './http/types.js'
+import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { UnknownValues } from './ops/unknown-values.js'
-import { type CallReport, Platform } from './platform/client.js'
-import { ReadingThread } from './platform/thread.js'
-import { FailoverStore, type LimiterStore } from './rate-limit/counters.js'
-import { Limits, nameOf, uncapped } from './rate-limit/limiter.js'
+import { Platform } from './platform/client.js'
+import { meanings } from './platform/errors.js'
+import type { WorkerClient } from './platform/worker-client.js'
+import { FailoverCounters } from './rate-limit/counters.js'
+import { countAddress, showLimits } from './rate-limit/hooks.js'
+import { Limits } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
@@ -40,177 +35,159 @@ import { services } from './routes/services.js'
 import { observed } from './store/observed.js'
 import type { Store } from './store/store.js'
 
-/** The API's version (spec.md, Versioning). */
+/** The version of the interface (spec.md, Versioning). */
 const version = '1.0.0'
 
 export interface Deps {
   logger: Log
   /** Epoch milliseconds. */
   clock: () => number
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds that never go back. */
   ticks: () => number
   /** Stays open when the app closes. */
   store: Store
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
   sandbox: { url: string; demoHash: string } | undefined
   metrics: Metrics
-  /** Once true, every answer asks its caller to connect anew, elsewhere. */
+  /** Sends device list and history requests; stays open when the app closes. */
+  worker: WorkerClient
+  /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
 }
 
-/** The gateway as a value. @throws when neither a platform nor a sandbox is given. */
+/** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = observed(deps.store, metrics.stored)
-  const parts = openParts(config, deps)
-  const needs: EdgesNeeds = {
-    limits: () => limits,
-    docsUrl: `${config.publicUrl}/docs`,
-    log: logger,
-    onRefused: (account) => {
-      parts.positions.drop(account)
-      parts.accounts.forget(account)
-    },
-    onAnswered: metrics.answered,
-    isDraining,
-  }
-  const edges = edgeOptions(needs)
-  const app: App = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: config.trustProxy,
-    ...edges,
-    ...timeLimits,
-    http: { ...edges.http, ...headerLimits },
-  }).withTypeProvider<TypeBoxTypeProvider>()
-  app.removeContentTypeParser('text/plain')
-  app.addHook('onClose', () => parts.close())
-  app.decorateRequest('account')
-  app.decorateRequest('caller')
-  const limits = await countRequests(app, config, { ...deps, store })
-  const identities = new Identities({ accounts: parts.accounts, demo: parts.demo, keys: store.keys, limits, clock })
-  metrics.watch(parts.positions, () => store.up())
+  const store = observed(deps.store, metrics.observeStoreCall)
+  // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
+  const maxBytes = getHeapStatistics().heap_size_limit / 4
+  const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
+  const limits = openLimits(config, { ...deps, store })
+  const parts = openParts(config, deps, budget)
+  const { accounts, demo, deviceCache } = parts
+  const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
+  metrics.watch({ cacheBytes: () => deviceCache.bytes, isStoreUp: () => store.up(), budget })
 
-  installEdges(app, needs)
-  const shed = installGuards(app, { onShed: metrics.shed, ticks })
-  const guardMethods = methodGuard(app, limits)
+  const app = createApp({
+    log: logger,
+    limits,
+    budget,
+    docsUrl: `${config.publicUrl}/docs`,
+    trustProxy: config.trustProxy,
+    ticks,
+    isDraining,
+    observeRequest: metrics.observeRequest,
+    onCut: metrics.countCut,
+    onRefused: (account) => {
+      deviceCache.delete(account)
+      accounts.delete(account)
+    },
+  })
+  app.addHook('onClose', () => parts.close())
+  const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, parts, limits, identities, shed }), { prefix: '/api' })
-  guardMethods()
+  await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator }), {
+    prefix: '/api',
+  })
+  addMethodNotAllowed()
   return app
 }
 
-/** What the routes are handed: the accounts of the platform and of the sandbox, positions, and who watches the platform. */
-interface Parts {
-  accounts: Accounts
-  demo: IdentitiesOptions['demo']
-  positions: Positions
-  translate: Translate
-  platformState: () => PlatformState
-  close: () => Promise<unknown>
-}
-
-function openParts(config: Config, { logger, clock, sandbox, metrics }: Deps): Parts {
-  const onSkipped = (action: string, rows: number): void => {
-    logger.warn({ action, rows }, 'rows skipped')
-    metrics.skipped(action, rows)
-  }
-  const unknownValues = new UnknownValues({
-    onUnknown: metrics.unknownWord,
-    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
-  })
-  let platformState: PlatformState = 'unknown'
-  const platforms: Platform[] = []
-  const thread = new ReadingThread({ module: new URL('./devices/worker.js', import.meta.url), context: clock })
-  const accountsAt = (url: string, realm: Realm): Accounts => {
-    metrics.breaker(realm, 'closed')
-    const platform = new Platform({
-      url,
-      timeoutMs: config.platformTimeoutMs,
-      thread,
-      onCall: (report) => {
-        platformState = stateAfter(report)
-        metrics.called(realm, report)
-      },
-      onBreaker: (state) => {
-        logger.warn({ realm, state }, 'breaker')
-        metrics.breaker(realm, state)
-      },
-    })
-    platforms.push(platform)
-    return new Accounts({ platform, realm, ttlMs: config.accountTtlMs, clock, onSkipped })
-  }
-  const url = config.platformUrl ?? sandbox?.url
-  if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
-  const accounts = accountsAt(url, 'platform')
-  const demoAccounts = sandbox && config.platformUrl !== undefined ? accountsAt(sandbox.url, 'sandbox') : accounts
-  const positions = new Positions({
-    ttlMs: config.positionTtlMs,
-    maxBytes: config.cacheMaxBytes,
-    clock,
-    onSkipped: (rows) => onSkipped('get_devices', rows),
-    onRows: (rows) => unknownValues.check('get_devices', rows),
-    onLookup: metrics.looked,
-    onEvicted: metrics.evicted,
-  })
-  return {
-    accounts,
-    demo:
-      sandbox && config.demoToken !== undefined
-        ? { token: config.demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) }
-        : undefined,
-    positions,
-    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
-    platformState: () => platformState,
-    close: () => Promise.all([...platforms.map((platform) => platform.close()), thread.close()]),
-  }
-}
-
-/** Counting by @fastify/rate-limit, in the shared store where there is one. */
-async function countRequests(app: App, config: Config, { store, clock, logger, metrics }: Deps): Promise<Limits> {
-  const counters = new FailoverStore({
+/** The request limits, counted in the shared store if there is one. */
+function openLimits(config: Config, { store, clock, logger, metrics }: Deps): Limits {
+  const counters = new FailoverCounters({
     shared: store.counters,
     up: () => store.up(),
     clock,
-    onCounted: metrics.counted,
+    onCounted: metrics.countLimited,
     onShared: (available, err) =>
       available
         ? logger.info('counting requests in Redis again')
         : logger.warn({ err }, 'Redis away: counting requests in process'),
   })
-  await app.register(rateLimit, {
-    global: false,
-    max: uncapped,
-    timeWindow: config.rateLimitWindowMs,
-    keyGenerator: nameOf,
-    store: class implements LimiterStore {
-      incr = counters.incr.bind(counters)
-      read = counters.read.bind(counters)
-      child = (): LimiterStore => counters
-    },
+  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
+  return new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') })
+}
+
+type PlatformState = 'up' | 'down' | 'unknown'
+
+interface Parts {
+  accounts: AccountCache
+  demo: AuthenticatorOptions['demo']
+  deviceCache: DeviceCache
+  translate: Translate
+  platformState: () => PlatformState
+  close: () => Promise<unknown>
+}
+
+/** The platforms, the caches in front of them, and what they report. */
+function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
+  const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
+  const onSkipped = (action: string, rows: number): void => {
+    logger.warn({ action, rows }, 'rows skipped')
+    metrics.countSkipped(action, rows)
+  }
+  const unknownValues = new UnknownValues({
+    onUnknown: metrics.countUnknownValue,
+    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
-  return new Limits({
-    counting: app.createRateLimit({}),
-    here: (name, windowMs) => counters.incrHere(name, windowMs),
-    max: config.rateLimitMax,
-    windowMs: config.rateLimitWindowMs,
-    onShared: () => metrics.counted('shared'),
-  })
+  let platformState: PlatformState = 'unknown'
+  const platforms: Platform[] = []
+  const openAccounts = (url: string, realm: Realm): AccountCache => {
+    metrics.setBreakerState(realm, 'closed')
+    const platform = new Platform({
+      url,
+      timeoutMs,
+      worker,
+      budget,
+      onCall: (report) => {
+        platformState = meanings[report.outcome].platform ?? platformState
+        metrics.observeCall(realm, report)
+      },
+      onBreaker: (state) => {
+        logger.warn({ realm, state }, 'breaker')
+        metrics.setBreakerState(realm, state)
+      },
+    })
+    platforms.push(platform)
+    return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped })
+  }
+  const url = platformUrl ?? sandbox?.url
+  if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
+  const accounts = openAccounts(url, 'platform')
+  const demoAccounts = sandbox && platformUrl !== undefined ? openAccounts(sandbox.url, 'sandbox') : accounts
+  const hasDemo = sandbox && demoToken !== undefined
+  return {
+    accounts,
+    demo: hasDemo ? { token: demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) } : undefined,
+    deviceCache: new DeviceCache({
+      ttlMs: config.positionTtlMs,
+      maxBytes: config.cacheMaxBytes,
+      clock,
+      onSkipped: (rows) => onSkipped('get_devices', rows),
+      onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+      onLookup: metrics.countLookup,
+      onEvicted: metrics.countEviction,
+    }),
+    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
+    platformState: () => platformState,
+    close: () => Promise.all(platforms.map((platform) => platform.close())),
+  }
 }
 
 interface Served {
   config: Config
   store: Store
   clock: () => number
+  metrics: Metrics
   parts: Parts
   limits: Limits
-  identities: Identities
-  shed: onRequestHookHandler
+  authenticator: Authenticator
 }
 
-/** The routes, each below the hook that says who is counted. */
-async function serve(api: App, { config, store, clock, parts, limits, identities, shed }: Served): Promise<void> {
-  const { positions, translate, platformState } = parts
+/** The routes, each behind the hook that counts its requests. */
+async function serve(api: App, { config, store, clock, metrics, parts, limits, authenticator }: Served): Promise<void> {
+  const { deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -219,30 +196,24 @@ async function serve(api: App, { config, store, clock, parts, limits, identities
     open.addHook('onRequest', countAddress(limits))
     reference(open, config, version)
   })
-  const v1 = { prefix: '/v1' }
-  await api.register(async (behindCredential: App) => {
-    behindCredential.addHook('onRequest', shed)
-    behindCredential.addHook('onRequest', authentication({ identities, demoToken: parts.demo?.token, limits, clock }))
-    devices(behindCredential, { positions })
-    geofences(behindCredential, { translate })
-    events(behindCredential, { positions, translate })
-    history(behindCredential, { positions })
-    alerts(behindCredential, { positions, translate })
-    services(behindCredential, { positions, translate, clock })
-    drivers(behindCredential, { positions, translate })
-    me(behindCredential)
-    keys(behindCredential, { keys: store.keys, clock })
-  }, v1)
-  await api.register(async (open: App) => {
-    open.addHook('onRequest', shed)
-    open.addHook('onRequest', countAddress(limits))
-    const { maxKeysPerAccount: maxKeys } = config
-    keyCreation(open, { keys: store.keys, clock, maxKeys, accountOf: identities.ofHash })
-  }, v1)
+  const v1 = async (v1: App): Promise<void> => {
+    await shedOverload(v1, metrics.countShed)
+    await v1.register(async (behindCredential: App) => {
+      behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
+      devices(behindCredential, { deviceCache })
+      geofences(behindCredential, { translate })
+      events(behindCredential, { deviceCache, translate })
+      history(behindCredential, { deviceCache })
+      alerts(behindCredential, { deviceCache, translate })
+      services(behindCredential, { deviceCache, translate, clock })
+      drivers(behindCredential, { deviceCache, translate })
+      me(behindCredential)
+      keys(behindCredential, { keys: store.keys, clock })
+    })
+    await v1.register(async (open: App) => {
+      open.addHook('onRequest', countAddress(limits))
+      keyCreation(open, { keys: store.keys, clock, maxKeys: config.maxKeysPerAccount, limits, authenticator })
+    })
+  }
+  await api.register(v1, { prefix: '/v1' })
 }
-
-type PlatformState = 'up' | 'down' | 'unknown'
-
-/** What one call says of the platform, for the health page: whoever answers at all is up. */
-const stateAfter = ({ outcome }: CallReport): PlatformState =>
-  ['ok', 'refused', 'forbidden', 'missing_action', 'rejected', 'status_0'].includes(outcome) ? 'up' : 'down'

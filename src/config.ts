@@ -14,6 +14,9 @@ const text = (description: string, options: { default?: string; pattern?: string
 export const Environment = Type.Object({
   HOST: text('Address to listen on', { default: '0.0.0.0' }),
   PORT: port(3000, 'Port of the API; 0 = any free port'),
+  OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', {
+    default: '127.0.0.1',
+  }),
   OPS_PORT: text('Port of `/metrics`, `/ready` and `/live`; 0 = any free port, `off` = none', {
     default: '9091',
     pattern: '^(off|\\d{1,5})$',
@@ -67,6 +70,7 @@ export type Environment = Static<typeof Environment>
 export interface Config {
   host: string
   port: number
+  opsHost: string
   /** null = no second listener. */
   opsPort: number | null
   /** undefined = the sandbox in the process. */
@@ -192,6 +196,7 @@ function toConfig(env: Environment): Config {
   return {
     host: env.HOST,
     port: env.PORT,
+    opsHost: env.OPS_HOST,
     opsPort: env.OPS_PORT === 'off' ? null : Number(env.OPS_PORT),
     platformUrl: env.PLATFORM_URL,
     platformTimeoutMs: env.PLATFORM_TIMEOUT_MS,
@@ -205,7 +210,7 @@ function toConfig(env: Environment): Config {
     accountTtlMs: env.ACCOUNT_TTL_MS,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     trustProxy: trusted(env.TRUST_PROXY),
-    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/\/+$/, ''),
+    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,
     sandboxSeed: env.SANDBOX_SEED,
     clock: clockAt(env.GATEWAY_CLOCK),

@@ -1,4 +1,4 @@
-/** The process: configuration, open, listen, drain and close on signal. Knows no route. */
+/** The process: read the configuration, open, listen; on a signal drain and close. */
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
@@ -7,15 +7,17 @@ import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
+import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
+import type { OnDamaged } from './store/damage.js'
 import { openStore } from './store/open.js'
 
-/** How long a balancer that watches `/ready` has to look elsewhere, while everything is still answered. */
+/** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
-/** Time from the signal until the process ends, whatever is still under way. */
+/** Milliseconds from the signal until the process ends, whatever is still in flight. */
 const graceMs = 25_000
-/** How often connections that have fallen idle are closed while the last requests finish. */
-const sweepMs = 200
+/** How often idle connections are closed while the last requests finish. */
+const closeIdleMs = 200
 
 async function openSandbox({
   sandboxSeed: seed,
@@ -29,57 +31,60 @@ async function openSandbox({
 }
 
 async function run(config: Config): Promise<void> {
-  const logger = createLogger(config.logLevel)
-  const { clock } = config
   const metrics = new Metrics()
+  const logger = createLogger(config.logLevel, { onDropped: metrics.countLogDropped })
+  const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
   const onError = (err: Error): void => logger.warn({ err }, 'store')
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError })
-  // Also beside a real platform, as long as there is a demo token to answer.
+  const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
+  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
+  // With a demo token also beside a real platform.
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()
-  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, isDraining })
+  const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
+  await worker.start()
+  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, worker, isDraining })
   await app.listen({
     host: config.host,
     port: config.port,
     listenTextResolver: (address) => `listening on ${address}/api`,
   })
-  // Opened last: whoever finds it ready finds the API, too.
+  // Opened last: once it is ready, so is the API.
   const ops =
     config.opsPort === null
       ? undefined
-      : await openOps({ host: config.host, port: config.opsPort, metrics: () => metrics.text(), isDraining })
+      : await openOps({ host: config.opsHost, port: config.opsPort, metrics: () => metrics.text(), isDraining })
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
     draining = true
-    // Nobody watches where there is nothing to watch, or where a person pressed Ctrl-C.
+    // No load balancer watches without a listener, or when a person presses Ctrl-C.
     if (ops && signal === 'SIGTERM') await pause(drainMs)
-    // A connection whose answer was already on its way learns nothing of the end, and would stay open for its idle time.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs)
+    // A connection whose last response was sent before the signal would stay open for its idle time.
+    const closing = setInterval(() => app.server.closeIdleConnections(), closeIdleMs)
     await app.close()
-    clearInterval(sweep)
-    await Promise.all([sandbox?.close(), store.close(), ops?.close()])
+    clearInterval(closing)
+    await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
     logger.info('closed')
-    await new Promise<void>((written) => logger.flush(() => written()))
+    await new Promise<void>((resolve) => logger.flush(() => resolve()))
   })
 }
 
-/** Prints what is wrong with this deployment; the exit code is 1 when something will not work. */
-async function tell(): Promise<void> {
+/** Prints the preflight check; the exit code is 1 if something will not work. */
+async function printCheck(): Promise<void> {
   const findings = await check(process.env)
   console.log(table(findings))
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
 }
 
 try {
-  if (process.argv[2] === '--check') await tell()
+  if (process.argv[2] === '--check') await printCheck()
   else await run(readConfig(process.env))
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)
-  // Not `exitCode`: what was opened before the failure would keep the process alive.
+  // Not `exitCode`: whatever was opened before the failure would keep the process alive.
   process.exit(1)
 }

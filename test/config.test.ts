@@ -6,6 +6,7 @@ t.test('an empty environment is the sandbox on one machine', async (t) => {
   t.match(readConfig({}), {
     host: '0.0.0.0',
     port: 3000,
+    opsHost: '127.0.0.1',
     opsPort: 9091,
     platformUrl: undefined,
     redisUrl: undefined,

@@ -57,6 +57,10 @@ t.test('the image runs without root, without tools, and can be read-only', async
     'nothing is installed into the image that runs',
   )
   t.ok(stages.some(({ name, steps }) => name === 'packages' && steps.some(({ rest }) => rest === 'npm ci --omit=dev')))
+  t.ok(
+    final.some(({ verb, rest }) => verb === 'ENV' && rest === 'OPS_HOST=0.0.0.0'),
+    'operations are reachable from outside the container',
+  )
   t.ok(final.some(({ verb, rest }) => verb === 'HEALTHCHECK' && rest.includes('/api/health')))
   t.same(
     final.filter(({ verb }) => verb === 'CMD').map(({ rest }) => JSON.parse(rest)),
@@ -84,6 +88,7 @@ t.test('Fly.io finds the ports, checks and settings it is told of', async (t) =>
   const fly = parseToml(text('fly.toml')) as any
   const config = readConfig(fly.env)
   t.equal(fly.http_service.internal_port, config.port)
+  t.equal(config.opsHost, '0.0.0.0')
   t.equal(fly.metrics.port, config.opsPort)
   t.equal(fly.metrics.path, '/metrics')
   t.equal(fly.checks.ready.port, config.opsPort)
@@ -109,6 +114,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   const given = Object.entries(gateway.environment as Record<string, string>)
   const env = Object.fromEntries(given.map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*)\}/, '$1')]))
   t.equal(readConfig(env).redisUrl, 'redis://redis:6379', 'its settings are valid as they stand')
+  t.equal(readConfig(env).opsHost, '0.0.0.0')
   t.match(redis.command, /--maxmemory-policy noeviction/)
   t.match(redis.command, /--appendonly yes/)
   t.ok(Object.hasOwn(volumes, redis.volumes[0].split(':')[0]), 'on a volume')

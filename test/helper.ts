@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
+import { ByteBudget } from '../src/lib/byte-budget.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
+import { Platform, type PlatformOptions } from '../src/platform/client.js'
+import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
@@ -85,12 +88,18 @@ export interface GatewayOptions {
   store?: Store
 }
 
+/** One for all gateways of a test file: compiling its modules takes longer than most tests. */
+const worker = new WorkerClient(new URL('../src/devices/worker.js', import.meta.url))
+let started: Promise<void> | undefined
+
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
+  started ??= worker.start()
+  await started
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
-  const logger = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
   const own = store ?? (await embeddedStore(t, clock))
   const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
   const metrics = new Metrics()
@@ -101,6 +110,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     store: own,
     sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
     metrics,
+    worker,
     isDraining: () => false,
   })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -125,7 +135,7 @@ async function ask(base: string, path: string, credential?: string, init: Reques
 /** An embedded store in a folder of its own. */
 export async function embeddedStore(t: Test, clock: () => number = Date.now): Promise<Store> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {} })
+  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {}, onDamaged: () => {} })
   t.teardown(async () => {
     await store.close()
     await rm(dataDir, { recursive: true, force: true })
@@ -156,6 +166,16 @@ export async function sandbox(t: Test, { clock = Date.now, ...options }: Sandbox
   })
   const accounts = sandboxAccounts(options.seed, options.devices)
   return { url: `${origin}/api`, hashes: accounts.map(({ hash }) => hash), accounts, calls }
+}
+
+/** What a platform client needs beside its address; shared by a test file. */
+export const clientParts = { worker, budget: new ByteBudget({ maxBytes: 2 ** 30, maxBytesPerOwner: 2 ** 29 }) }
+
+/** A client of the platform at `url`, closed with the test. */
+export function platformClient(t: Test, url: string, options: Partial<PlatformOptions> = {}): Platform {
+  const client = new Platform({ url, timeoutMs: 60_000, ...clientParts, ...options })
+  t.teardown(() => client.close())
+  return client
 }
 
 /** A platform of a few lines: `answer` is a plain `node:http` listener. Its API base and the paths it was asked. */

@@ -12,16 +12,21 @@ export function program(): string {
   if (made !== undefined) return made
   const dir = mkdtempSync(join(root, '.tap', 'program-'))
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
-  cpSync(join(root, 'src'), dir, { recursive: true })
-  const { ESNext } = ts.ModuleKind
-  const compilerOptions = { module: ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
-  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.ts')) continue
-    const { outputText } = ts.transpileModule(readFileSync(join(dir, name), 'utf8'), { compilerOptions })
-    writeFileSync(join(dir, name.replace(/ts$/, 'js')), outputText)
-  }
+  transpile(join(root, 'src'), dir)
   made = dir
   return dir
+}
+
+/** Copies a folder with its TypeScript files as JavaScript. */
+export function transpile(from: string, to: string): void {
+  cpSync(from, to, { recursive: true })
+  const { ESNext } = ts.ModuleKind
+  const compilerOptions = { module: ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
+  for (const name of readdirSync(to, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue
+    const { outputText } = ts.transpileModule(readFileSync(join(to, name), 'utf8'), { compilerOptions })
+    writeFileSync(join(to, name.replace(/ts$/, 'js')), outputText)
+  }
 }
 
 /** Options of `fork` for a file of the program: nothing of the loaders that tests themselves run with. */

@@ -1,89 +1,95 @@
-/** From a platform hash to an account: what the platform says of it, remembered for a while. Knows no header and no limit. */
+/** Caches platform hash → account, validated by the platform. */
 import { LRUCache } from 'lru-cache'
-import { neverBack } from '../lib/monotonic-clock.js'
+import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform } from '../platform/client.js'
-import { PlatformForbidden, PlatformRefused } from '../platform/errors.js'
+import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read } from '../platform/shape.js'
 import { wireUserData } from '../platform/wire.js'
-import { digestOf, fingerprint, type Secret } from './credential.js'
+import { fingerprint, type Secret } from './credential.js'
 
-/** Hashes remembered at once, per platform. */
-const mostHashes = 20_000
+/** Beyond this, the least recently used hashes are evicted. */
+const maxHashes = 20_000
 
-export interface AccountsOptions {
+export interface AccountCacheOptions {
   platform: Platform
-  /** Tells accounts of different platforms apart. */
+  /** Keeps the accounts of different platforms apart. */
   realm: string
   ttlMs: number
   clock: () => number
   onSkipped: OnSkipped
 }
 
-/** The accounts of one platform: each hash is validated by `get_user_data` at most once per `ttlMs`. */
-export class Accounts {
-  readonly #known: LRUCache<string, Account, Secret>
+/** The accounts of one platform. A hash is validated at most once per `ttlMs`. */
+export class AccountCache {
+  readonly #cache: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
 
-  constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountsOptions) {
-    this.#known = new LRUCache({
-      max: mostHashes,
+  constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
+    this.#cache = new LRUCache({
+      max: maxHashes,
       ttl: ttlMs,
       ttlResolution: 0,
-      perf: { now: neverBack(clock) },
-      // A hash once good stays known when it must be validated again: its caller is no guesser.
+      perf: { now: monotonicClock(clock) },
+      // An expired hash was valid once, so `has` still finds it.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
-      fetchMethod: async (digest, _stale, { context: secret }) => {
-        const email = await emailOf(platform, secret)
+      // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
+      ignoreFetchAbort: true,
+      fetchMethod: async (digest, _stale, { context: hash }) => {
+        const email = await validate(platform, hash)
         const id = fingerprint('account', `${realm}:${email ?? digest}`)
-        const account = new Account(platform, secret.reveal(), { id, email }, onSkipped)
+        const account = new Account(platform, hash.reveal(), { id, email }, onSkipped)
         this.#digests.set(account, digest)
         return account
       },
     })
   }
 
-  /** The account of a hash validated within `ttlMs`. */
-  fresh(secret: Secret): Account | undefined {
-    return this.#known.get(digestOf(secret))
-  }
-
-  /** Whether this hash was good when it was last validated, however long ago. */
-  isKnown(secret: Secret): boolean {
-    return this.#known.peek(digestOf(secret), { allowStale: true }) !== undefined
+  /** Whether the hash was valid when it was last validated, however long ago. */
+  has(hash: Secret): boolean {
+    return this.#cache.peek(hash.digest, { allowStale: true }) !== undefined
   }
 
   /**
-   * The account of a hash; asks the platform unless it did lately. Many waiting for one hash share one call.
+   * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async of(secret: Secret): Promise<Account> {
-    const digest = digestOf(secret)
+  async fetch(hash: Secret): Promise<Account> {
     try {
-      const account = await this.#known.fetch(digest, { context: secret })
-      if (!account) throw new Error('a validation came to nothing')
-      return account
+      return await this.#cache.forceFetch(hash.digest, { context: hash })
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#known.delete(digest)
+      if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
       throw error
     }
   }
 
-  /** Forgets what is known of an account's hash: the next request validates it again. */
-  forget(account: Account): void {
+  /** Invalidates the hash of an account that the platform has refused. */
+  delete(account: Account): void {
     const digest = this.#digests.get(account)
-    if (digest !== undefined) this.#known.delete(digest)
+    if (digest !== undefined) this.#cache.delete(digest)
   }
 }
 
-/** The account's e-mail; null where the platform lets the hash in but does not tell one. */
-async function emailOf(platform: Platform, secret: Secret): Promise<string | null> {
+/** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
+async function validate(platform: Platform, hash: Secret): Promise<string | null> {
   try {
-    const { email } = read(wireUserData, await platform.get('get_user_data', secret.reveal()))
+    const { email } = read(wireUserData, await platform.get('get_user_data', hash.reveal()))
     return typeof email === 'string' && email.trim() !== '' ? email.trim().toLowerCase() : null
   } catch (error) {
-    if (error instanceof PlatformForbidden) return null
-    throw error
+    if (!(error instanceof PlatformForbidden)) throw error
+    await validateByDevices(platform, hash)
+    return null
+  }
+}
+
+/** A 403 on user data may come from a missing permission or from a firewall; only devices show that the hash is valid. */
+async function validateByDevices(platform: Platform, hash: Secret): Promise<void> {
+  try {
+    await platform.get('get_devices', hash.reveal(), { limit: 1 })
+  } catch (error) {
+    if (!(error instanceof PlatformForbidden)) throw error
+    const detail = 'status 403, also on get_devices'
+    throw new PlatformUnavailable('get_user_data', 'rejected', { detail, cause: error })
   }
 }

@@ -1,33 +1,22 @@
-/** Failures whose request has been counted already. Knows no credential. */
-import { ApiError } from '../errors.js'
-import type { Account } from '../platform/account.js'
-import { PlatformRefused } from '../platform/errors.js'
-import { isSpent, type Usage } from '../rate-limit/limiter.js'
+/** A failed authentication, which has been counted, and the response to it. */
+import type { FastifyReply } from 'fastify'
+import { admit, type Usage } from '../rate-limit/limiter.js'
 
-/** A failure whose request has been counted already, with where that leaves its name. */
-export class Counted extends Error {
+export class AuthFailure extends Error {
+  override readonly name = 'AuthFailure'
+  /** Of the name that the failure was counted on. */
   readonly usage: Usage
-  constructor(usage: Usage, cause: unknown) {
-    super('counted', { cause })
+
+  /** @param cause undefined where the exceeded limit is the failure. */
+  constructor(usage: Usage, cause?: unknown) {
+    super('authentication failed', { cause })
     this.usage = usage
   }
 }
 
-/** @throws Counted when the usage is over its limit. */
-export function allowed(usage: Usage): Usage {
-  if (isSpent(usage)) throw new Counted(usage, undefined)
-  return usage
-}
-
-/** What guesses under way will have used up is spent already. */
-export const overspent = (usage: Usage): Usage => ({ ...usage, used: Math.max(usage.used, usage.limit + 1) })
-
-/** The account, or a failure that stays counted for the credential; a refusal makes the credential a failed one after all. */
-export async function counted(usage: Usage, account: Promise<Account>): Promise<Account> {
-  try {
-    return await account
-  } catch (error) {
-    if (error instanceof Counted || error instanceof PlatformRefused || error instanceof ApiError) throw error
-    throw new Counted(usage, error)
-  }
+/** Sets the rate-limit headers. @throws ApiError `rate_limit_exceeded` where the limit is exceeded, else the cause of the failure. */
+export function reject(error: unknown, reply: FastifyReply): never {
+  if (!(error instanceof AuthFailure)) throw error
+  admit(reply, error.usage)
+  throw error.cause
 }

@@ -1,30 +1,27 @@
-/** Who a credential is: which account it opens, who is asked, who is counted, and what a failure costs. Knows no header and no route. */
+/** Authentication: the account behind a credential, and the counting of its requests, failed ones included. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
-import { addressName, isSpent, type Limits, type Usage } from '../rate-limit/limiter.js'
+import { addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used } from '../store/store.js'
-import type { Accounts } from './account-cache.js'
-import { allowed, Counted, counted, overspent } from './auth-failure.js'
-import { type Credential, digestOf, type Secret, toCredential, unseal } from './credential.js'
-import { Guesses } from './pending-validations.js'
+import type { AccountCache } from './account-cache.js'
+import { AuthFailure } from './auth-failure.js'
+import { type Credential, type Secret, toCredential, unseal } from './credential.js'
+import { PendingValidations } from './pending-validations.js'
 
-/** Keys remembered at once whose platform hash no longer works. */
-const mostDeadKeys = 20_000
-/** Keys remembered at once whose platform hash has been unsealed, and for how long, milliseconds: nothing opened outlives its key for longer. */
-const mostOpened = 20_000
-const openedMs = 60_000
+/** Entries of each cache here; beyond this, the least recently used are evicted. */
+const maxKeys = 20_000
 
 interface Demo {
   token: string
-  accounts: Accounts
+  accounts: AccountCache
   hash: Secret
 }
 
-export interface IdentitiesOptions {
-  accounts: Accounts
+export interface AuthenticatorOptions {
+  accounts: AccountCache
   /** The sandbox account behind the demo token; undefined = no demo. */
   demo: Demo | undefined
   keys: KeyStore
@@ -35,185 +32,175 @@ export interface IdentitiesOptions {
 const hashCaller: Caller = { credential: 'platform_hash', key: null }
 const demoCaller: Caller = { credential: 'demo', key: null }
 
-/** Names that requests are counted under. */
-const hashName = (secret: Secret): string => `hash:${digestOf(secret).slice(0, 32)}`
-const keyName = (digest: string): string => `key:${digest.slice(0, 32)}`
-const demoName = (address: string): string => `demo:${address}`
+export interface Identity {
+  account: Account
+  caller: Caller
+  usage: Usage
+}
 
-export type Identity = { account: Account; caller: Caller; usage: Usage }
+export class Authenticator {
+  readonly #options: AuthenticatorOptions
+  readonly #pending = new PendingValidations()
+  /** Digests of keys whose platform hash was refused: from then on they are budgeted like unknown hashes. */
+  readonly #refusedKeys = new LRUCache<string, true>({ max: maxKeys })
+  /** Digest of a key → its unsealed platform hash. Unsealing every time would double the CPU time of a cached location. */
+  readonly #unsealed = new LRUCache<string, { sealed: string; hash: Secret }>({ max: maxKeys })
 
-export class Identities {
-  readonly #options: IdentitiesOptions
-  readonly #guesses = new Guesses()
-  /** Digests of keys whose platform hash was refused: each further try costs its address like a guess. */
-  readonly #dead = new LRUCache<string, true>({ max: mostDeadKeys })
-
-  /** What was sealed in a record, by its digest: to unseal it costs as much as the rest of an answer from memory. */
-  readonly #opened = new LRUCache<string, { sealed: string; hash: Secret }>({
-    max: mostOpened,
-    ttl: openedMs,
-    ttlAutopurge: true,
-  })
-
-  constructor(options: IdentitiesOptions) {
+  constructor(options: AuthenticatorOptions) {
     this.#options = options
   }
 
   /**
-   * The account of a platform hash that came in the body of a request already counted on its address.
-   * @throws ApiError or what the platform did.
+   * Counts a request on its credential and finds the account.
+   * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  readonly ofHash = async (sent: string, ip: string): Promise<{ account: Account; secret: Secret }> => {
-    const { accounts, demo, limits } = this.#options
-    const credential = toCredential(sent, demo?.token)
-    if (credential.kind !== 'hash') {
-      throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
-    }
-    const { secret } = credential
-    if (!accounts.isKnown(secret)) {
-      const address = addressName(ip)
-      const { limit, used, resetS } = await limits.look(address)
-      if (used + this.#guesses.underWay(address, digestOf(secret)) > limit) {
-        throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, resetS) })
+  async authenticate(credential: Credential, ip: string): Promise<Identity> {
+    try {
+      switch (credential.kind) {
+        case 'none':
+          throw new AuthFailure(await this.#options.limits.count(addressName(ip)), new ApiError('unauthorized'))
+        case 'malformed':
+          throw new ApiError('invalid_token')
+        case 'demo':
+          return await this.#demo(ip)
+        case 'hash':
+          return await this.#hash(credential.secret, ip)
+        case 'key':
+          return await this.#key(credential.secret, ip)
       }
+    } catch (error) {
+      throw error instanceof AuthFailure ? error : new AuthFailure(await this.#options.limits.countFailure(ip), error)
     }
-    return { account: await accounts.of(secret), secret }
   }
 
   /**
-   * Who a credential is, with no promise where nobody need be waited for, as for most requests; the usage may be spent.
-   * @throws or rejects with Counted when the failure has been counted already; anything else is still to be counted per address.
+   * The account of a platform hash in the body of a request that has been counted on its address.
+   * @throws AuthFailure where its budget is used up, else ApiError, PlatformRefused or PlatformUnavailable.
    */
-  of(credential: Credential, ip: string): Identity | Promise<Identity> {
-    switch (credential.kind) {
-      case 'none':
-        throw new ApiError('unauthorized')
-      case 'malformed':
-        throw new ApiError('invalid_token')
-      case 'demo':
-        return this.#demo(addressName(ip))
-      case 'hash':
-        return this.#hash(credential.secret, ip)
-      case 'key':
-        return this.#key(credential.secret, ip)
+  async authenticateHash(text: string, ip: string): Promise<{ account: Account; hash: Secret }> {
+    const { accounts, demo, limits } = this.#options
+    const credential = toCredential(text, demo?.token)
+    if (credential.kind !== 'hash') {
+      throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
     }
+    const { secret: hash } = credential
+    if (!accounts.has(hash)) {
+      await limits.countFailureOfNetwork(ip)
+      const spent = this.#spentBudget(await limits.readFailures(ip), hash, 1)
+      if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
+    }
+    return { account: await accounts.fetch(hash), hash }
   }
 
-  #demo(address: string): Identity | Promise<Identity> {
+  async #demo(ip: string): Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
-    const name = demoName(address)
-    return this.#here(demo.accounts.fresh(demo.hash), demoCaller, name) ?? this.#demoAsked(demo, name)
+    const usage = await this.#count(`demo:${addressName(ip)}`)
+    return { account: await fetchCharged(demo.accounts, demo.hash, usage), caller: demoCaller, usage }
   }
 
-  async #demoAsked({ accounts, hash }: Demo, name: string): Promise<Identity> {
-    const usage = allowed(await this.#options.limits.count(name))
-    const account = await counted(usage, accounts.of(hash))
-    return { account, caller: demoCaller, usage }
+  async #hash(hash: Secret, ip: string): Promise<Identity> {
+    const { accounts } = this.#options
+    const validated = accounts.has(hash) ? undefined : await this.#validate(hash, ip)
+    const usage = await this.#count(`hash:${hash.digest.slice(0, 32)}`)
+    return { account: validated ?? (await fetchCharged(accounts, hash, usage)), caller: hashCaller, usage }
   }
 
-  #hash(secret: Secret, ip: string): Identity | Promise<Identity> {
-    const fresh = this.#options.accounts.fresh(secret)
-    return this.#here(fresh, hashCaller, hashName(secret)) ?? this.#hashAsked(secret, fresh, addressName(ip))
-  }
-
-  /** Counted in this process; otherwise nothing is counted. */
-  #here(account: Account | undefined, caller: Caller, name: string): Identity | undefined {
-    const usage = account && this.#options.limits.countHere(name)
-    return usage && { account, caller, usage }
-  }
-
-  async #hashAsked(secret: Secret, fresh: Account | undefined, address: string): Promise<Identity> {
-    const { accounts, limits } = this.#options
-    const name = hashName(secret)
-    const caller = hashCaller
-    if (fresh) return { account: fresh, caller, usage: await limits.count(name) }
-    if (accounts.isKnown(secret)) {
-      const usage = allowed(await limits.count(name))
-      return { account: await counted(usage, accounts.of(secret)), caller, usage }
-    }
-    const account = await this.#guess(address, secret)
-    return { account, caller, usage: await limits.count(name) }
-  }
-
-  #key(secret: Secret, ip: string): Identity | Promise<Identity> {
-    const { keys, limits, clock } = this.#options
-    const digest = digestOf(secret)
+  async #key(key: Secret, ip: string): Promise<Identity> {
+    const { keys, clock } = this.#options
     const now = clock()
-    const found = keys.use(digest, limits.windowMs, now)
-    if (!(found instanceof Promise)) return this.#used(secret, found, now, ip)
-    return found.then(
-      (used) => this.#used(secret, used, now, ip),
-      async (error) => {
-        // Nobody knows whether it is good, so neither does it cost its address anything.
-        throw new Counted(await limits.count(keyName(digest)), error)
-      },
-    )
+    const { record, usage } = await this.#use(key, now)
+    const hash = this.#unseal(record, key)
+    if (!hash) throw new ApiError('invalid_token')
+    const account = await this.#accountOf(record, hash, usage, ip)
+    // A failed touch fails no request; the store reports it.
+    if (isStale(record, now)) keys.touch(record, now).catch(() => {})
+    return { account, caller: { credential: 'api_key', key: record }, usage }
   }
 
-  /** The identity of a key that the store has given, and has counted unless it left that to this process. */
-  #used(secret: Secret, used: Used | undefined, now: number, ip: string): Identity | Promise<Identity> {
-    const { accounts, keys, limits } = this.#options
-    const digest = digestOf(secret)
+  /** Finds a key and counts the request, in one call of the store. */
+  async #use(key: Secret, now: number): Promise<{ record: KeyRecord; usage: Usage }> {
+    const { keys, limits } = this.#options
+    const name = `key:${key.digest.slice(0, 32)}`
+    let used: Used | undefined
+    try {
+      used = await keys.use(key.digest, limits.windowMs, now)
+    } catch (error) {
+      // Validity unknown: do not charge the IP.
+      throw new AuthFailure(await limits.count(name), error)
+    }
     if (!used) {
-      this.#opened.delete(digest)
+      this.#unsealed.delete(key.digest)
       throw new ApiError('invalid_token')
     }
     const { record, count } = used
-    const own = count ? limits.shared(count) : limits.countHere(keyName(digest))
-    if (!own) throw new Error('a store must count for itself what it shares')
-    const usage = record.limit === null ? own : { ...own, limit: record.limit }
-    const hash = this.#hashIn(record, secret)
-    if (!hash) throw new ApiError('invalid_token')
-    const opened = (account: Account): Identity => {
-      if (!isSpent(usage) && isStale(record, now)) keys.touch(record, now).catch(() => {}) // a missed note of use fails no request; the store tells of its own trouble
-      return { account, caller: { credential: 'api_key', key: record }, usage }
-    }
-    const fresh = accounts.fresh(hash)
-    if (fresh) return opened(fresh)
-    return counted(allowed(usage), this.#accountOf(record, hash, addressName(ip))).then(opened)
+    const limit = record.limit ?? limits.max
+    return { record, usage: withinLimit(count ? limits.counted(count, limit) : await limits.count(name, limit)) }
   }
 
-  async #accountOf(record: KeyRecord, hash: Secret, address: string): Promise<Account> {
+  #unseal({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
+    const known = this.#unsealed.get(digest)
+    if (known?.sealed === sealed) return known.hash
+    const hash = unseal(sealed, key)
+    if (hash) this.#unsealed.set(digest, { sealed, hash })
+    return hash
+  }
+
+  async #accountOf({ digest }: KeyRecord, hash: Secret, usage: Usage, ip: string): Promise<Account> {
     const { accounts } = this.#options
-    if (this.#dead.has(record.digest)) {
-      const account = await this.#guess(address, hash)
-      this.#dead.delete(record.digest)
-      return account
-    }
+    if (!accounts.has(hash) && this.#refusedKeys.has(digest)) return this.#validate(hash, ip)
     try {
-      return await accounts.of(hash)
+      const account = await fetchCharged(accounts, hash, usage)
+      this.#refusedKeys.delete(digest)
+      return account
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#dead.set(record.digest, true)
+      if (error instanceof PlatformRefused) this.#refusedKeys.set(digest, true)
       throw error
     }
   }
 
-  /** The platform hash sealed in the record that the store has just given for this key. */
-  #hashIn({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
-    const opened = this.#opened.get(digest)
-    if (opened?.sealed === sealed) return opened.hash
-    const hash = unseal(sealed, key)
-    if (hash) this.#opened.set(digest, { sealed, hash })
-    return hash
-  }
-
-  /** Validates a hash nobody knows yet, unless its address has spent its budget on failures. */
-  async #guess(address: string, secret: Secret): Promise<Account> {
+  /** Validates an unknown hash, unless the failures of its address or network have used up their budget. @throws AuthFailure. */
+  async #validate(hash: Secret, ip: string): Promise<Account> {
     const { accounts, limits } = this.#options
-    const digest = digestOf(secret)
-    const usage = await limits.look(address)
-    if (usage.used + this.#guesses.underWay(address, digest) >= usage.limit) {
-      throw new Counted(overspent(await limits.count(address)), undefined)
+    const failures = await limits.readFailures(ip)
+    // Nothing awaits between this check and `begin`, so concurrent validations see each other.
+    if (this.#spentBudget(failures, hash, 0)) {
+      const usage = await limits.countFailure(ip)
+      throw new AuthFailure({ ...usage, used: Math.max(usage.used, usage.limit + 1) })
     }
-    const end = this.#guesses.begin(address, digest)
+    const names = failures.map(({ name }) => name)
+    const end = this.#pending.begin(names, hash.digest)
     try {
-      return await accounts.of(secret)
+      return await accounts.fetch(hash)
     } catch (error) {
-      // Counted before it stops being under way, so that no other guess slips between.
-      throw new Counted(await limits.count(address), error)
+      // Counted while still pending, so that no other validation begins in between.
+      throw new AuthFailure(await limits.countFailure(ip), error)
     } finally {
       end()
     }
+  }
+
+  /** The budget that is used up if all pending validations fail. @param counted how often it has been charged for this hash already. */
+  #spentBudget(failures: (Usage & { name: string })[], { digest }: Secret, counted: 0 | 1): Usage | undefined {
+    return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
+  }
+
+  async #count(name: string): Promise<Usage> {
+    return withinLimit(await this.#options.limits.count(name))
+  }
+}
+
+/** @throws AuthFailure when the limit is exceeded. */
+function withinLimit(usage: Usage): Usage {
+  if (isExceeded(usage)) throw new AuthFailure(usage)
+  return usage
+}
+
+/** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
+async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage): Promise<Account> {
+  try {
+    return await accounts.fetch(hash)
+  } catch (error) {
+    throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
   }
 }

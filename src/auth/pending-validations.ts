@@ -1,26 +1,28 @@
-/** How many unknown hashes each address is having validated right now. Knows neither hash nor platform. */
+/** Validations of unknown hashes that are in flight, counted by the names that a failure would be charged to. */
+export class PendingValidations {
+  /** name → digest → requests waiting for its validation. */
+  readonly #byName = new Map<string, Map<string, number>>()
 
-/** Validations under way per address: what a burst of guesses has already cost before the first one has failed. */
-export class Guesses {
-  /** address → digest → requests that wait for it. */
-  readonly #waiting = new Map<string, Map<string, number>>()
-
-  /** How many other hashes are being validated for an address; those who wait for one hash share its call. */
-  underWay(address: string, digest: string): number {
-    const digests = this.#waiting.get(address)
+  /** Other hashes in flight under a name; requests with the same hash share one call. */
+  count(name: string, digest: string): number {
+    const digests = this.#byName.get(name)
     return digests ? digests.size - (digests.has(digest) ? 1 : 0) : 0
   }
 
-  /** To be told of the end by calling what this returns. */
-  begin(address: string, digest: string): () => void {
-    const digests = this.#waiting.get(address) ?? new Map<string, number>()
-    this.#waiting.set(address, digests)
-    digests.set(digest, (digests.get(digest) ?? 0) + 1)
+  /** @returns a function to call once when the validation has ended. */
+  begin(names: readonly string[], digest: string): () => void {
+    for (const name of names) this.#add(name, digest, 1)
     return () => {
-      const left = (digests.get(digest) ?? 1) - 1
-      if (left > 0) digests.set(digest, left)
-      else digests.delete(digest)
-      if (digests.size === 0) this.#waiting.delete(address)
+      for (const name of names) this.#add(name, digest, -1)
     }
+  }
+
+  #add(name: string, digest: string, requests: 1 | -1): void {
+    const digests = this.#byName.get(name) ?? new Map<string, number>()
+    const waiting = (digests.get(digest) ?? 0) + requests
+    if (waiting > 0) digests.set(digest, waiting)
+    else digests.delete(digest)
+    if (digests.size > 0) this.#byName.set(name, digests)
+    else this.#byName.delete(name)
   }
 }

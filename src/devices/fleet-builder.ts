@@ -1,176 +1,154 @@
-/** Packs a device list as its rows arrive: sorts them out by a few fields and keeps all else as text. Runs in the reading thread; knows neither threads nor bytes of answers. */
-
-import type { Row } from '../lib/json-rows/row.js'
-import { recordMaker, textOfRecord } from '../lib/json-rows/row-text.js'
-import { TextBlocks } from '../lib/text-arena.js'
-import { Digest } from '../platform/digest.js'
-import { looksCut, pageOf } from '../platform/pages.js'
-import { failureOfData } from '../platform/response.js'
+/** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
+import type { Row, RowReader } from '../lib/json-rows/index.js'
+import { TextArenaBuilder } from '../lib/text-arena.js'
+import { pageOf } from '../platform/pages.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { type WireDevice, wireDevice } from '../platform/wire.js'
-import type { Work } from '../platform/work.js'
+import type { FleetColumns } from '../platform/worker-messages.js'
 import { deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
 import { driverIdOf } from '../resources/driver.js'
 import { id } from '../resources/units.js'
-import { hasServices } from './fleet.js'
-import { listsServicesMark, needsZoneMark, type Packed, showsServicesMark, statuses } from './fleet-columns.js'
-import { placesIn, type Signs, signsOf } from './indexed-fields.js'
+import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
+import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.js'
 
-/** Unknown words remembered of one list. */
-const mostWords = 50
-const longestWord = 100
+/** Unknown state words kept per fleet, and characters kept of each. */
+const maxUnknownStates = 50
+const maxWordLength = 100
+/** Estimated heap of a row's entries in the columns. */
+const entryBytes = 60
 
-/** What stands for a row in the answer: the number of its arrival, from 0. All else of it is in columns, as thousands of objects that stay cost most. */
-class Arrived {
-  readonly at: number
-
-  constructor(at: number) {
-    this.at = at
-  }
+export interface PageCount {
+  rows: number
+  added: number
 }
 
-/** Rows in the order of the answer, by the numbers of their arrival, with the titles of their groups. */
-interface Gathered {
-  rows: number[]
-  titles: (string | undefined)[]
-  /** Groups and rows that were no records. */
-  skipped: number
-}
-
-/** @param now Unix milliseconds, see `statusOf`. */
-export function packing(now: number): Work {
-  const list = new ArrivingList(now)
-  return {
-    onRow: (row) => list.add(row),
-    finish: (data) => {
-      if (failureOfData('get_devices', data) !== undefined) return { projected: data }
-      const gathered = list.gathered(data)
-      if (looksCut(gathered.rows.length)) return { projected: list.whole(gathered) }
-      const value = list.packed(gathered)
-      const { ids, rows, groupOf, marks, drivers } = value
-      const arrays = [ids, rows.places, ...rows.blocks, groupOf, marks, drivers]
-      return new Digest(
-        value,
-        gathered.skipped,
-        arrays.map(({ buffer }) => buffer as ArrayBuffer),
-      )
-    },
-  }
-}
-
-class ArrivingList {
+export class FleetBuilder {
   readonly #now: number
-  readonly #texts = new TextBlocks()
-  readonly #words = new Map<string, number>()
-  /** What tells rows apart: ids in either spelling as numbers, all else as text. */
+  readonly #texts = new TextArenaBuilder()
+  readonly #unknownStates = new Map<string, number>()
+  // One entry per row, in the order of arrival.
+  /** Identifies a row: its id as a number in either spelling, else as text. */
   readonly #keys: (number | string)[] = []
-  /** Ids of devices; 0 where a row makes none. */
+  /** Device ids; 0 for a row without a usable one. */
   readonly #ids: number[] = []
-  readonly #marks: number[] = []
-  /** Ids of drivers; 0 for none. */
+  readonly #flags: number[] = []
   readonly #drivers: number[] = []
-  #places: ReturnType<typeof placesIn> | undefined
+  // One entry per device, in the order of the response.
+  readonly #order: number[] = []
+  readonly #titles: (string | undefined)[] = []
+  readonly #seen = new Set<number | string>()
+  #slots: ReturnType<typeof slotsOf> | undefined
+  #bytes = 0
+  #skipped = 0
 
+  /** @param now Unix milliseconds, see `statusOf`. */
   constructor(now: number) {
     this.#now = now
   }
 
-  add(row: Row): Arrived {
+  /** Estimated memory of everything kept so far. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The number of the next row that arrives. */
+  get nextRow(): number {
+    return this.#keys.length
+  }
+
+  has(deviceId: number): boolean {
+    return this.#seen.has(deviceId)
+  }
+
+  /** Adds a row as it arrives; `addPage` tells later where in the response it was. */
+  addRow(row: Row): void {
+    this.#slots ??= slotsOf(row)
     this.#texts.add(row.length, (to, from) => row.copy(to, from))
-    this.#places ??= placesIn(row)
-    return this.#sortOut(signsOf(row, this.#places))
+    this.#bytes += row.length + entryBytes
+    this.#index(indexedFieldsOf(row, this.#slots))
   }
 
-  /** A row that did not come by itself. */
-  #addRecord(row: WireDevice): Arrived {
-    const bytes = Buffer.from(textOfRecord(wireDevice, row))
-    this.#texts.add(bytes.length, (to, from) => bytes.copy(to, from))
-    const [listsServices, showsServices] = [hasServices(row, 'listed'), hasServices(row, 'shown')]
-    return this.#sortOut({ row, listsServices, showsServices })
-  }
-
-  #sortOut({ row, listsServices, showsServices }: Signs): Arrived {
-    if (!isKnownState(row)) this.#count(String(row.online).slice(0, longestWord))
-    const key = row.id ?? row.device_data.id
-    this.#keys.push(id(key) ?? String(key))
-    this.#ids.push(deviceId(row) ?? 0)
-    this.#drivers.push(driverIdOf(row) ?? 0)
-    const at = this.#marks.push(
-      statuses.indexOf(statusOf(row, this.#now)) |
-        (needsZone(row) ? needsZoneMark : 0) |
-        (listsServices ? listsServicesMark : 0) |
-        (showsServices ? showsServicesMark : 0),
-    )
-    return new Arrived(at - 1)
-  }
-
-  #count(word: string): void {
-    const { size } = this.#words
-    if (this.#words.has(word) || size < mostWords) this.#words.set(word, (this.#words.get(word) ?? 0) + 1)
-  }
-
-  gathered(data: unknown): Gathered {
-    const rows: number[] = []
-    const titles: Gathered['titles'] = []
-    const groups = itemsOf(pageOf(data).rows)
-    const records = groups.filter(isRecord)
-    let skipped = groups.length - records.length
-    for (const group of records) {
-      const sent = read('scalar', group.title)
-      const title = sent === undefined ? undefined : String(sent)
+  /**
+   * Adds the devices of one page, once each: a device in two groups is in the first of them.
+   * @param envelope the page without the rows that arrived by `addRow`.
+   * @param reader the reader of the page.
+   * @param firstRow `nextRow` before the page.
+   * @returns the rows of the page, and those of them that no earlier page had.
+   */
+  addPage(envelope: unknown, reader: Pick<RowReader, 'rowAt' | 'add'>, firstRow: number): PageCount {
+    const before = this.#order.length
+    let rows = 0
+    for (const group of itemsOf(pageOf(envelope).rows)) {
+      if (!isRecord(group)) {
+        this.#skipped += 1
+        continue
+      }
+      const title = read('scalar', group.title)
       for (const item of itemsOf(group.items)) {
-        if (!isRecord(item)) {
-          skipped++
+        // Rows in an object with numeric keys are part of the envelope.
+        const row = reader.rowAt(item) ?? (isRecord(item) ? reader.add(item) : undefined)
+        if (row === undefined) {
+          this.#skipped += 1
           continue
         }
-        rows.push((item instanceof Arrived ? item : this.#addRecord(read(wireDevice, item))).at)
-        titles.push(title)
+        this.#place(firstRow + row, title)
+        rows += 1
       }
     }
-    return { rows, titles, skipped }
+    return { rows, added: this.#order.length - before }
   }
 
-  /** The rows as an answer holds them, each in a group of its own. */
-  whole({ rows, titles }: Gathered): object[] {
-    return rows.map((at, i) => ({ title: titles[i], items: [makeRecord(this.#texts.text(at))] }))
-  }
-
-  packed({ rows, titles }: Gathered): Packed {
-    const seen = new Set<number | string>()
-    const own = [...rows.keys()].filter((i) => {
-      const key = this.#keys[rows[i] as number] as number | string
-      return !seen.has(key) && seen.add(key)
-    })
-    const idOf = (i: number): number => this.#ids[rows[i] as number] as number
-    const sorted = own.filter((i) => idOf(i) > 0).sort((a, b) => idOf(a) - idOf(b))
-    const { length } = sorted
-    const [ids, drivers] = [new Float64Array(length), new Float64Array(length)]
-    const [groupOf, marks] = [new Uint32Array(length), new Uint8Array(length)]
-    const groups = new Map<string | undefined, number>()
-    for (const [at, i] of sorted.entries()) {
-      const group = groups.get(titles[i]) ?? groups.size
-      if (group === groups.size) groups.set(titles[i], group)
-      groupOf[at] = group
-      const row = rows[i] as number
-      ids[at] = this.#ids[row] as number
-      drivers[at] = this.#drivers[row] as number
-      marks[at] = this.#marks[row] as number
-    }
+  /** The columns, ordered by id. Ends the builder. */
+  columns(): FleetColumns {
+    const order = [...this.#order.keys()].filter((i) => this.#idAt(i) > 0).sort((a, b) => this.#idAt(a) - this.#idAt(b))
+    const rows = order.map((i) => this.#order[i] as number)
+    const groups = [...new Set(order.map((i) => this.#titles[i]))]
+    const groupIndex = new Map(groups.map((title, index) => [title, index]))
     return {
-      ids,
-      rows: this.#texts.texts(sorted.map((i) => rows[i] as number)),
-      groups: [...groups.keys()],
-      groupOf,
-      marks,
-      drivers,
+      ids: Float64Array.from(rows, (row) => this.#ids[row] as number),
+      rows: this.#texts.build(rows),
+      groups,
+      groupOf: Uint32Array.from(order, (i) => groupIndex.get(this.#titles[i]) as number),
+      flags: Uint8Array.from(rows, (row) => this.#flags[row] as number),
+      drivers: Float64Array.from(rows, (row) => this.#drivers[row] as number),
       now: this.#now,
-      skipped: own.length - length,
-      words: [...this.#words],
+      skippedRows: this.#skipped + this.#order.length - order.length,
+      unknownStates: [...this.#unknownStates],
+    }
+  }
+
+  #idAt(i: number): number {
+    return this.#ids[this.#order[i] as number] as number
+  }
+
+  #place(row: number, title: ReturnType<typeof read<'scalar'>>): void {
+    const key = this.#keys[row] as number | string
+    if (this.#seen.has(key)) return
+    this.#seen.add(key)
+    this.#order.push(row)
+    this.#titles.push(title === undefined ? undefined : String(title))
+  }
+
+  #index({ row, listsServices, showsServices }: IndexedFields): void {
+    if (!isKnownState(row)) this.#countUnknownState(String(row.online).slice(0, maxWordLength))
+    const key = row.id ?? row.device_data.id
+    this.#ids.push(deviceId(row) ?? 0)
+    this.#drivers.push(driverIdOf(row) ?? 0)
+    this.#flags.push(
+      statuses.indexOf(statusOf(row, this.#now)) |
+        (needsZone(row) ? needsZoneFlag : 0) |
+        (listsServices ? serviceFlags.listed : 0) |
+        (showsServices ? serviceFlags.shown : 0),
+    )
+    this.#keys.push(id(key) ?? String(key))
+  }
+
+  #countUnknownState(word: string): void {
+    const count = this.#unknownStates.get(word)
+    if (count !== undefined || this.#unknownStates.size < maxUnknownStates) {
+      this.#unknownStates.set(word, (count ?? 0) + 1)
     }
   }
 }
-
-const makeRecord = recordMaker(wireDevice)
 
 const isRecord = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)

@@ -1,72 +1,145 @@
-/** All devices of an account as of one platform answer, each as an object; and what there is to know of any such fleet. Knows no request. */
-import type { WireDevice } from '../platform/wire.js'
-import { type Device, type DeviceStatus, deviceId } from '../resources/device.js'
-import { driverIdOf } from '../resources/driver.js'
+/** All devices of an account as of one platform response; a device is decoded when it is read. */
+import { recordMaker } from '../lib/json-rows/index.js'
+import { arenaBytes, textAt } from '../lib/text-arena.js'
+import { type WireDevice, wireDevice } from '../platform/wire.js'
+import type { FleetColumns } from '../platform/worker-messages.js'
+import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
 import type { Sliceable } from '../resources/list.js'
+import type { Zone } from '../resources/zone.js'
 
-/** What a fleet's maps by id are asked. */
-export interface ById<T> {
-  get(id: number): T | undefined
-  has(id: number): boolean
-}
+/** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
+export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
+const statusBits = 3
+/** Only the account's zone can tell when the device was last seen. */
+export const needsZoneFlag = 4
+/** The row has maintenance services, as records (`listed`) or as texts (`shown`). */
+export const serviceFlags = { listed: 8, shown: 16 } as const
 
-export interface Devices extends Sliceable<Device> {
-  withStatus(status: DeviceStatus): Sliceable<Device>
-}
+export type ServiceSource = keyof typeof serviceFlags
 
-/** Maintenance services that stand in a device's row: whole ones, or a line of text for each. */
-export type Servicing = 'listed' | 'shown'
+/** Decoded devices kept per fleet, so that reading one again returns the same object. */
+const maxDecoded = 1_000
+/** Estimated heap of a decoded device with its row. */
+const decodedBytes = 3_000
+/** Estimated heap of a fleet beside its devices. */
+const fleetBytes = 1_000
 
-/** All devices of an account as of one platform answer. */
-export interface Fleet {
-  /** By id, ascending. */
-  devices: Devices
-  byId: ById<Device>
-  /** The rows behind them, for what only other resources need. */
-  rows: ById<WireDevice>
-  ids(): number[]
+const toRow = recordMaker(wireDevice)
+
+/** Whether decoding needs the account's zone. */
+export const needsZone = ({ flags }: FleetColumns): boolean => flags.some((flag) => (flag & needsZoneFlag) !== 0)
+
+export class Fleet implements Sliceable<Device> {
+  readonly #columns: FleetColumns
+  readonly #zone: Zone | undefined
+  readonly #decoded = new Map<number, Device>()
+
+  /** @param zone the account's zone, where it is needed and known. */
+  constructor(columns: FleetColumns, zone: Zone | undefined) {
+    this.#columns = columns
+    this.#zone = zone
+  }
+
+  get length(): number {
+    return this.#columns.ids.length
+  }
+
+  /** Estimated memory, bytes. */
+  get bytes(): number {
+    const decoded = Math.min(this.length, maxDecoded)
+    return fleetBytes + arenaBytes(this.#columns.rows) + 25 * this.length + decodedBytes * decoded
+  }
+
+  /** Ids, ascending. */
+  get ids(): number[] {
+    return Array.from(this.#columns.ids)
+  }
+
+  /** The devices at these indexes, by ascending id. */
+  slice(from: number, to: number): Device[] {
+    return this.#page(Math.min(to, this.length) - from, (i) => from + i)
+  }
+
+  withStatus(status: DeviceStatus): Sliceable<Device> {
+    const indexes = this.#flagged(statusBits, statuses.indexOf(status))
+    return {
+      length: indexes.length,
+      slice: (from, to) => this.#page(Math.min(to, indexes.length) - from, (i) => indexes[from + i] as number),
+    }
+  }
+
+  has(id: number): boolean {
+    return this.#indexOf(id) >= 0
+  }
+
+  get(id: number): Device | undefined {
+    const index = this.#indexOf(id)
+    return index < 0 ? undefined : this.#kept(index)
+  }
+
+  /** The platform's row of a device. */
+  row(id: number): WireDevice | undefined {
+    const index = this.#indexOf(id)
+    return index < 0 ? undefined : this.#row(index)
+  }
+
   /** The devices that have a driver, each with the driver's id. */
-  drivers: Iterable<readonly [device: number, driver: number]>
+  *drivers(): Iterable<readonly [device: number, driver: number]> {
+    const { ids, drivers } = this.#columns
+    for (const [index, driver] of drivers.entries()) if (driver !== 0) yield [ids[index] as number, driver]
+  }
+
   /** Ids of the devices whose rows have maintenance services. */
-  servicing(how: Servicing): number[]
-  /** About what it weighs in memory. */
-  bytes: number
-}
+  withServices(source: ServiceSource): number[] {
+    const flag = serviceFlags[source]
+    return this.#flagged(flag, flag).map((index) => this.#columns.ids[index] as number)
+  }
 
-/** What a device weighs beside its texts: two objects of about twenty fields, three map slots, and its sensors. */
-export const deviceBytes = 1_500
-const sensorBytes = 200
+  /** Pages of a large fleet are not kept: they would only evict each other. */
+  #page(count: number, indexAt: (i: number) => number): Device[] {
+    const device = this.length <= maxDecoded ? this.#kept : this.#decode
+    return Array.from({ length: Math.max(0, count) }, (_, i) => device.call(this, indexAt(i)))
+  }
 
-/** About what a device weighs in memory with its row. */
-export function weight({ name, driver, address, sensors }: Device): number {
-  let characters = name.length + (driver?.length ?? 0) + (address?.length ?? 0)
-  for (const { type, name, value } of sensors) characters += type.length + name.length + (value?.length ?? 0)
-  return deviceBytes + sensorBytes * sensors.length + 2 * characters
-}
+  #kept(index: number): Device {
+    const known = this.#decoded.get(index)
+    if (known) return known
+    const device = this.#decode(index)
+    if (this.#decoded.size >= maxDecoded) this.#decoded.clear()
+    this.#decoded.set(index, device)
+    return device
+  }
 
-/** Whether a device's row has maintenance services. */
-export const hasServices = (row: WireDevice, how: Servicing): boolean =>
-  (how === 'listed' ? row.device_data.services : row.services).length > 0
+  #decode(index: number): Device {
+    const device = toDevice(this.#row(index), this.#columns.now, this.#zone)
+    if (!device) throw new Error('a row without an id is in the fleet')
+    return device
+  }
 
-/** The fleet of translated devices, in any order, and the rows behind them. */
-export function fleetOf(translated: Device[], wires: readonly WireDevice[]): Fleet {
-  const sorted = translated.sort((a, b) => a.id - b.id)
-  const rows = new Map(wires.map((row) => [deviceId(row) ?? 0, row]))
-  rows.delete(0)
-  return {
-    devices: {
-      length: sorted.length,
-      slice: (from, to) => sorted.slice(from, to),
-      withStatus: (status) => sorted.filter((device) => device.status === status),
-    },
-    byId: new Map(sorted.map((device) => [device.id, device])),
-    rows,
-    ids: () => [...rows.keys()],
-    drivers: [...rows].flatMap(([device, row]) => {
-      const driver = driverIdOf(row)
-      return driver === undefined ? [] : [[device, driver] as const]
-    }),
-    servicing: (how) => [...rows].flatMap(([device, row]) => (hasServices(row, how) ? [device] : [])),
-    bytes: sorted.reduce((sum, device) => sum + weight(device), deviceBytes),
+  #row(index: number): WireDevice {
+    const { rows, groups, groupOf } = this.#columns
+    const row = toRow(textAt(rows, index)) as WireDevice
+    row.group = groups[groupOf[index] as number]
+    return row
+  }
+
+  #flagged(mask: number, value: number): number[] {
+    const indexes: number[] = []
+    for (const [index, flag] of this.#columns.flags.entries()) if ((flag & mask) === value) indexes.push(index)
+    return indexes
+  }
+
+  /** Binary search; -1 where there is no such device. */
+  #indexOf(id: number): number {
+    const { ids } = this.#columns
+    let [low, high] = [0, ids.length - 1]
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const found = ids[middle] as number
+      if (found === id) return middle
+      if (found < id) low = middle + 1
+      else high = middle - 1
+    }
+    return -1
   }
 }

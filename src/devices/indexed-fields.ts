@@ -1,48 +1,50 @@
-/** The few fields of a device row by which a long list is sorted out, all else staying text. Knows no list. */
-import type { Row } from '../lib/json-rows/row.js'
+/** The fields of a device row that the worker indexes; everything else of the row stays text. */
+import type { Row } from '../lib/json-rows/index.js'
 import type { DeviceState } from '../resources/device.js'
 import type { DriverSource } from '../resources/driver.js'
 
-/** What a row is sorted out by. */
-export interface Signs {
+export interface IndexedFields {
+  /** As much of the row as decides its id, status and driver. */
   row: DeviceState & DriverSource
+  /** Whether the row lists maintenance services as records (`device_data.services`). */
   listsServices: boolean
+  /** Whether the row lists maintenance services as texts (`services`). */
   showsServices: boolean
 }
 
-/** Where the signs are in a row. */
-export const placesIn = (row: Row) => ({
-  id: row.place('id'),
-  online: row.place('online'),
-  time: row.place('time'),
-  timestamp: row.place('timestamp'),
-  acktimestamp: row.place('acktimestamp'),
-  speed: row.place('speed'),
-  speedUnit: row.place('distance_unit_hour'),
-  driver: row.place('driver_data.id'),
-  ownId: row.place('device_data.id'),
-  movingSpeed: row.place('device_data.min_moving_speed'),
-  currentDriver: row.place('device_data.current_driver_id'),
-  listedServices: row.place('device_data.services'),
-  shownServices: row.place('services'),
+/** The slots of the indexed fields in a row; the same for every row of one reader. */
+export const slotsOf = (row: Row) => ({
+  id: row.slot('id'),
+  online: row.slot('online'),
+  time: row.slot('time'),
+  timestamp: row.slot('timestamp'),
+  acktimestamp: row.slot('acktimestamp'),
+  speed: row.slot('speed'),
+  speedUnit: row.slot('distance_unit_hour'),
+  driverId: row.slot('driver_data.id'),
+  dataId: row.slot('device_data.id'),
+  minMovingSpeed: row.slot('device_data.min_moving_speed'),
+  currentDriverId: row.slot('device_data.current_driver_id'),
+  listedServices: row.slot('device_data.services'),
+  shownServices: row.slot('services'),
 })
 
-export const signsOf = (row: Row, at: ReturnType<typeof placesIn>): Signs => ({
+export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>): IndexedFields => ({
   row: {
-    id: row.scalar(at.id),
-    online: row.scalar(at.online),
-    time: row.scalar(at.time),
-    timestamp: row.scalar(at.timestamp),
-    acktimestamp: row.scalar(at.acktimestamp),
-    speed: row.scalar(at.speed),
-    distance_unit_hour: row.scalar(at.speedUnit),
-    driver_data: { id: row.scalar(at.driver) },
+    id: row.scalar(slots.id),
+    online: row.scalar(slots.online),
+    time: row.scalar(slots.time),
+    timestamp: row.scalar(slots.timestamp),
+    acktimestamp: row.scalar(slots.acktimestamp),
+    speed: row.scalar(slots.speed),
+    distance_unit_hour: row.scalar(slots.speedUnit),
+    driver_data: { id: row.scalar(slots.driverId) },
     device_data: {
-      id: row.scalar(at.ownId),
-      min_moving_speed: row.scalar(at.movingSpeed),
-      current_driver_id: row.scalar(at.currentDriver),
+      id: row.scalar(slots.dataId),
+      min_moving_speed: row.scalar(slots.minMovingSpeed),
+      current_driver_id: row.scalar(slots.currentDriverId),
     },
   },
-  listsServices: row.has(at.listedServices),
-  showsServices: row.has(at.shownServices),
+  listsServices: row.has(slots.listedServices),
+  showsServices: row.has(slots.shownServices),
 })

@@ -1,13 +1,14 @@
-/** The reading thread: large device lists become packed fleets here. Started by the program, never imported. */
+/** Entry point of the worker that sends device list and history requests and reads their responses; never imported. */
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { serveReading } from '../platform/thread-work.js'
-import { packing } from './fleet-builder.js'
+import { serveJobs } from '../platform/worker-server.js'
+import { readDeviceList } from './device-list.js'
+import { readHistory } from './history-document.js'
 
-/** As of setpriority(2): it still gets a tenth of a core that the main thread could use up. */
+/** As in setpriority(2): with few cores, responses from memory go before lists. The worker still gets a tenth of a busy core. */
 const nice = 10
 
-if (parentPort === null) throw new Error('this module is for a thread of its own')
-// Where cores are few, answers from memory go before lists. Elsewhere than on Linux this would be the whole process.
+if (parentPort === null) throw new Error('this module runs in a worker')
+// On other systems than Linux the priority would hold for the whole process.
 if (process.platform === 'linux') setPriority(0, nice)
-serveReading(parentPort, (_action, now) => packing(Number(now)))
+serveJobs(parentPort, { get_devices: readDeviceList, get_history: readHistory })

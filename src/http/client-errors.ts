@@ -1,28 +1,27 @@
-/** Answers to what the HTTP parser refuses: written to the socket by hand, as no request ever comes of it. */
+/** Responses to client errors. Ours, because Fastify has no request to respond to: they are written to the socket by hand. */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
-import { addressName, isSpent, type Limits, limitHeaders } from '../rate-limit/limiter.js'
+import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
+import type { Connections } from './connections.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
 
-/** No first line this long has an address the gateway would take. */
-const longestLine = 8_192
+/** No request line this long has a target that the gateway accepts. */
+const maxLineBytes = 8_192
 
-/** Whether the packet is the beginning of a request whose first line, and so its address, is what overflowed. */
-function isAddressTooLong(packet: unknown): boolean {
+/** Whether the packet is the beginning of a request whose target is what overflowed. */
+function isTargetTooLong(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false
   const end = packet.indexOf(0x0a)
-  const beginsRequest = /^[A-Z]+ \//.test(Buffer.from(packet.subarray(0, 32)).toString('latin1'))
-  return beginsRequest && (end === -1 || end > longestLine)
+  const beginsRequest = /^[A-Z]{1,16} \//.test(Buffer.from(packet.subarray(0, 32)).toString('latin1'))
+  return beginsRequest && (end === -1 || end > maxLineBytes)
 }
 
-/** What is told of a parser error. */
-function refusalOf({ code, rawPacket }: ParserError): ApiError {
+function toApiError({ code, rawPacket }: ParserError): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ApiError(isAddressTooLong(rawPacket) ? 'uri_too_long' : 'headers_too_large')
+    return new ApiError(isTargetTooLong(rawPacket) ? 'uri_too_long' : 'headers_too_large')
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ApiError('invalid_request', { message: 'The request did not arrive in time.' })
@@ -30,50 +29,58 @@ function refusalOf({ code, rawPacket }: ParserError): ApiError {
   return new ApiError('invalid_request', { message: 'The request is not HTTP.' })
 }
 
-/** The latest answer under way on each connection: what is refused after it on the same connection is answered after it. */
-const latest = new WeakMap<Socket, ServerResponse>()
-
-export const noteAnswer = (socket: Socket, response: ServerResponse): void => void latest.set(socket, response)
-
-/** Resolves when what was wholly asked before on this connection is answered; a request broken off in its body never will be. */
-async function afterEarlierAnswers(socket: Socket): Promise<void> {
-  const response = latest.get(socket)
-  if (response?.req.complete && !response.writableFinished && !response.destroyed) await once(response, 'close')
+export interface ClientErrorOptions {
+  connections: Connections
+  limits: Limits
+  /** The page with the error codes. */
+  docsUrl: string
+  /** Called with the status of every response. */
+  onResponse: (status: number) => void
 }
 
-type Status = number
-
-/** Answers a parser error; a dead socket is only ended. @returns the status that was sent. */
-export async function answerRaw(
-  error: ParserError,
-  socket: Socket,
-  limits: Limits,
-  docsUrl: string,
-): Promise<Status | undefined> {
-  if (error.code !== 'ECONNRESET') await afterEarlierAnswers(socket)
-  if (error.code !== 'ECONNRESET' && socket.writable) return writeRefusal(refusalOf(error), socket, limits, docsUrl)
-  socket.destroy()
-  return undefined
+export interface ClientErrorResponder {
+  onClientError: (error: ParserError, socket: Socket) => void
+  onConnect: (socket: Socket) => void
 }
 
-/** Counts the peer's address, answers in the documented shape and ends the connection. */
-export async function writeRefusal(error: ApiError, socket: Socket, limits: Limits, docsUrl: string): Promise<Status> {
-  const usage = await limits.count(addressName(socket.remoteAddress ?? ''))
-  const refusal = isSpent(usage)
-    ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) })
-    : error
-  const body = JSON.stringify(errorBody(refusal, docsUrl))
+/** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
+export function clientErrorResponder(options: ClientErrorOptions): ClientErrorResponder {
+  const respond = async (error: ApiError, socket: Socket): Promise<void> => {
+    try {
+      await options.connections.idle(socket)
+      if (socket.writable) await write(error, socket, options)
+      else socket.destroy()
+    } catch {
+      socket.destroy()
+    }
+  }
+  return {
+    onClientError: (error, socket) => {
+      if (error.code === 'ECONNRESET') socket.destroy()
+      else void respond(toApiError(error), socket)
+    },
+    onConnect: (socket) => void respond(new ApiError('method_not_allowed'), socket),
+  }
+}
+
+/** Counts the request on the client's address, sends the error in the documented shape and closes the connection. */
+async function write(error: ApiError, socket: Socket, { limits, docsUrl, onResponse }: ClientErrorOptions) {
+  const usage = await limits.count(addressName(socket.remoteAddress))
+  const sent = limitError(usage) ?? error
+  const { statusCode: status } = sent
+  const body = JSON.stringify(errorBody(sent, docsUrl))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': randomUUID(),
-    ...(refusal.code === 'method_not_allowed' ? { Allow: 'DELETE, GET, HEAD, POST' } : {}),
+    ...(sent.code === 'method_not_allowed' ? { Allow: 'DELETE, GET, HEAD, POST' } : {}),
     ...limitHeaders(usage),
-    ...errorHeaders(refusal),
+    ...errorHeaders(sent),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const status = refusal.statusCode
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
-  return status
+  onResponse(status)
 }

@@ -1,19 +1,22 @@
-/** A clock for times of life, made from one that somebody may set back. Knows nothing of what lives. */
+/** A clock that never goes backwards, for TTLs. */
 
-/** A step back of this many milliseconds or less is a correction, during which no time has passed. */
-const correctionMs = 1_000
-/** Longer than anything lives, in milliseconds. */
-const forever = 365 * 86_400_000
+/** A smaller backward jump is a correction by NTP: the clock stands still until it has caught up. */
+const maxCorrectionMs = 1_000
+/** Longer than any TTL. */
+const yearMs = 365 * 86_400_000
 
-/** The same clock, but it never goes back: where the other does, nobody knows how much time has passed, so everything has outlived itself. */
-export function neverBack(clock: () => number): () => number {
+/**
+ * Wraps a clock that may be set back. After a backward jump of more than 1 s every TTL expires, because the time that has really
+ * passed is unknown.
+ */
+export function monotonicClock(clock: () => number): () => number {
   let last = clock()
-  let ahead = 0
+  let offset = 0
   return () => {
     const now = clock()
     const back = last - now
-    if (back > 0) ahead += back > correctionMs ? back + forever : back
+    if (back > 0) offset += back > maxCorrectionMs ? back + yearMs : back
     last = now
-    return now + ahead
+    return now + offset
   }
 }

@@ -1,12 +1,12 @@
-/** The operator's listener: `/metrics`, `/ready` and `/live`, on a port of its own. Knows no route of the API. */
+/** The operator's listener: `/metrics`, `/ready` and `/live` on a port of their own. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface OpsNeeds {
+export interface OpsOptions {
   host: string
   /** 0 = any free one. */
   port: number
-  /** What a scrape gets. */
+  /** Body and media type of `/metrics`. */
   metrics: () => Promise<{ type: string; body: string }>
   isDraining: () => boolean
 }
@@ -29,8 +29,16 @@ const json = (status: number, word: string): Page => ({
   body: `{"status":"${word}"}`,
 })
 
-/** Listens. @throws when the address cannot be had. */
-export async function openOps({ host, port, metrics, isDraining }: OpsNeeds): Promise<Ops> {
+const badRequest = [
+  'HTTP/1.1 400 Bad Request',
+  'Connection: close',
+  'Content-Length: 0',
+  'Cache-Control: no-store',
+  'X-Content-Type-Options: nosniff',
+].join('\r\n')
+
+/** Listens. @throws when the address is in use or not of this machine. */
+export async function openOps({ host, port, metrics, isDraining }: OpsOptions): Promise<Ops> {
   const pages: Record<string, () => Page | Promise<Page>> = {
     '/metrics': async () => ({ status: 200, ...(await metrics()) }),
     '/ready': () => (isDraining() ? json(503, 'draining') : json(200, 'ready')),
@@ -43,8 +51,15 @@ export async function openOps({ host, port, metrics, isDraining }: OpsNeeds): Pr
     void send(response, page && isReading ? page : () => json(404, 'not_found'))
   })
   server.maxConnections = 100
+  // An error without a listener ends the process, and Node removes its own when it hands a socket over.
+  server.on('connection', (socket) => socket.on('error', () => {}))
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(`${badRequest}\r\n\r\n`, () => socket.destroy())
+    else socket.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    // Stays: also a connection that cannot be accepted is an error of the server.
+    server.on('error', reject)
     server.listen(port, host, resolve)
   })
   const { address, family, port: bound } = server.address() as AddressInfo
@@ -59,10 +74,15 @@ export async function openOps({ host, port, metrics, isDraining }: OpsNeeds): Pr
 }
 
 async function send(response: ServerResponse, page: () => Page | Promise<Page>): Promise<void> {
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('x-content-type-options', 'nosniff')
   try {
     const { status, type, body } = await page()
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    response.statusCode = status
+    response.setHeader('content-type', type)
+    response.end(body)
   } catch {
-    response.writeHead(500).end()
+    response.statusCode = 500
+    response.end()
   }
 }

@@ -1,7 +1,9 @@
-/** The pino logger and what an error looks like in it. No credential, no URL and no query string ever gets here. */
+/** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { type LineBuffer, lineBuffer } from './line-buffer.js'
+import { type RequestLogEntry, requestLogLine } from './request-log.js'
 
-/** What the log keeps of an error: an allow-list, because errors of clients carry commands, headers and addresses. */
+/** The members of an error that are logged. An allow-list, because errors of clients carry commands, headers and addresses. */
 interface LoggedError {
   type: string
   message: string
@@ -22,8 +24,8 @@ function logged(error: unknown, depth = 0): LoggedError {
   }
 }
 
-/** `,"time":"<ISO 8601, UTC>"` as pino wants it; all but the milliseconds is written once a second. */
-function stamp(): () => string {
+/** `,"time":"<ISO 8601, UTC>"` as pino expects it; formats everything but the milliseconds once per second. */
+function timestamp(): () => string {
   let second = -1
   let text = ''
   return () => {
@@ -37,94 +39,50 @@ function stamp(): () => string {
   }
 }
 
-/** Lines wait for each other until they are this long together, in bytes, or the first has waited this long, in milliseconds. */
-const enough = 65_536
-const longestWaitMs = 10
+/** Bytes that may wait for a slow or stuck reader of the standard output; further lines are dropped. */
+const maxWaitingBytes = 16 * 1024 * 1024
 
-/** The standard output, which gets many lines as one text: each write costs as much as several answers from memory. */
-function gathered(): DestinationStream & { flushSync(): void; flush(written: () => void): void } {
+function openStdout(onDropped: (bytes: number) => void): LineBuffer {
   // With a `minLength` of 0 its `flush` waits for nothing.
-  const out = pino.destination({ dest: 1, sync: false, minLength: 1, contentMode: 'buffer' })
-  const lines = Buffer.allocUnsafeSlow(enough)
-  let length = 0
-  let timer: NodeJS.Timeout | undefined
-  const pass = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    if (length === 0) return
-    write(Buffer.from(lines.subarray(0, length))) // a copy: what is handed over is read later
-    length = 0
-  }
-  const write = (bytes: Buffer): void => void out.write(bytes as unknown as string) // typed for the other mode only
-  const flushSync = (): void => {
-    pass()
-    out.flushSync()
-  }
-  process.on('exit', flushSync)
-  return {
-    write(line) {
-      const most = 3 * line.length // UTF-8 of one UTF-16 unit
-      if (length + most > enough) pass()
-      if (most > enough) return write(Buffer.from(line))
-      length += lines.write(line, length)
-      timer ??= setTimeout(pass, longestWaitMs)
-    },
-    flushSync,
-    flush(written) {
-      pass()
-      out.flush(written)
-    },
-  }
+  const options = { dest: 1, sync: false, minLength: 1, maxLength: maxWaitingBytes, contentMode: 'buffer' } as const
+  const out = pino.destination(options)
+  out.on('drop', (bytes: string | Buffer) => onDropped(bytes.length))
+  // A full disk must not end the process: what cannot be written is tried again with the next line.
+  out.on('error', () => {})
+  return lineBuffer(out)
 }
-
-/** How one request ended, as its line tells it; what is undefined is left out. */
-export interface AnsweredLine {
-  reqId: string
-  method: string
-  /** The pattern; null where there is none. */
-  route: string | null
-  status: number
-  ms: number
-  account: string | undefined
-  credential: string | undefined
-  ip: string
-}
-
-const plain = /^[ !#-[\]-~]*$/
-
-/** A JSON string. */
-const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
-
-const optional = (name: string, text: string | undefined): string =>
-  text === undefined ? '' : `,"${name}":${quoted(text)}`
 
 export interface Log extends Logger {
-  /** The line of a request that was answered, at `info`; put together here, since it is most of the log and its fields are known. */
-  answered(line: AnsweredLine): void
+  /** Logs the outcome of a request, at `info`. */
+  request(entry: RequestLogEntry): void
+}
+
+export interface LogOptions {
+  /** The standard output by default. */
+  destination?: DestinationStream
+  /** Called with the bytes of lines that were dropped because the standard output is stuck. */
+  onDropped?: (bytes: number) => void
 }
 
 /**
- * Without a destination it writes to the standard output. Nothing is lost when the process exits, and all is written once `flush` says so.
- * It makes no children: with every request one would cost as much as its line.
+ * No line is lost when the process exits; `flush` calls back when all are written. A child logger is the logger itself: creating one for
+ * every request would cost as much as its line.
  */
-export function createLogger(level: string, destination?: DestinationStream): Log {
-  const out = destination ?? gathered()
-  const timestamp = stamp()
+export function createLogger(level: string, { destination, onDropped = () => {} }: LogOptions = {}): Log {
+  const out = destination ?? openStdout(onDropped)
+  const time = timestamp()
   const options = {
     level,
     base: null,
-    timestamp,
+    timestamp: time,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => logged(error) },
   }
   const logger: Logger = pino(options, out)
   logger.child = () => logger as never
-  const isTold = logger.isLevelEnabled('info')
-  const answered = ({ reqId, method, route, status, ms, account, credential, ip }: AnsweredLine): void => {
-    if (!isTold) return
-    const who = `${optional('account', account)}${optional('credential', credential)},"ip":${quoted(ip)}`
-    const asked = `"reqId":${quoted(reqId)},"method":"${method}","route":${route === null ? null : quoted(route)}`
-    out.write(`{"level":"info"${timestamp()},${asked},"status":${status},"ms":${ms}${who},"msg":"request"}\n`)
+  const isEnabled = logger.isLevelEnabled('info')
+  const request = (entry: RequestLogEntry): void => {
+    if (isEnabled) out.write(requestLogLine(entry, time()))
   }
-  return Object.assign(logger, { answered })
+  return Object.assign(logger, { request })
 }

@@ -1,16 +1,15 @@
-/** What an operator watches, in Prometheus format; the only file that imports prom-client. No label grows with accounts, devices or keys. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
-import type { Cached } from '../devices/device-cache.js'
+/** Metrics in Prometheus format. No label grows with accounts, devices or keys. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/observed.js'
-import { Tally } from './tally.js'
 
-/** Which of the two platforms a process may talk to. */
+/** Which of the two platforms a process may call. */
 export type Realm = 'platform' | 'sandbox'
 
-/** How one request ended; `route` is its pattern, `none` where there is none. */
-export interface Answered {
+/** The outcome of one request; `route` is the pattern of its route, `none` if there is none. */
+export interface RequestReport {
   method: string
   route: string
   status: number
@@ -19,6 +18,9 @@ export interface Answered {
 
 const breakerStates: readonly BreakerState[] = ['closed', 'half_open', 'open']
 
+/** All other methods share a label: each of them gets a 405 on every path. */
+const labelledMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 /** Seconds; the stated target of 300 ms is a boundary. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 0.5, 1, 2.5, 5, 10, 30]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -26,111 +28,114 @@ const storeBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests = this.#counter('gateway_requests_total', 'Requests by route and status', [
-    'method',
-    'route',
-    'status',
-  ])
-  readonly #answers = this.#tally('gateway_request_seconds', 'Latency of requests', 'route', requestBuckets)
-  readonly #shed = this.#counter('gateway_shed_total', 'Requests turned away because the process was overloaded', [])
-  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls to the platform by action and outcome', [
+
+  readonly #requests = this.#counter('gateway_requests_total', 'Requests', ['method', 'route', 'status'])
+  readonly #requestLatency = this.#histogram(
+    'gateway_request_seconds',
+    'Latency of requests',
+    ['route'],
+    requestBuckets,
+  )
+  readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)', [])
+  readonly #counts = this.#counter('gateway_limiter_counts_total', 'Requests counted by the limiter', ['counter'])
+  readonly #shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded', [])
+  readonly #cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', ['reason'])
+  readonly #logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines', [])
+
+  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', [
     'realm',
     'action',
     'outcome',
   ])
   readonly #callLatency = this.#histogram(
     'gateway_platform_call_seconds',
-    'Latency of calls to the platform',
+    'Latency of calls of the platform',
     ['realm', 'action'],
     callBuckets,
   )
-  readonly #breaker = this.#gauge('gateway_breaker_state', '1 for the state the breaker is in', ['realm', 'state'])
-  readonly #lookups = this.#counter('gateway_positions_lookups_total', 'Looks into the memory of last positions', [
-    'result',
-  ])
-  readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Entries that had to make room', [])
-  readonly #counts = this.#counter('gateway_limiter_counts_total', 'Requests counted by the limiter, by where', [
-    'counter',
-  ])
-  readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that were over their limit (429)', [])
-  readonly #store = this.#counter('gateway_store_calls_total', 'Calls to the key store by verb and outcome', [
-    'verb',
-    'outcome',
-  ])
-  readonly #stored = this.#tally(
-    'gateway_store_call_seconds',
-    'Latency of calls to the key store',
-    'verb',
-    storeBuckets,
-  )
-  readonly #skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows left out as unreadable', ['action'])
-  readonly #words = this.#counter('gateway_unknown_words_total', 'Platform words the gateway does not know', [
+  readonly #breaker = this.#gauge('gateway_breaker_state', '1 for the current state of the breaker', ['realm', 'state'])
+  readonly #skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows skipped as unreadable', ['action'])
+  readonly #unknownValues = this.#counter('gateway_unknown_words_total', 'Unknown values in platform rows', [
     'action',
     'field',
   ])
 
-  /** What happens with every request is noted here and told when somebody asks. */
-  #pending = { hit: 0, miss: 0, shared: 0, local: 0 }
+  readonly #lookups = this.#counter('gateway_positions_lookups_total', 'Lookups in the device cache', ['result'])
+  readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache', [])
+  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', ['verb', 'outcome'])
+  readonly #storeLatency = this.#histogram(
+    'gateway_store_call_seconds',
+    'Latency of calls of the key store',
+    ['verb'],
+    storeBuckets,
+  )
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  readonly answered = ({ method, route, status, ms }: Answered): void => {
-    this.#answers.note(route, `${route === 'none' ? 'none' : method} ${status}`, ms / 1_000)
+  readonly observeRequest = ({ method, route, status, ms }: RequestReport): void => {
+    const label = route === 'none' ? 'none' : labelledMethods.has(method) ? method : 'other'
+    this.#requests.inc({ method: label, route, status: String(status) })
+    this.#requestLatency.observe({ route }, ms / 1_000)
     if (status === 429) this.#limited.inc()
   }
 
-  readonly shed = (): void => this.#shed.inc()
-
-  readonly called = (realm: Realm, { action, outcome, ms }: CallReport): void => {
+  readonly observeCall = (realm: Realm, { action, outcome, ms }: CallReport): void => {
     this.#calls.inc({ realm, action, outcome })
     this.#callLatency.observe({ realm, action }, ms / 1_000)
   }
 
-  readonly breaker = (realm: Realm, now: BreakerState): void => {
+  readonly observeStoreCall = ({ verb, outcome, ms }: StoreReport): void => {
+    this.#storeCalls.inc({ verb, outcome })
+    this.#storeLatency.observe({ verb }, ms / 1_000)
+  }
+
+  readonly setBreakerState = (realm: Realm, now: BreakerState): void => {
     for (const state of breakerStates) this.#breaker.set({ realm, state }, state === now ? 1 : 0)
   }
 
-  readonly looked = (isHit: boolean): void => {
-    if (isHit) this.#pending.hit += 1
-    else this.#pending.miss += 1
-  }
+  readonly countLookup = (isHit: boolean): void => this.#lookups.inc({ result: isHit ? 'hit' : 'miss' })
 
-  readonly evicted = (): void => this.#evictions.inc()
+  readonly countEviction = (): void => this.#evictions.inc()
 
-  readonly counted = (counter: 'shared' | 'local'): void => {
-    this.#pending[counter] += 1
-  }
+  /** @param counter where the request is counted. */
+  readonly countLimited = (counter: 'shared' | 'local'): void => this.#counts.inc({ counter })
 
-  readonly stored = ({ verb, outcome, ms }: StoreReport): void => this.#stored.note(verb, outcome, ms / 1_000)
+  readonly countShed = (): void => this.#shed.inc()
 
-  readonly skipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
+  readonly countCut = (reason: string): void => this.#cuts.inc({ reason })
 
-  readonly unknownWord = (action: string, field: string): void => this.#words.inc({ action, field })
+  readonly countLogDropped = (bytes: number): void => this.#logDropped.inc(bytes)
 
-  /** What is to be read at the moment somebody asks. */
-  watch(positions: Cached, isStoreUp: () => boolean): void {
+  readonly countSkipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
+
+  readonly countUnknownValue = (action: string, field: string, rows: number): void =>
+    this.#unknownValues.inc({ action, field }, rows)
+
+  /** Adds the metrics that are read when they are scraped. */
+  watch({ cacheBytes, isStoreUp, budget }: { cacheBytes: () => number; isStoreUp: () => boolean; budget: ByteBudget }) {
+    const registers = [this.#registry]
     const read = (name: string, help: string, value: () => number): void => {
-      const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(value()) })
+      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
     }
-    read('gateway_positions_bytes', 'Memory of last positions', () => positions.bytes)
-    read('gateway_store_up', '1 while the key store answers', () => Number(isStoreUp()))
+    read('gateway_positions_bytes', 'Bytes of the device cache', cacheBytes)
+    read('gateway_store_up', '1 while the key store replies', () => Number(isStoreUp()))
+    read('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
+    read('gateway_in_flight_max_bytes', 'Maximum bytes of responses in flight', () => budget.maxBytes)
+    const rejected: Counter = new Counter({
+      name: 'gateway_in_flight_rejected_total',
+      help: 'Responses rejected for the bytes in flight',
+      registers,
+      collect: () => {
+        rejected.reset()
+        rejected.inc(budget.rejected)
+      },
+    })
   }
 
-  /** The text a scrape gets, and its media type. */
+  /** The body of a scrape, and its media type. */
   async text(): Promise<{ type: string; body: string }> {
-    const { hit, miss, shared, local } = this.#pending
-    this.#pending = { hit: 0, miss: 0, shared: 0, local: 0 }
-    this.#lookups.inc({ result: 'hit' }, hit)
-    this.#lookups.inc({ result: 'miss' }, miss)
-    this.#counts.inc({ counter: 'shared' }, shared)
-    this.#counts.inc({ counter: 'local' }, local)
-    for (const { name: verb, outcome, times } of this.#stored.takeOutcomes()) this.#store.inc({ verb, outcome }, times)
-    for (const { name: route, outcome, times } of this.#answers.takeOutcomes()) {
-      const [method = '', status = ''] = outcome.split(' ')
-      this.#requests.inc({ method, route, status }, times)
-    }
     return { type: this.#registry.contentType, body: await this.#registry.metrics() }
   }
 
@@ -144,25 +149,5 @@ export class Metrics {
 
   #histogram<T extends string>(name: string, help: string, labelNames: T[], buckets: number[]): Histogram<T> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] })
-  }
-
-  /** A histogram of durations that are noted with every request: a `Histogram` would take its labels apart each time. */
-  #tally(name: string, help: string, label: string, buckets: number[]): Tally {
-    const tally = new Tally(buckets)
-    const values = () =>
-      tally.histogram().map(({ suffix, name: labelled, le, value }) => ({
-        metricName: name + suffix,
-        labels: le === undefined ? { [label]: labelled } : { le, [label]: labelled },
-        value,
-      }))
-    const metric = {
-      name,
-      help,
-      type: 'histogram',
-      get: async () => ({ name, help, type: 'histogram', values: values() }),
-    }
-    // All that a registry asks of a metric when it is scraped.
-    this.#registry.registerMetric(metric as unknown as Metric)
-    return tally
   }
 }

@@ -26,8 +26,8 @@ const maxReported = 50
 const maxLength = 40
 
 export interface UnknownValuesOptions {
-  /** Called for every row with an unknown value. */
-  onUnknown: (action: string, field: string) => void
+  /** Called with the number of rows that have an unknown value. */
+  onUnknown: (action: string, field: string, rows: number) => void
   /** Called once per value, which is platform text: truncated, and not for a metric label. */
   onFirst: (found: { action: string; field: string; value: string }) => void
 }
@@ -47,12 +47,14 @@ export class UnknownValues {
     for (const row of rows) {
       const sent: unknown = Reflect.get(row, known.field)
       const value = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
-      if (value !== '' && !known.values.has(value)) this.#report(action, known.field, value.slice(0, maxLength))
+      if (value !== '' && !known.values.has(value)) this.report(action, known.field, value, 1)
     }
   }
 
-  #report(action: string, field: string, value: string): void {
-    this.#options.onUnknown(action, field)
+  /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
+  report(action: string, field: string, sent: string, rows: number): void {
+    this.#options.onUnknown(action, field, rows)
+    const value = sent.trim().toLowerCase().slice(0, maxLength)
     const key = `${action} ${value}`
     if (this.#reported.size >= maxReported || this.#reported.has(key)) return
     this.#reported.add(key)

@@ -1,17 +1,18 @@
-/** One account's view of the platform: a method per action we use. Holds the hash and never shows it; knows no route. */
+/** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
-import type { Platform, Query } from './client.js'
-import { Digest } from './digest.js'
+import type { Platform } from './client.js'
 import { PlatformUnavailable } from './errors.js'
-import { hasMore, idOf, looksCut, pageOf } from './pages.js'
-import { itemsOf, type Read, read, type Shape, type Tally } from './shape.js'
+import type { Query } from './http-client.js'
+import { DistinctRows, hasMore, pageOf } from './pages.js'
+import { type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
+import type { FleetColumns } from './worker-messages.js'
 
-/** What `Account` needs to tell about: rows of an action that were no records and were left out. */
+/** Called with the number of rows of a response that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
 
-/** What a window of events is cut from; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
+/** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
 export interface EventFilter {
   deviceId: number | undefined
   type: string | undefined
@@ -19,17 +20,18 @@ export interface EventFilter {
   to: string | undefined
 }
 
-const mostPages = 1_000
+/** Maximum pages to read of a list that never ends. */
+const maxPages = 1_000
 
 export class Account {
   /** Safe to log; the same for every credential of the account. */
   readonly id: string
-  /** The account's platform e-mail, lower-cased; null where the platform does not tell. */
+  /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
   readonly #hash: string
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #inFlight = new Map<string, Promise<unknown>>()
   #setup: Promise<wire.WireSetup> | undefined
 
   constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
@@ -40,53 +42,15 @@ export class Account {
     this.email = who.email
   }
 
-  /** Every device of the account, each once, with its group's title; or what the reading thread made of all of them. */
-  async devices(): Promise<wire.WireDevice[] | Digest> {
-    const first = await this.#devicesOrDigest({})
-    if (first instanceof Digest) return first
-    const found = new Map<string, wire.WireDevice>()
-    const add = (rows: wire.WireDevice[]): void => {
-      for (const row of rows) if (!found.has(wire.keyOf(row))) found.set(wire.keyOf(row), row)
-    }
-    add(first)
-    const limit = first.length
-    for (let page = 2; looksCut(limit) && page <= mostPages; page += 1) {
-      const rows = this.#deviceRows(await this.#get('get_devices', { page, limit }))
-      const before = found.size
-      add(rows)
-      if (found.size === before || rows.length < limit) break
-    }
-    return [...found.values()]
+  /**
+   * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
+   * @param now Unix milliseconds; the status of a device depends on it.
+   */
+  devices(id: number | undefined, now: number): Promise<FleetColumns> {
+    return this.#platform.run('get_devices', this.#hash, { id, now })
   }
 
-  /** The device with this id by one small call; a platform that ignores `id` costs the whole list, and may answer with it. */
-  async device(id: number): Promise<wire.WireDevice | Digest | undefined> {
-    const isIt = (row: wire.WireDevice): boolean => wire.keyOf(row) === String(id)
-    const rows = await this.#devicesOrDigest({ id })
-    if (rows instanceof Digest) return rows
-    const found = rows.find(isIt)
-    if (found || !looksCut(rows.length)) return found
-    const all = await this.devices()
-    return all instanceof Digest ? all : all.find(isIt)
-  }
-
-  async #devicesOrDigest(query: Query): Promise<wire.WireDevice[] | Digest> {
-    const body = await this.#platform.get('get_devices', this.#hash, query, 'digest')
-    if (!(body instanceof Digest)) return this.#deviceRows(body)
-    if (body.skipped > 0) this.#onSkipped('get_devices', body.skipped)
-    return body
-  }
-
-  #deviceRows(body: unknown): wire.WireDevice[] {
-    const groups = this.#read('get_devices', [wire.wireGroup] as const, pageOf(body).rows)
-    for (const { title, items } of groups) {
-      const group = title === undefined ? undefined : String(title)
-      for (const item of items as wire.WireDevice[]) item.group = group
-    }
-    return groups.flatMap(({ items }) => items)
-  }
-
-  /** `/edit_setup_data`, asked once and kept: it is large, and an account hardly ever changes its zone. */
+  /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
     this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
     this.#setup.catch(() => {
@@ -100,25 +64,21 @@ export class Account {
     return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
   }
 
-  /** Events newest first, as the platform orders them; `total` counts all that pass the filter. */
+  /** Events, newest first, as the platform orders them; `total` counts all events that pass the filter. */
   async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const ask = async (page: number, size: number) =>
+    const fetchPage = async (page: number, size: number) =>
       pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(ask, offset, limit)
+    const { rows, total } = await windowOf(fetchPage, offset, limit)
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
 
-  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  async history(deviceId: number, from: string, to: string): Promise<wire.WireHistory> {
-    const body = await this.#get('get_history', {
-      device_id: deviceId,
-      from_date: from,
-      from_time: '00:00:00',
-      to_date: to,
-      to_time: '23:59:59',
-    })
-    return this.#read('get_history', wire.wireHistory, body)
+  /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
+  async history(deviceId: number, from: string, to: string): Promise<Buffer> {
+    const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
+    const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
+    if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
+    return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }
 
   async alerts(): Promise<wire.WireAlert[]> {
@@ -130,9 +90,9 @@ export class Account {
     return this.#allPages('get_user_drivers', wire.wireDriver, {}, 'drivers')
   }
 
-  /** The account's maintenance services in one call; `undefined` where the platform is too old to know the action. */
+  /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
-    if (this.#platform.lacks('services')) return undefined
+    if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
       return await this.#allPages('services', wire.wireService, {})
     } catch (error) {
@@ -141,7 +101,7 @@ export class Account {
     }
   }
 
-  /** The maintenance services of one device, the way older platforms know. */
+  /** The maintenance services of one device, from an action that older platforms have too. */
   deviceServices(deviceId: number): Promise<wire.WireService[]> {
     return this.#allPages('get_services', wire.wireService, { device_id: deviceId })
   }
@@ -152,20 +112,12 @@ export class Account {
     query: Query,
     name?: string,
   ): Promise<Read<T>[]> {
-    const found: unknown[] = []
-    const ids = new Set<string>()
-    for (let number = 1; number <= mostPages; number += 1) {
+    const found = new DistinctRows()
+    for (let number = 1; number <= maxPages; number += 1) {
       const page = pageOf(await this.#get(action, { ...query, page: number }), name)
-      const before = found.length
-      for (const row of itemsOf(page.rows)) {
-        const id = idOf(row)
-        if (id !== undefined && ids.has(id)) continue
-        if (id !== undefined) ids.add(id)
-        found.push(row)
-      }
-      if (found.length === before || !hasMore(page, found.length)) break
+      if (!found.add(page) || !hasMore(page, found.rows.length)) break
     }
-    return this.#read(action, [shape] as const, found) as Read<T>[]
+    return this.#read(action, [shape] as const, found.rows) as Read<T>[]
   }
 
   #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {
@@ -175,13 +127,16 @@ export class Account {
     return result
   }
 
-  /** Who asks the same while a call is under way waits for the same answer; nobody changes an answer. */
   #get(action: Action, query: Query = {}): Promise<unknown> {
-    const question = `${action} ${JSON.stringify(query)}`
-    const same = this.#underWay.get(question)
-    if (same !== undefined) return same
-    const call = this.#platform.get(action, this.#hash, query).finally(() => this.#underWay.delete(question))
-    this.#underWay.set(question, call)
+    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  }
+
+  /** Equal requests share one call while it is in flight; a response is never modified. */
+  #shared<T>(key: string, send: () => Promise<T>): Promise<T> {
+    const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
+    if (inFlight !== undefined) return inFlight
+    const call = send().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, call)
     return call
   }
 }

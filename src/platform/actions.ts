@@ -1,4 +1,4 @@
-/** The fixed list of platform actions the gateway asks, and what each answers when all is well. All of them only read. */
+/** The platform actions that the gateway may request, all of them read-only, and how to recognise a response to each. */
 
 type Check = (data: Record<string, unknown>) => boolean
 const has =
@@ -7,8 +7,8 @@ const has =
     keys.some((key) => Object.hasOwn(data, key))
 
 /**
- * Per action, whether a JSON object is an answer to it (platform.md 3-9). The platform also has GETs that change data:
- * a path is never built from input, so whatever is not in this table cannot be asked.
+ * Per action: whether a JSON object is a response to it (platform.md 3-9). The platform also has GETs that change data,
+ * so paths come from this table and never from input.
  */
 export const actions = {
   get_user_data: (data) => data.status === 1 || data.status === '1' || typeof data.email === 'string',
@@ -25,8 +25,8 @@ export const actions = {
 
 export type Action = keyof typeof actions
 
-/** A bare array answers `get_devices`; every other action answers an object. */
-export function answers(action: Action, data: unknown): boolean {
+/** Whether data is a response to the action: only `get_devices` may be a bare array. */
+export function isResponseTo(action: Action, data: unknown): boolean {
   if (Array.isArray(data)) return action === 'get_devices'
   return typeof data === 'object' && data !== null && actions[action](data as Record<string, unknown>)
 }

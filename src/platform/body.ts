@@ -1,123 +1,129 @@
-/** The bytes of an answer's body, unpacked and counted: small ones become text, large ones what is read of them. Knows no status. */
+/** Reads response bodies: unpacked, bounded, counted against a byte budget; as one JSON document or row by row. */
 import { pipeline, type Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
-import { Projector } from '../lib/json-rows/projector.js'
-import type { Plan } from '../lib/json-rows/projector-plan.js'
+import type { Reservation } from '../lib/byte-budget.js'
+import { EnvelopeTooLarge, RowTooLarge } from '../lib/json-rows/index.js'
 import type { Action } from './actions.js'
-import { Digest } from './digest.js'
 import { PlatformUnavailable } from './errors.js'
-import { plans } from './plans.js'
-import { type Body, jsonIn } from './response.js'
-import type { PassingJob, ReadingThread } from './thread.js'
-import { mostKept, type Work } from './work.js'
+import { dataOf, failureOfData, jsonIn } from './response.js'
 
-/** Past this an answer that has a plan is projected: some 70 devices, from which on that is cheaper than `JSON.parse` and `read`. */
-const border = 256 * 1024
-/** Past this an answer without a plan is given up. */
-const mostHeld = 64 * 1024 * 1024
-/** Past this an answer with a plan is given up: about 140,000 devices of 3.7 kB. */
-const mostProjected = 512 * 1024 * 1024
-/** Bytes looked at in one turn of the event loop: a few milliseconds, however fast they arrive. */
-const bytesPerTurn = 256 * 1024
+/** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
+const maxDocumentBytes = 16 * 1024 * 1024
+/** Maximum size of a body that is read row by row: about 140,000 devices of 3.7 kB. */
+const maxRowsBytes = 512 * 1024 * 1024
+/** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
+const heapFactor = 4
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
-/** How a body is read. */
-export interface Reading {
-  /** Ends it. */
-  signal: AbortSignal
-  /** Reads what is large. */
-  thread?: ReadingThread
-  /** What is to be made of what is large, where it is read here. */
-  begin?: (action: Action) => Work
+/** The body without its content encoding. A corrupt gzip throws zlib's error, whose code starts with `Z_`. */
+export function unpacked(body: Readable, encoding: unknown): Readable {
+  if (!isGzip(encoding)) return body
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 })
+  // A failure of either stream destroys both and is thrown to the reader of the unpacked bytes.
+  pipeline(body, gunzip, () => {})
+  return gunzip
 }
 
 /**
- * Reads a body to its end, or gives it up: leaving early destroys the stream, and with it the socket.
- * All limits count unpacked bytes. A gzip that is none fails with zlib's own error, whose code starts with `Z_`.
- * @throws PlatformUnavailable, or what the stream fails with.
+ * Reads a whole body and parses it.
+ * @param reservation holds the memory of the body and of what is parsed from it; the caller releases it.
+ * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable (`too_large`, `overload`, `html`, `bad_json`, …), or the stream's error.
  */
-export function readBody(action: Action, body: Readable, encoding: unknown, reading: Reading): Promise<Body> {
-  if (!isGzip(encoding)) return bodyOf(action, body, reading)
-  const unpacked = createGunzip({ chunkSize: 64 * 1024 })
-  pipeline(body, unpacked, () => {}) // a failure of either ends both, and is thrown where the unpacked bytes are read
-  return bodyOf(action, unpacked, reading)
-}
-
-async function bodyOf(action: Action, bytes: AsyncIterable<Uint8Array>, reading: Reading): Promise<Body> {
-  const plan = plans[action]
-  const held: Uint8Array[] = []
+export async function readDocument(
+  action: Action,
+  body: AsyncIterable<Uint8Array>,
+  reservation: Reservation,
+): Promise<unknown> {
+  const chunks: Uint8Array[] = []
   let received = 0
-  let large: PassingJob | Projection | undefined
-  try {
-    for await (const chunk of bytes) {
-      received += chunk.byteLength
-      if (received > (plan ? mostProjected : mostHeld)) throw tooLarge(action, `${received} bytes`)
-      if (large) await large.write(chunk)
-      else held.push(chunk)
-      if (!plan || large || received <= border) continue
-      const parts = begun(action, held.splice(0))
-      large = reading.thread?.begin(action, reading.signal) ?? new Projection(action, plan, reading.begin?.(action))
-      for (const part of parts) await large.write(part)
-    }
-    if (large === undefined) return Buffer.concat(held).toString()
-    const found = await large.end()
-    return found instanceof Digest ? { digest: found } : found
-  } finally {
-    large?.drop()
+  for await (const chunk of body) {
+    received += chunk.byteLength
+    if (received > maxDocumentBytes) throw tooLarge(action, received)
+    reserve(action, reservation, heapFactor * chunk.byteLength)
+    chunks.push(chunk)
   }
+  return dataOf(action, { status: 200, location: undefined, body: Buffer.concat(chunks).toString() })
 }
 
-/** The first bytes of an answer without what may stand before JSON; one that is still blank by now is none. */
-function begun(action: Action, held: Uint8Array[]): Uint8Array[] {
-  const head = Buffer.concat(held)
-  const text = head.toString()
+/** Reads the rows of a document as its bytes arrive; `end` returns the document without its rows. */
+export interface RowSink {
+  write(chunk: Uint8Array): void
+  end(): unknown
+  /** Estimated memory of everything kept so far. */
+  readonly bytes: number
+}
+
+/** As `readDocument`, for a body whose rows go to a sink. Returns what `end` returned, checked to be a response to the action. */
+export async function readRows(
+  action: Action,
+  body: AsyncIterable<Uint8Array>,
+  sink: RowSink,
+  reservation: Reservation,
+): Promise<unknown> {
+  let received = 0
+  for await (const chunk of withoutPreamble(action, body)) {
+    received += chunk.byteLength
+    if (received > maxRowsBytes) throw tooLarge(action, received)
+    parsing(action, () => sink.write(chunk))
+    reserve(action, reservation, Math.max(0, sink.bytes - reservation.bytes))
+  }
+  const envelope = parsing(action, () => sink.end())
+  const failure = failureOfData(action, envelope)
+  if (failure) throw failure
+  return envelope
+}
+
+/** Bytes that may precede the document: a byte order mark and blanks. */
+const maxPreambleBytes = 64 * 1024
+/** A byte order mark may be split between chunks. */
+const minHeadBytes = 4
+
+/** The chunks from the first byte of the document on. @throws PlatformUnavailable for HTML, or a body that starts with too many blanks. */
+async function* withoutPreamble(action: Action, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array | undefined = new Uint8Array()
+  for await (const chunk of body) {
+    if (head === undefined) {
+      yield chunk
+      continue
+    }
+    head = head.byteLength === 0 ? chunk : Buffer.concat([head, chunk])
+    if (head.byteLength < minHeadBytes) continue
+    const document = documentIn(action, head)
+    if (document) yield document
+    else if (head.byteLength > maxPreambleBytes) throw badJson(action, `${head.byteLength} blank bytes`)
+    if (document) head = undefined
+  }
+  const document = head && documentIn(action, head)
+  if (document) yield document
+}
+
+/** What follows the byte order mark and blanks; undefined while there is nothing else. */
+function documentIn(action: Action, head: Uint8Array): Uint8Array | undefined {
+  const text = Buffer.from(head).toString()
   const json = jsonIn(action, text)
-  if (json === '') throw new PlatformUnavailable(action, 'bad_json', { detail: `${head.length} blank bytes` })
-  const start = Buffer.byteLength(text.slice(0, text.length - json.length))
-  const parts: Uint8Array[] = []
-  for (let from = start; from < head.length; from += bytesPerTurn) parts.push(head.subarray(from, from + bytesPerTurn))
-  return parts
+  return json === '' ? undefined : head.subarray(Buffer.byteLength(text.slice(0, text.length - json.length)))
 }
 
-const tooLarge = (action: Action, detail: string): PlatformUnavailable =>
-  new PlatformUnavailable(action, 'too_large', { detail })
+const badJson = (action: Action, detail: string): PlatformUnavailable =>
+  new PlatformUnavailable(action, 'bad_json', { detail })
 
-/** A projector that fails as an answer does and lets others have a turn. */
-class Projection {
-  readonly #action: Action
-  readonly #projector: Projector
-  readonly #work: Work | undefined
-  #sinceTurn = 0
+function reserve(action: Action, reservation: Reservation, bytes: number): void {
+  if (!reservation.grow(bytes))
+    throw new PlatformUnavailable(action, 'overload', { detail: 'no memory for the response' })
+}
 
-  constructor(action: Action, plan: Plan, work: Work | undefined) {
-    this.#action = action
-    this.#projector = new Projector(plan, work?.onRow)
-    this.#work = work
-  }
+const tooLarge = (action: Action, bytes: number): PlatformUnavailable =>
+  new PlatformUnavailable(action, 'too_large', { detail: `${bytes} bytes` })
 
-  async write(chunk: Uint8Array): Promise<void> {
-    this.#json(() => this.#projector.write(chunk))
-    if (this.#projector.kept > mostKept) throw tooLarge(this.#action, `${this.#projector.kept} bytes kept`)
-    this.#sinceTurn += chunk.byteLength
-    if (this.#sinceTurn < bytesPerTurn) return
-    this.#sinceTurn = 0
-    await setImmediate()
-  }
-
-  end(): Digest | { projected: unknown } {
-    const projected = this.#json(() => this.#projector.end())
-    return this.#work?.finish(projected) ?? { projected }
-  }
-
-  drop(): void {}
-
-  #json<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw new PlatformUnavailable(this.#action, 'bad_json', { cause: error })
-    }
+/** Errors of the row reader as platform failures; their messages hold no text of the document. */
+function parsing<T>(action: Action, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badJson(action, error.message)
+    if (error instanceof EnvelopeTooLarge || error instanceof RowTooLarge)
+      throw new PlatformUnavailable(action, 'too_large', { detail: error.message })
+    throw error
   }
 }

@@ -1,157 +1,150 @@
-/** The connection to one platform installation: the time limit, the breaker, who asks, one `get()`. Knows no resource and no account. */
-
-import { Breaker, type BreakerState, type Verdict } from '../lib/circuit-breaker.js'
+/** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
+import { hash as digest } from 'node:crypto'
+import { BoundedMap } from '../lib/bounded-map.js'
+import type { ByteBudget } from '../lib/byte-budget.js'
+import { type BreakerState, CircuitBreaker, type Outcome } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
-import { Digest } from './digest.js'
-import { PlatformRefused, PlatformUnavailable, type UnavailableReason } from './errors.js'
-import { Exchange } from './http-client.js'
-import type { ReadingThread } from './thread.js'
+import { readDocument } from './body.js'
+import { Bulkhead, maxInFlight } from './bulkhead.js'
+import { type CallOutcome, meanings, outcomeOf, PlatformUnavailable } from './errors.js'
+import { HttpClient, type Query } from './http-client.js'
+import { MissingActions } from './missing-actions.js'
+import type { WorkerClient } from './worker-client.js'
+import type { JobAction, JobParams, JobResults } from './worker-messages.js'
 
-export type Query = Readonly<Record<string, string | number | undefined>>
-
-type Wanted = 'data' | 'digest'
-
-/** What one call came to, for metrics and the health page. `ms` is wall time. */
+/** One call, for metrics and the health page. `ms` is wall time, waiting for a slot included. */
 export interface CallReport {
   action: Action
-  outcome: 'ok' | 'refused' | 'forbidden' | UnavailableReason
+  outcome: CallOutcome
   ms: number
 }
 
 export interface PlatformOptions {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
   url: string
-  /** One deadline for the whole of a call, from the queue to the last byte. */
+  /** Deadline of one call, from the queue to the last byte. */
   timeoutMs: number
-  /** Reads large answers; without it they are read where they arrive. Stays open when the platform is closed. */
-  thread?: ReadingThread
+  /** Sends device list and history requests and reads their responses. Stays open when the platform is closed. */
+  worker: WorkerClient
+  /** Memory for the responses that are read in this thread. */
+  budget: ByteBudget
   onCall?: (report: CallReport) => void
   onBreaker?: (state: BreakerState) => void
+  /** Monotonic milliseconds. */
+  now?: () => number
 }
 
-/** Sockets to the platform; a PHP platform serves no more at once anyway. */
-const connections = 64
-/** Questions remembered for having had large answers. */
-const mostLarge = 10_000
-/** Calls allowed to wait for a socket before new ones are turned away. */
-const maxWaiting = 1_000
-
-/** A platform that fails everybody is left alone for this long before one call probes it. */
+/** How long the breaker waits before a probe. */
 const coolDownMs = 2_000
+/** Accounts to remember as validated; beyond this, the oldest is forgotten. */
+const maxValidated = 20_000
 
-/** Failures of the platform itself; anything else, even a refusal, shows that it works. */
-const sick = new Set<UnavailableReason>(['timeout', 'connection', 'server_error', 'html', 'bad_json', 'redirect'])
+/** Sends one request. @param account the account's name in memory (`nameOf`). */
+type Send<T> = (signal: AbortSignal, account: string) => Promise<T>
 
 export class Platform {
-  readonly #exchange: Exchange
+  readonly #http: HttpClient
   readonly #url: string
   readonly #timeoutMs: number
-  readonly #thread: ReadingThread | undefined
+  readonly #worker: WorkerClient
+  readonly #budget: ByteBudget
   readonly #onCall: (report: CallReport) => void
-  readonly #breaker: Breaker
-  #pending = 0
-  /** Actions this platform is too old for; an upgrade is noticed at the next start. */
-  readonly #missing = new Set<Action>()
-  /** Questions whose answers were read in the thread: the next time it asks them itself, and the bytes never pass here. */
-  readonly #large = new Set<string>()
+  readonly #breaker: CircuitBreaker
+  readonly #missing: MissingActions
+  /** Accounts with a response of data: unlike the others, not invented by a caller. */
+  readonly #validated = new BoundedMap<string, true>(maxValidated)
+  readonly bulkhead = new Bulkhead()
 
   constructor(options: PlatformOptions) {
+    const { now = () => performance.now(), onCall = () => {}, onBreaker = () => {} } = options
     this.#url = options.url
     this.#timeoutMs = options.timeoutMs
-    this.#thread = options.thread
-    this.#onCall = options.onCall ?? (() => {})
-    this.#breaker = new Breaker({
-      coolDownMs,
-      now: () => performance.now(),
-      onState: options.onBreaker ?? (() => {}),
-    })
-    this.#exchange = new Exchange({ url: options.url, connections, connectTimeoutMs: options.timeoutMs })
+    this.#worker = options.worker
+    this.#budget = options.budget
+    this.#onCall = onCall
+    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: onBreaker })
+    this.#missing = new MissingActions(now)
+    this.#http = new HttpClient({ url: options.url, connections: maxInFlight, connectTimeoutMs: options.timeoutMs })
   }
 
   /**
-   * Asks one action and returns its data, checked to be an answer to it.
-   * @param wanted `digest` where a `Digest` is as good as the data of a large answer.
+   * Requests one action and returns the data of the response, checked to be a response to it.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  async get(action: Action, hash: string, query: Query = {}, wanted: Wanted = 'data'): Promise<unknown> {
-    const started = performance.now()
-    const report = (outcome: CallReport['outcome']): void =>
-      this.#onCall({ action, outcome, ms: performance.now() - started })
-    try {
-      const data = await this.#guarded(action, hash, query, wanted)
-      report('ok')
-      return data
-    } catch (error) {
-      if (error instanceof PlatformUnavailable) {
-        if (error.reason === 'missing_action') this.#missing.add(action)
-        report(error.reason)
-      } else report(error instanceof PlatformRefused ? 'refused' : 'forbidden')
-      throw error
-    }
+  get(action: Action, hash: string, query: Query = {}): Promise<unknown> {
+    return this.#call(action, hash, async (signal, account) => {
+      const reservation = this.#budget.open(account)
+      try {
+        return await this.#http.send({ action, hash, query }, signal, (body) => readDocument(action, body, reservation))
+      } finally {
+        reservation.release()
+      }
+    })
   }
 
-  /** Whether the platform has answered this action with "no such action" before. */
-  lacks(action: Action): boolean {
-    return this.#missing.has(action)
+  /** Has the worker request a device list or a history and read the response. Throws as `get`. */
+  run<A extends JobAction>(action: A, hash: string, params: JobParams[A]): Promise<JobResults[A]> {
+    return this.#call(action, hash, (signal, owner) =>
+      this.#worker.run<A>({ action, url: this.#url, hash, owner, params }, signal),
+    )
   }
 
-  /** Ends every socket; calls under way fail. */
+  /** Whether the platform, to this account, had no such action a short while ago. */
+  lacks(action: Action, hash: string): boolean {
+    return this.#missing.has(nameOf(hash), action)
+  }
+
+  /** Closes every socket; calls in flight fail. */
   async close(): Promise<void> {
-    await this.#exchange.close()
+    await this.#http.close()
   }
 
-  /** Past the breaker: turned away at once while the platform is known to be down. */
-  async #guarded(action: Action, hash: string, query: Query, wanted: Wanted): Promise<unknown> {
-    const permit = this.#breaker.enter(`${action} ${hash}`)
-    if (!permit) {
-      const retryAfterS = Math.max(1, Math.ceil(this.#breaker.remainingMs / 1_000))
-      throw new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
+  /** The one way to the platform, whatever sends the request. */
+  async #call<T>(action: Action, hash: string, send: Send<T>): Promise<T> {
+    const account = nameOf(hash)
+    const started = performance.now()
+    const report = (outcome: CallOutcome): void => {
+      if (meanings[outcome].breaker === 'success') this.#missing.record(account, action, outcome === 'missing_action')
+      this.#onCall({ action, outcome, ms: performance.now() - started })
     }
     try {
-      const data = await this.#asked(action, searchOf(hash, query), wanted)
-      permit.tell('well')
-      return data
+      const found = await this.#guarded(action, account, send)
+      report('ok')
+      return found
     } catch (error) {
-      permit.tell(verdictOf(error))
+      report(outcomeOf(error))
       throw error
     }
   }
 
-  async #asked(action: Action, search: string, wanted: Wanted): Promise<unknown> {
-    if (this.#pending >= connections + maxWaiting) throw new PlatformUnavailable(action, 'overload')
-    this.#pending += 1
-    const signal = AbortSignal.timeout(this.#timeoutMs)
-    try {
-      if (wanted === 'data' || !this.#thread) return await this.#exchange.ask(action, search, { signal })
-      return await this.#digested(action, search, signal, this.#thread)
-    } finally {
-      this.#pending -= 1
+  async #guarded<T>(action: Action, account: string, send: Send<T>): Promise<T> {
+    const caller = { account, subject: `${account} ${action}`, isKnown: this.#validated.has(account) }
+    const refusal = (): PlatformUnavailable => {
+      const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(caller) / 1_000))
+      return new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
     }
+    if (this.#breaker.waitMs(caller) > 0) throw refusal()
+    const signal = AbortSignal.timeout(this.#timeoutMs)
+    return await this.bulkhead.run(account, action, signal, async () => {
+      // The breaker may have opened while the call waited for its slot.
+      const permit = this.#breaker.enter(caller)
+      if (!permit) throw refusal()
+      // Stays so after a bug of the gateway: an error that is no platform failure.
+      let health: Outcome = 'ignored'
+      try {
+        const found = await send(signal, account)
+        health = 'success'
+        this.#validated.set(account, true)
+        return found
+      } catch (error) {
+        health = meanings[outcomeOf(error)].breaker
+        throw error
+      } finally {
+        permit.record(health)
+      }
+    })
   }
-
-  async #digested(action: Action, search: string, signal: AbortSignal, thread: ReadingThread): Promise<unknown> {
-    const question = `${action}${search}`
-    const found = this.#large.has(question)
-      ? await thread.ask({ action, search, url: this.#url, connectTimeoutMs: this.#timeoutMs }, signal)
-      : await this.#exchange.ask(action, search, { signal, thread })
-    this.#large.delete(question)
-    if (!(found instanceof Digest)) return found
-    const [oldest] = this.#large
-    if (this.#large.size === mostLarge && oldest !== undefined) this.#large.delete(oldest)
-    this.#large.add(question)
-    return found
-  }
 }
 
-function searchOf(hash: string, query: Query): string {
-  const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  return `?${search}`
-}
-
-function verdictOf(error: unknown): Verdict {
-  if (!(error instanceof PlatformUnavailable)) return 'well'
-  // Our own queue being full says nothing of the platform.
-  if (error.reason === 'overload') return 'unclear'
-  return sick.has(error.reason) ? 'sick' : 'well'
-}
+/** Names an account in memory: its hash in clear stays with the `Account`. */
+const nameOf = (hash: string): string => digest('sha256', hash, 'base64url')

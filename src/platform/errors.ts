@@ -1,6 +1,7 @@
-/** What the platform can do to us instead of answering: refuse, forbid, or be unavailable. Knows no HTTP status of ours. */
+/** Failures of platform calls, and what each outcome of a call means for the circuit breaker and the health of the platform. */
+import type { Outcome } from '../lib/circuit-breaker.js'
 
-/** Why the platform gave no usable answer; a closed list, safe as a metric label. */
+/** Why there is no usable response; a closed list, safe as a metric label. */
 export type UnavailableReason =
   | 'timeout'
   | 'connection'
@@ -17,6 +18,44 @@ export type UnavailableReason =
   | 'status_0'
   | 'too_large'
 
+/** How a call ended; a closed list, safe as a metric label. */
+export type CallOutcome = 'ok' | 'refused' | 'forbidden' | UnavailableReason
+
+interface Meaning {
+  breaker: Outcome
+  /** Undefined when the outcome does not show whether the platform works. */
+  platform: 'up' | 'down' | undefined
+}
+
+/** A response that follows the protocol, even a refusal, shows that the platform works. */
+const works: Meaning = { breaker: 'success', platform: 'up' }
+/** The platform responds but cannot be used: the next call may well work, so callers need no sparing. */
+const unusable: Meaning = { breaker: 'success', platform: 'down' }
+const fails: Meaning = { breaker: 'failure', platform: 'down' }
+/** The gateway itself did not send the call, or gave it up. */
+const local: Meaning = { breaker: 'ignored', platform: undefined }
+
+/** The one classification of outcomes. */
+export const meanings: Readonly<Record<CallOutcome, Meaning>> = {
+  ok: works,
+  refused: works,
+  forbidden: works,
+  missing_action: works,
+  rejected: works,
+  status_0: works,
+  rate_limited: unusable,
+  wrong_shape: unusable,
+  too_large: unusable,
+  timeout: fails,
+  connection: fails,
+  redirect: fails,
+  server_error: fails,
+  html: fails,
+  bad_json: fails,
+  overload: local,
+  breaker_open: local,
+}
+
 /** The platform does not accept the hash (wrong, expired, account deactivated). */
 export class PlatformRefused extends Error {
   override name = 'PlatformRefused'
@@ -29,7 +68,7 @@ export class PlatformRefused extends Error {
   }
 }
 
-/** The hash is good, but the account lacks the permission for this action. */
+/** The hash is valid, but the account lacks the permission for this action. */
 export class PlatformForbidden extends Error {
   override name = 'PlatformForbidden'
   readonly action: string
@@ -45,12 +84,12 @@ interface UnavailableOptions {
   retryAfterS?: number
 }
 
-/** No usable answer. `message` and `cause` are for the log; neither holds a hash, a URL or a text of the platform. */
+/** No usable response. `message` and `cause` are for the log; neither holds a hash, a URL or a text of the platform. */
 export class PlatformUnavailable extends Error {
   override name = 'PlatformUnavailable'
   readonly action: string
   readonly reason: UnavailableReason
-  /** Seconds until asking again is worth it, where that is known. */
+  /** Seconds after which to try again, where that is known. */
   readonly retryAfterS: number | undefined
   readonly detail: string | undefined
   constructor(action: string, reason: UnavailableReason, options: UnavailableOptions = {}) {
@@ -62,13 +101,13 @@ export class PlatformUnavailable extends Error {
   }
 }
 
-/** A failure as it goes from one thread to another, without its cause. */
+/** A failure as a message between threads, without its cause. */
 export type Failure =
   | { name: 'refused'; detail: string }
   | { name: 'forbidden' }
   | { name: 'unavailable'; reason: UnavailableReason; detail: string | undefined }
 
-/** @throws what is none of the three. */
+/** @throws anything else than a platform failure. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof PlatformRefused) return { name: 'refused', detail: error.detail }
   if (error instanceof PlatformForbidden) return { name: 'forbidden' }
@@ -81,4 +120,10 @@ export function fromFailure(action: string, failure: Failure): Error {
   if (failure.name === 'forbidden') return new PlatformForbidden(action)
   const { reason, detail } = failure
   return new PlatformUnavailable(action, reason, detail === undefined ? {} : { detail })
+}
+
+/** The outcome that an error of a call stands for. @throws anything else than a platform failure. */
+export function outcomeOf(error: unknown): CallOutcome {
+  const failure = toFailure(error)
+  return failure.name === 'unavailable' ? failure.reason : failure.name
 }

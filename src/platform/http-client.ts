@@ -1,11 +1,23 @@
-/** One question to a platform and its answer, over sockets of its own, in whichever thread it is asked. Knows no account, no breaker and no time limit. */
-import { Pool } from 'undici'
+/** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
+import { type Dispatcher, Pool } from 'undici'
 import type { Action } from './actions.js'
-import { type Reading, readBody } from './body.js'
+import { unpacked } from './body.js'
 import { PlatformUnavailable } from './errors.js'
-import { dataOf, failureOfStatus } from './response.js'
+import { failureOfStatus } from './response.js'
 
-export interface ExchangeOptions {
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** One request: the action, the account's hash and the query parameters. */
+export interface PlatformRequest {
+  readonly action: Action
+  readonly hash: string
+  readonly query: Query
+}
+
+/** Reads the body of a good response; whatever it throws fails the request. */
+export type ReadBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>
+
+export interface HttpClientOptions {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
   url: string
   /** Sockets at once. */
@@ -13,20 +25,25 @@ export interface ExchangeOptions {
   connectTimeoutMs: number
 }
 
-/** Failures that happened before the platform can have begun an answer; a read may be asked again. */
+/** Failures before the platform can have started a response; a read is safe to send again. */
 const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** Bytes of an error page that are read to keep the socket; a longer page costs the socket instead. */
+const maxErrorPageBytes = 128 * 1024
+
+const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-export class Exchange {
+export class HttpClient {
   readonly #pool: Pool
-  readonly #path: string
+  readonly #basePath: string
 
-  constructor({ url, connections, connectTimeoutMs }: ExchangeOptions) {
+  constructor({ url, connections, connectTimeoutMs }: HttpClientOptions) {
     const { origin, pathname } = new URL(url)
-    this.#path = pathname.replace(/\/+$/, '')
-    // The one deadline is the caller's signal; undici's own timers are coarse and would only confuse the cause.
+    this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
+    // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
     this.#pool = new Pool(origin, {
       connections,
       headersTimeout: 0,
@@ -36,51 +53,53 @@ export class Exchange {
   }
 
   /**
-   * Asks, once more where the first try cannot have begun an answer, and returns the data, checked to be an answer.
-   * @param search the question, beginning with its `?`.
+   * Sends a GET and reads the body of its response; sent once more after a connection failure.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  async ask(action: Action, search: string, reading: Reading): Promise<unknown> {
-    const { signal } = reading
-    const path = `${this.#path}/${action}${search}`
+  async send<T>(request: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
+    const path = `${this.#basePath}/${request.action}${searchOf(request)}`
     try {
-      return await this.#once(action, path, reading).catch((error: unknown) => {
+      return await this.#attempt(request.action, path, signal, read).catch((error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
-        return this.#once(action, path, reading)
+        return this.#attempt(request.action, path, signal, read)
       })
     } catch (error) {
-      throw asFailure(action, error, signal)
+      throw toFailure(request.action, error, signal)
     }
   }
 
-  /** Ends every socket; questions under way fail. */
+  /** Closes every socket; requests in flight fail. */
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
 
-  async #once(action: Action, path: string, reading: Reading): Promise<unknown> {
-    const { signal } = reading
-    const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
-    const answer = await this.#pool.request({ method: 'GET', path, headers, signal })
-    const { statusCode: status, body } = answer
-    const location = typeof answer.headers.location === 'string' ? answer.headers.location : undefined
-    const failure = failureOfStatus(action, { status, location })
+  async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
+    const response = await this.#pool.request({ method: 'GET', path, headers, signal })
+    const failure = failureOfStatus(action, { status: response.statusCode, location: locationOf(response) })
     if (failure) {
-      // Reading on keeps the socket for the next call; a long error page is not worth it and drops the socket.
-      await body.dump({ limit: 128 * 1024, signal }).catch(() => {})
+      await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
       throw failure
     }
-    const read = await readBody(action, body, answer.headers['content-encoding'], reading)
-    return dataOf(action, { status, location, body: read })
+    return await read(unpacked(response.body, response.headers['content-encoding']))
   }
 }
 
-/** Anything that was thrown on the way as one of the three failures; undici's errors carry codes, never the URL's query. */
-function asFailure(action: Action, error: unknown, signal: AbortSignal): unknown {
+function searchOf({ hash, query }: PlatformRequest): string {
+  const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return `?${search}`
+}
+
+function locationOf({ headers: { location } }: Dispatcher.ResponseData): string | undefined {
+  return typeof location === 'string' ? location : undefined
+}
+
+/** Any error of a request as a platform failure; undici's errors carry codes, never the URL's query. */
+function toFailure(action: Action, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
   if (error instanceof Error && error.name.startsWith('Platform')) return error
   const code = codeOf(error)
-  // What zlib cannot unpack came over a connection that held.
+  // A zlib error means that the connection held and the body is corrupt.
   const reason = code.startsWith('Z_') ? 'bad_json' : 'connection'
   return new PlatformUnavailable(action, reason, { detail: code, cause: error })
 }

@@ -1,7 +1,7 @@
-/** Pure: the platform's paginator layouts (platform.md 2.1) read as one; knows no action and makes no call. */
+/** Reads the platform's paginator layouts (platform.md 2.1) as one. */
 import { itemsOf } from './shape.js'
 
-/** One page, whatever its layout. `undefined` = the platform did not say. */
+/** One page of a list. A number is undefined where the platform does not send it. */
 export interface Page {
   rows: unknown
   total: number | undefined
@@ -20,8 +20,8 @@ function count(raw: unknown): number | undefined {
 }
 
 /**
- * Reads one page out of a body: the paginator at top level, in `items`, in `items.<name>`, or `data` beside `pagination`;
- * a body without any paginator is one page that holds everything.
+ * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or `data` beside `pagination`.
+ * A body without a paginator is one page with all rows.
  * @param name the key below `items` under which this action puts its paginator or its rows (`drivers`, `geofences`).
  */
 export function pageOf(body: unknown, name?: string): Page {
@@ -46,7 +46,7 @@ function paginatorOf(body: unknown, name: string | undefined): unknown {
 }
 
 /**
- * Whether asking for one more page can bring rows: never after an empty page, the last page, or a short one.
+ * Whether there may be another page: never after an empty page, the last page, or a short one.
  * @param collected rows received so far, this page included.
  */
 export function hasMore(page: Page, collected: number): boolean {
@@ -57,15 +57,33 @@ export function hasMore(page: Page, collected: number): boolean {
   return page.perPage !== undefined && here >= page.perPage
 }
 
-/** What tells two rows of a list apart, in either spelling of a number; rows without an id are taken as they come. */
-export function idOf(row: unknown): string | undefined {
+/** The rows of several pages, each once: new rows shift a list between two calls, and some platforms repeat a page. */
+export class DistinctRows {
+  readonly rows: unknown[] = []
+  readonly #ids = new Set<string>()
+
+  /** Whether the page has rows that no earlier page had. */
+  add(page: Page): boolean {
+    const before = this.rows.length
+    for (const row of itemsOf(page.rows)) {
+      const id = idOf(row)
+      if (id !== undefined && this.#ids.has(id)) continue
+      if (id !== undefined) this.#ids.add(id)
+      this.rows.push(row)
+    }
+    return this.rows.length > before
+  }
+}
+
+/** The same for a number and its text; undefined for a row without an id. */
+function idOf(row: unknown): string | undefined {
   const id = isBox(row) ? row.id : undefined
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
 
-/** Page sizes a platform may impose on `get_devices` without saying so (platform.md 3.1: 100). */
+/** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */
 const pageStep = 100
-const largestPage = 1_000
+const maxPageSize = 1_000
 
-/** A full page of a platform that pages unasked; a longer list is the whole list. */
-export const looksCut = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= largestPage
+/** Whether this many rows may be one full page of a longer list. */
+export const mayBeTruncated = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= maxPageSize

@@ -1,24 +1,22 @@
-/** Pure: status, headers and body of a platform answer become data or one of three failures (platform.md 1.2). */
-import { type Action, answers } from './actions.js'
-import type { Digest } from './digest.js'
+/** Turns status, headers and body of a platform response into data or one of three failures (platform.md 1.2). */
+import { type Action, isResponseTo } from './actions.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 
-/** The whole text of an answer, what is read of one that is too long to be held, or what was made of one that was judged already. */
-export type Body = string | { projected: unknown } | { digest: Digest }
-
-/** An answer as it came off the socket; `body` is empty where the status alone decides. */
-export interface RawAnswer {
+/** A response before it is interpreted. */
+export interface RawResponse {
   status: number
   location: string | undefined
-  body: Body
+  body: string
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
 const loginPage = /\/(login|authentication)\b/
 
-/** The statuses whose meaning needs no body; `undefined` = read the body. */
-export function failureOfStatus(action: Action, answer: Pick<RawAnswer, 'status' | 'location'>): Error | undefined {
-  const { status, location } = answer
+/** The failure that the status alone shows; undefined when the body decides. */
+export function failureOfStatus(
+  action: Action,
+  { status, location }: Pick<RawResponse, 'status' | 'location'>,
+): Error | undefined {
   if (status >= 200 && status < 300) return undefined
   if (status === 401 || status === 419) return new PlatformRefused(action, `status ${status}`)
   if (status === 403) return new PlatformForbidden(action)
@@ -35,26 +33,24 @@ export function failureOfStatus(action: Action, answer: Pick<RawAnswer, 'status'
 }
 
 /**
- * The data of an answer.
+ * The data of a response.
  * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable, with a text safe to log.
  */
-export function dataOf(action: Action, answer: RawAnswer): unknown {
-  const failure = failureOfStatus(action, answer)
+export function dataOf(action: Action, response: RawResponse): unknown {
+  const failure = failureOfStatus(action, response)
   if (failure) throw failure
-  const { body } = answer
-  if (typeof body !== 'string' && 'digest' in body) return body.digest
-  const data = typeof body === 'string' ? parsed(action, body) : body.projected
+  const data = parsed(action, response.body)
   const refusal = failureOfData(action, data)
   if (refusal) throw refusal
   return data
 }
 
 /**
- * The text without what may stand before JSON.
- * @throws PlatformUnavailable where it is HTML.
+ * The text from the first byte of JSON on.
+ * @throws PlatformUnavailable when the text is HTML.
  */
 export function jsonIn(action: Action, text: string): string {
-  const json = text.trimStart() // takes a byte order mark with it
+  const json = text.trimStart() // removes a byte order mark too
   if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
   return json
 }
@@ -64,15 +60,15 @@ function parsed(action: Action, body: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // A SyntaxError quotes the body, which may hold anything: only its length is told.
+    // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
     throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
   }
 }
 
-/** A refusal dressed as a success, a switched-off account, or a body that does not answer the question. */
+/** The failure in a body with a success status: a refusal, a deactivated account, or a response to something else. */
 export function failureOfData(action: Action, data: unknown): Error | undefined {
   if (isAccountAction(action) && isDeactivated(data)) return new PlatformRefused(action, 'account deactivated')
-  if (answers(action, data)) return undefined
+  if (isResponseTo(action, data)) return undefined
   if (isStatusZero(data)) {
     return textsOf(data).some((text) => authenticationText.test(text))
       ? new PlatformRefused(action, 'status 0 with an authentication text')
@@ -96,7 +92,7 @@ function isDeactivated(data: unknown): boolean {
   return isOff(data.active) || (isRecord(data.item) && isOff(data.item.active))
 }
 
-/** Every text under the names the platform uses for a refusal: `error`, `message`, `errors` (a list or lists by field). */
+/** All texts under the names that the platform uses for errors: `error`, `message`, `errors` (a list, or lists by field). */
 function textsOf(data: Record<string, unknown>): string[] {
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {

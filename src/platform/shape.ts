@@ -1,15 +1,15 @@
-/** A tiny language for the parts of a platform answer that we read; knows JSON's kinds, and no field of any action. */
+/** A small language that describes the parts of a platform response to read, and the reader for it. */
 
-/** What a field of the platform may hold once read: nested values and nulls never get this far. */
+/** The value of a field after reading: nested values and nulls have become `undefined`. */
 export type Scalar = string | number | boolean | undefined
 
 /**
  * A description of the parts to keep: `'scalar'` one value, `'ids'` a list of ids or of objects with an `id`,
- * `[shape]` a list, an object the named fields of a record. Everything else in the answer is dropped.
+ * `[shape]` a list, an object the named fields of a record. Everything else in the response is dropped.
  */
 export type Shape = 'scalar' | 'ids' | readonly [Shape] | { readonly [field: string]: Shape }
 
-/** The type of what `read` makes of a shape: lists and records are always there, scalars may be `undefined`. */
+/** The type that `read` returns for a shape: lists and records are always present, scalars may be `undefined`. */
 export type Read<T> = T extends 'scalar'
   ? Scalar
   : T extends 'ids'
@@ -28,7 +28,7 @@ function numericValues(raw: Record<string, unknown>): unknown[] {
     .map((key) => raw[key])
 }
 
-/** JSON inside a string (platform.md 2); anything that does not parse is as good as absent. */
+/** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
 function unwrapped(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw
   const first = raw.trimStart()[0]
@@ -52,28 +52,12 @@ export function itemsOf(raw: unknown): unknown[] {
   return isObject(value) ? numericValues(value) : []
 }
 
-/** Counts the items of lists of records that were no records and were left out. */
+/** Counts items of record lists that are not records and are left out. */
 export interface Tally {
   skipped: number
 }
 
-/** Lists whose first so many items were read by a shape already, before they came to be values. */
-const alreadyRead = new WeakMap<object, { item: Shape; count: number }>()
-
-/** Adds a record that is as `read(item, …)` makes it to a list. */
-export function pushRead(list: unknown[], item: Shape, record: object): void {
-  const known = alreadyRead.get(list)
-  if (known === undefined && list.length === 0) alreadyRead.set(list, { item, count: 1 })
-  else if (known?.item === item && known.count === list.length) known.count++
-  list.push(record)
-}
-
-function isRead(list: unknown, item: Shape): list is unknown[] {
-  const known = Array.isArray(list) ? alreadyRead.get(list) : undefined
-  return known !== undefined && known.item === item && known.count === (list as unknown[]).length
-}
-
-/** Reads `raw` by `shape`. Total: whatever is missing or of another kind becomes `undefined`, `{}` or `[]`. */
+/** Reads `raw` by `shape`. Never throws: a value that is missing or has another type becomes `undefined`, `{}` or `[]`. */
 export function read<T extends Shape>(shape: T, raw: unknown, tally?: Tally): Read<T>
 export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
   if (shape === 'scalar') return readScalar(raw)
@@ -84,11 +68,7 @@ export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
 
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
-/** What a list holds; none where the shape is no list. */
-export const shapeOfItems = (shape: Shape): Shape | undefined => (isList(shape) ? shape[0] : undefined)
-
 function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[] {
-  if (isRead(raw, item)) return raw
   let items = itemsOf(raw)
   if (typeof item === 'object' && !isList(item)) {
     const records = items.filter(isObject)

@@ -1,4 +1,4 @@
-/** What the platform sends, leniently: the fields we read of every record, named as on the wire. Knows nothing of our API. */
+/** Wire shapes: the fields of platform records that the gateway reads, with the platform's names. */
 import type { Read } from './shape.js'
 
 const s = 'scalar' as const
@@ -135,9 +135,6 @@ export const wireSetup = {
 export type WireService = Read<typeof wireService>
 /** A device row; `group` is the title of the group it came in. */
 export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined }
-/** What tells two device rows apart, in either spelling of a number. */
-export const keyOf = (row: WireDevice): string => String(row.id ?? row.device_data.id)
-
 export type WireGeofence = Read<typeof wireGeofence>
 export type WireEvent = Read<typeof wireEvent>
 export type WirePoint = Read<typeof wirePoint>

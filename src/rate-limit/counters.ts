@@ -1,5 +1,5 @@
-/** Fixed-window counters in this process, and shared ones that this process stands in for while they are away. Knows no request. */
-import { neverBack } from '../lib/monotonic-clock.js'
+/** Fixed-window counters: in this process, or shared through the store with this process as the fallback. */
+import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Count, Counters } from '../store/store.js'
 
 interface OpenWindow {
@@ -7,156 +7,117 @@ interface OpenWindow {
   endsAt: number
 }
 
-/** Names counted at once; past it the oldest windows are forgotten, so that a flood of names stays small. */
-const mostNames = 200_000
+/** Names counted at once, about 30 MB; beyond this the oldest window is evicted. */
+const maxNames = 200_000
 
-/** Counters of one process. Time is `clock`, epoch milliseconds. */
+/** The counters of one process. */
 class LocalCounters {
+  /** In the order in which the windows were opened. */
   readonly #windows = new Map<string, OpenWindow>()
-  readonly #clock: () => number
+  readonly #now: () => number
+
   constructor(clock: () => number) {
-    this.#clock = neverBack(clock)
+    this.#now = monotonicClock(clock)
   }
 
   increment(name: string, windowMs: number): Count {
-    const now = this.#clock()
+    const now = this.#now()
     const open = this.#windows.get(name)
     if (open && now < open.endsAt) {
       open.current += 1
       return { current: open.current, ttlMs: open.endsAt - now }
     }
-    this.#windows.delete(name) // to stand last again: the map's order is the order of opening
-    if (this.#windows.size >= mostNames) this.#forget(now)
+    this.#windows.delete(name)
+    this.#evict(now)
     this.#windows.set(name, { current: 1, endsAt: now + windowMs })
     return { current: 1, ttlMs: windowMs }
   }
 
   read(name: string): Count {
-    const now = this.#clock()
+    const now = this.#now()
     const open = this.#windows.get(name)
     return open && now < open.endsAt ? { current: open.current, ttlMs: open.endsAt - now } : { current: 0, ttlMs: 0 }
   }
 
-  /** Drops the windows that ended and, if there are none, the oldest one. */
-  #forget(now: number): void {
-    for (const [name, open] of this.#windows) {
-      if (now < open.endsAt) break
+  /** Deletes the windows that have ended and, where all names are in use, the oldest one. */
+  #evict(now: number): void {
+    for (const [name, { endsAt }] of this.#windows) {
+      if (now < endsAt && this.#windows.size < maxNames) return
       this.#windows.delete(name)
     }
-    const [oldest] = this.#windows.keys()
-    if (this.#windows.size >= mostNames && oldest !== undefined) this.#windows.delete(oldest)
   }
 }
 
-export interface CountersDeps {
+export interface FailoverCountersOptions {
+  /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
-  /** Whether the shared counters answered when their store was last asked for anything. */
+  /** Whether the store of the shared counters replied to its last command. */
   up: () => boolean
+  /** Epoch milliseconds. */
   clock: () => number
-  /** Told once when the shared counters go away and once when they are back. */
+  /** Called once when the shared counters become unavailable and once when they are back. */
   onShared: (available: boolean, error?: unknown) => void
-  /** Told of every request counted, and where. */
+  /** Called for every increment. */
   onCounted?: (where: 'shared' | 'local') => void
 }
 
-type Done = (error: Error | null, count?: { current: number; ttl: number }) => void
-
-/** A store as `@fastify/rate-limit` asks for it. */
-export interface LimiterStore {
-  incr(name: string, done: Done, windowMs: number): void
-  read(name: string, done: Done): void
-  child(): LimiterStore
-}
-
-/** The shared counters, or this process's own where there are none or they do not answer: counting never fails. */
-export class FailoverStore implements LimiterStore {
-  readonly #deps: CountersDeps
+/** The shared counters; while they are unavailable, or where there are none, those of this process. Never rejects. */
+export class FailoverCounters implements Counters {
+  readonly #options: FailoverCountersOptions
   readonly #local: LocalCounters
-  /** The name that could not be counted; the counters are back once they answer for it: a cluster may have lost a part. */
-  #lost: string | undefined
+  /** The name that could not be counted. Only a read of this name ends the outage: a cluster may have lost one part of its slots. */
+  #lostName: string | undefined
   #isProbing = false
 
-  constructor(deps: CountersDeps) {
-    this.#deps = deps
-    this.#local = new LocalCounters(deps.clock)
+  constructor(options: FailoverCountersOptions) {
+    this.#options = options
+    this.#local = new LocalCounters(options.clock)
   }
 
-  incr(name: string, done: Done, windowMs: number): void {
-    const local = (): Count => {
-      this.#deps.onCounted?.('local')
-      return this.#local.increment(name, windowMs)
+  async increment(name: string, windowMs: number): Promise<Count> {
+    const shared = await this.#tryShared(name, (counters) => counters.increment(name, windowMs))
+    this.#options.onCounted?.(shared ? 'shared' : 'local')
+    return shared ?? this.#local.increment(name, windowMs)
+  }
+
+  async read(name: string): Promise<Count> {
+    return (await this.#tryShared(name, (counters) => counters.read(name))) ?? this.#local.read(name)
+  }
+
+  /** Undefined without shared counters, or while they are unavailable: then only the probe waits for them. */
+  async #tryShared(name: string, call: (counters: Counters) => Promise<Count>): Promise<Count | undefined> {
+    const { shared, up } = this.#options
+    if (!shared) return undefined
+    if (this.#lostName !== undefined || !up()) {
+      void this.#probe(shared, name)
+      return undefined
     }
-    const shared = async (counters: Counters): Promise<Count> => {
-      const count = await counters.increment(name, windowMs)
-      this.#deps.onCounted?.('shared')
-      return count
-    }
-    this.#ask(name, shared, local, done)
-  }
-
-  read(name: string, done: Done): void {
-    this.#ask(
-      name,
-      (counters) => counters.read(name),
-      () => this.#local.read(name),
-      done,
-    )
-  }
-
-  /** One more of this name, without a promise, where nobody is to be asked: the same windows as `incr`. */
-  incrHere(name: string, windowMs: number): Count | undefined {
-    if (this.#deps.shared !== undefined) return undefined
-    this.#deps.onCounted?.('local')
-    return this.#local.increment(name, windowMs)
-  }
-
-  child(): LimiterStore {
-    return this
-  }
-
-  #ask(name: string, ask: (counters: Counters) => Promise<Count>, local: () => Count, done: Done): void {
-    const answer = ({ current, ttlMs }: Count): void => done(null, { current, ttl: ttlMs })
-    const { shared, up } = this.#deps
-    if (shared === undefined) {
-      answer(local())
-      return
-    }
-    // A request has waited in vain already, this one or another: from now on none waits but the probe.
-    if (this.#lost !== undefined || !up()) {
-      this.#probe(shared, name)
-      answer(local())
-      return
-    }
-    ask(shared).then(answer, (error: unknown) => {
+    try {
+      return await call(shared)
+    } catch (error) {
       this.#lose(name, error)
-      answer(local())
-    })
+      return undefined
+    }
   }
 
-  #probe(shared: Counters, name: string): void {
+  async #probe(shared: Counters, name: string): Promise<void> {
     if (this.#isProbing) return
     this.#isProbing = true
-    const asked = this.#lost ?? name
-    shared
-      .read(asked)
-      .then(
-        () => this.#find(),
-        (error: unknown) => this.#lose(asked, error),
-      )
-      .finally(() => {
-        this.#isProbing = false
-      })
+    const probed = this.#lostName ?? name
+    try {
+      await shared.read(probed)
+      if (this.#lostName !== undefined) this.#options.onShared(true)
+      this.#lostName = undefined
+    } catch (error) {
+      this.#lose(probed, error)
+    } finally {
+      this.#isProbing = false
+    }
   }
 
   #lose(name: string, error: unknown): void {
-    if (this.#lost !== undefined) return
-    this.#lost = name
-    this.#deps.onShared(false, error)
-  }
-
-  #find(): void {
-    if (this.#lost === undefined) return
-    this.#lost = undefined
-    this.#deps.onShared(true)
+    if (this.#lostName !== undefined) return
+    this.#lostName = name
+    this.#options.onShared(false, error)
   }
 }

@@ -1,19 +1,19 @@
-/** Who is counted, how many requests they have, and what a 429 says. Knows no credential and no platform. */
+/**
+ * Request limits: the names that requests are counted under, their usage, and the headers and errors made of it. @fastify/rate-limit
+ * cannot do this: it counts Fastify requests, but a client error has none, and an API key is counted by the call that looks it up.
+ */
 import { isIPv6 } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
-import type { Count } from '../store/store.js'
+import type { Count, Counters } from '../store/store.js'
 
-/** What `createRateLimit` of @fastify/rate-limit makes. */
-export type Counting = (
-  request: FastifyRequest,
-  options?: { increment?: boolean },
-) => Promise<{ isAllowed: true } | { isAllowed: false; max: number; remaining: number; ttlInSeconds: number }>
+/**
+ * Failed credentials of one IPv6 /56 per window, as a multiple of those of one address. A subscriber gets up to a /56, which is 256 /64s:
+ * rotating through them gains this much.
+ */
+const networkBudgets = 4
 
-/** The plugin is given no limit of its own: an API key's limit arrives together with its count. */
-export const uncapped = Number.MAX_SAFE_INTEGER
-
-/** Where one name stands in its window. */
+/** How much of its limit a name has used in the current window. */
 export interface Usage {
   limit: number
   used: number
@@ -22,73 +22,75 @@ export interface Usage {
 }
 
 export interface LimitsOptions {
-  counting: Counting
-  /** Counts in the same windows as `counting` without a promise; undefined where others must be asked. */
-  here: (name: string, windowMs: number) => Count | undefined
+  counters: Counters
+  /** Requests per name and window. */
   max: number
   windowMs: number
-  /** Told of every request that the shared store counted by itself. */
+  /** Called for every request that the store has counted by itself. */
   onShared: () => void
 }
 
-/** Counts by name. The names: `ip:<address>`, `demo:<address>`, `hash:<fingerprint>`, `key:<fingerprint>`. */
+/** Usage by name: `ip:<address>`, `net:<IPv6 /56>`, `demo:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number
-  readonly #counting: Counting
-  readonly #here: LimitsOptions['here']
+  readonly #counters: Counters
   readonly #onShared: () => void
-  constructor({ counting, here, max, windowMs, onShared }: LimitsOptions) {
-    this.#counting = counting
-    this.#here = here
+
+  constructor({ counters, max, windowMs, onShared }: LimitsOptions) {
     this.max = max
     this.windowMs = windowMs
+    this.#counters = counters
     this.#onShared = onShared
   }
 
-  /** Where a name stands that the shared store has counted by itself. */
-  shared(count: Count): Usage {
+  /** Counts one request. */
+  async count(name: string, limit = this.max): Promise<Usage> {
+    return toUsage(await this.#counters.increment(name, this.windowMs), limit)
+  }
+
+  /** The usage of a request that the store has counted by itself. */
+  counted(count: Count, limit: number): Usage {
     this.#onShared()
-    return this.#of(count)
+    return toUsage(count, limit)
   }
 
-  /** One more request of this name, where that takes no waiting; otherwise nothing is counted. */
-  countHere(name: string): Usage | undefined {
-    const count = this.#here(name, this.windowMs)
-    return count && this.#of(count)
+  /** The usage without counting. */
+  async read(name: string, limit = this.max): Promise<Usage> {
+    return toUsage(await this.#counters.read(name), limit)
   }
 
-  /** One more request of this name. */
-  count(name: string): Promise<Usage> {
-    return this.#usage(name, true)
+  /** Counts a failed credential on all its budgets. @returns the usage of the tightest, as requests of the address. */
+  async countFailure(ip: string): Promise<Usage> {
+    const usages = await Promise.all(this.#failureBudgets(ip).map(({ name, limit }) => this.count(name, limit)))
+    const inRequests = usages.map((usage) => ({ ...usage, limit: this.max, used: this.max - usage.limit + usage.used }))
+    return inRequests.reduce((a, b) => (b.used > a.used ? b : a))
   }
 
-  /** Where the name stands, without counting. */
-  look(name: string): Promise<Usage> {
-    return this.#usage(name, false)
+  /** Counts a failed credential whose request has been counted on its address already. */
+  async countFailureOfNetwork(ip: string): Promise<void> {
+    const [, network] = this.#failureBudgets(ip)
+    if (network) await this.count(network.name, network.limit)
   }
 
-  #of({ current, ttlMs }: Count): Usage {
-    return { limit: this.max, used: current, resetS: Math.ceil(ttlMs / 1000) }
+  /** The usage of every budget that a failed credential is counted on. */
+  readFailures(ip: string): Promise<(Usage & { name: string })[]> {
+    const budgets = this.#failureBudgets(ip)
+    return Promise.all(budgets.map(async ({ name, limit }) => ({ name, ...(await this.read(name, limit)) })))
   }
 
-  async #usage(name: string, increment: boolean): Promise<Usage> {
-    const result = await this.#counting({ name, routeOptions: {} } as Named as unknown as FastifyRequest, { increment })
-    if (result.isAllowed) throw new Error('the limiter has no allow list')
-    return { limit: this.max, used: result.max - result.remaining, resetS: result.ttlInSeconds }
+  #failureBudgets(ip: string): { name: string; limit: number }[] {
+    const network = networkName(ip)
+    const own = { name: addressName(ip), limit: this.max }
+    return network === undefined ? [own] : [own, { name: network, limit: this.max * networkBudgets }]
   }
 }
 
-/** All the limiter reads of a request; so a refusal of the HTTP parser, which never becomes a request, is counted too. */
-interface Named {
-  name: string
-  routeOptions: Record<string, never>
-}
-
-/** The key generator of the limiter: the name that `Limits` passes in place of a request. */
-export const nameOf = (request: FastifyRequest): string => (request as unknown as Named).name
-
-export const isSpent = (usage: Usage): boolean => usage.used > usage.limit
+const toUsage = ({ current, ttlMs }: Count, limit: number): Usage => ({
+  limit,
+  used: current,
+  resetS: Math.ceil(ttlMs / 1000),
+})
 
 /** The three headers of every response (spec.md, Limits). */
 export function limitHeaders({ limit, used, resetS }: Usage): Record<string, string> {
@@ -99,26 +101,43 @@ export function limitHeaders({ limit, used, resetS }: Usage): Record<string, str
   }
 }
 
-/** @throws ApiError `rate_limit_exceeded` when the usage is over its limit. Sets the headers either way. */
+export const isExceeded = ({ used, limit }: Usage): boolean => used > limit
+
+/** The 429 of a usage over its limit. */
+export function limitError(usage: Usage): ApiError | undefined {
+  return isExceeded(usage) ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) }) : undefined
+}
+
+/** Sets the rate-limit headers. @throws ApiError `rate_limit_exceeded`. */
 export function admit(reply: FastifyReply, usage: Usage): void {
   reply.headers(limitHeaders(usage))
-  if (isSpent(usage)) throw new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) })
+  const error = limitError(usage)
+  if (error) throw error
 }
 
-/** Who an address counts as: an IPv4 address itself, an IPv6 address its /64, since a household owns all of that. */
-export function addressName(ip: string): string {
-  if (!ip.includes(':')) return `ip:${ip}`
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
-  if (mapped) return `ip:${mapped[1]}`
-  return `ip:${isIPv6(ip) ? prefix64(ip) : ip}`
+/** Longest address that is kept: a proxy may forward any text as one. */
+const maxAddressLength = 64
+
+const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** The name an address is counted under: an IPv6 address as its /64, which one subscriber owns. A connection that was reset has none. */
+export function addressName(ip = ''): string {
+  return `ip:${ipv6Prefix(ip, 64) ?? mappedIpv4.exec(ip)?.[1] ?? ip.slice(0, maxAddressLength)}`
 }
 
-/** The first four groups of an IPv6 address, written out. */
-function prefix64(ip: string): string {
-  const [head = '', tail] = ip.replace(/%.*$/, '').toLowerCase().split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
-  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${groups.join(':')}::/64`
+/** The name under which failed credentials are counted as well; undefined for IPv4. */
+export function networkName(ip = ''): string | undefined {
+  const prefix = ipv6Prefix(ip, 56)
+  return prefix === undefined ? undefined : `net:${prefix}`
+}
+
+/** The first bits of an IPv6 address in one spelling; undefined for IPv4, mapped or not. */
+function ipv6Prefix(ip: string, bits: 56 | 64): string | undefined {
+  if (!ip.includes(':') || !isIPv6(ip) || mappedIpv4.test(ip)) return undefined
+  const [address = ''] = ip.split('%', 1)
+  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : []
+  const groups = [...before, ...zeros, ...(after ?? [])].slice(0, 4).map((group) => Number.parseInt(group, 16))
+  if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
 }

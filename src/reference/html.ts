@@ -1,13 +1,13 @@
-/** HTML as text: escaping, and code blocks with their words coloured. Pure; knows no content. */
+/** HTML escaping, and code blocks with syntax highlighting. Pure. */
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 export const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => entities[character] as string)
 
-/** Escaped text in which `code` is marked up as such. */
+/** Escaped text with `code` as an element. */
 export const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-/** What a code block is written in; `json` is an answer, shown and not run. */
+/** The language of a code block; `json` is a response. */
 export type Language = 'shell' | 'javascript' | 'python' | 'json'
 
 const names: Record<Language, string> = { shell: 'curl', javascript: 'JavaScript', python: 'Python', json: 'JSON' }
@@ -17,8 +17,8 @@ const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`[^\`]*\``
 const keywords =
   '\\b(?:async|await|break|catch|const|continue|def|else|except|export|False|false|for|from|function|if|import|in|let|new|None|null|of|return|throw|True|true|while|with|yield)\\b'
 
-/** Comments, strings and keywords in spans; everything escaped. */
-function coloured(code: string, language: Language): string {
+/** Escaped code with comments, strings and keywords in spans. */
+function highlighted(code: string, language: Language): string {
   const words = language === 'shell' ? '\\bcurl\\b' : keywords
   const token = new RegExp(`(?<c>${comment[language]})|(?<s>${strings})|(?<k>${words})`, 'g')
   let html = ''
@@ -31,8 +31,8 @@ function coloured(code: string, language: Language): string {
   return html + escaped(code.slice(end))
 }
 
-/** A named code block that can be scrolled with the keyboard. @param name tells tests and readers which block it is. */
+/** A code block that can be scrolled with the keyboard. @param name identifies it for tests and screen readers. */
 export function codeBlock(name: string, language: Language, code: string): string {
   return `<figure class="code"><figcaption>${names[language]}</figcaption>
-<pre tabindex="0" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${coloured(code, language)}</code></pre></figure>`
+<pre tabindex="0" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
 }

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that we touch, as types. Knows nothing of what they say. */
+/** The parts of an OpenAPI 3.1 document that the gateway creates, as types. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }

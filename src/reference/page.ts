@@ -1,63 +1,62 @@
-/** The page as HTML: what it is, the live map, the introduction, the place of the interactive reference. Pure; knows no HTTP. */
+/** The page as HTML: overview, live map, introduction, and the element for the interactive reference. Pure. */
 import { escaped } from './html.js'
 import { type Chapter, type Facts, introduction } from './introduction.js'
 
 function overview({ demoToken }: Facts): Chapter {
-  const demo =
-    demoToken === undefined
-      ? ''
-      : ' You can try everything on this page at once, on a simulated fleet, without an account.'
+  const demo = demoToken === undefined ? '' : ' Try it on this page with a simulated fleet, without an account.'
   return {
     id: 'overview',
     title: 'What it is',
-    html: `<p class="lead">Your vehicles as plain JSON: where they are, where they were, what happened to them. One HTTP API in front of a GPS tracking
-platform, read-mostly and strict about what it promises.${demo}</p>
+    html: `<p class="lead">Your GPS devices as plain JSON: where they are, where they were, what happened to them. One HTTP API in front of a GPS
+tracking platform.${demo}</p>
 <ul class="facts">
-<li><strong>Read</strong> devices, last positions, geofences, events, history, alerts, maintenance and drivers with <code>GET</code>. Nothing you read changes
-anything.</li>
-<li><strong>One account</strong> per credential: no request can reach another account's data.</li>
-<li><strong>Machine-readable</strong> throughout: <a href="openapi.json">openapi.json</a> is OpenAPI 3.1; generate a client from it.</li>
+<li><strong>Read</strong> devices, last positions, geofences, events, history, alerts, maintenance services and drivers with <code>GET</code>, which never
+modifies data.</li>
+<li><strong>One account</strong> per credential: no request can reach the data of another account.</li>
+<li><strong>OpenAPI 3.1</strong>: generate a client from <a href="openapi.json">openapi.json</a>.</li>
 </ul>`,
   }
 }
 
-const mapBody = `<p>The demo fleet as the API tells it: an arrow per vehicle, turned to its course, over the geofences, and beside it the JSON that drew them.</p>
+const mapBody = `<p>The demo fleet as returned by the API: an arrow for each device, turned to its course, over the geofences, and the JSON it is drawn from.</p>
 <div class="live">
 <div class="stage">
 <div class="canvas" id="map-canvas"></div>
 <div class="bar">
-<ul class="legend" id="map-legend" aria-label="Vehicles by status"></ul>
-<label>Vehicle <select id="map-choice"></select></label>
+<ul class="legend" id="map-legend" aria-label="Devices by status"></ul>
+<label>Device <select id="map-choice"></select></label>
 <button type="button" id="map-pause">Pause</button>
 </div>
-<p class="note"><span id="map-note" role="status">Asking for the fleet…</span> <span id="map-time"></span></p>
+<p class="note"><span id="map-note" role="status">Loading the fleet…</span> <span id="map-time"></span></p>
 </div>
-<div class="answer">
+<div class="map-response">
 <p class="request"><code id="map-request">GET /v1/devices?limit=500</code></p>
-<pre id="map-json" tabindex="0" role="region" aria-label="The answer that drew the map"></pre>
+<pre id="map-json" tabindex="0" role="region" aria-label="The response that the map is drawn from"></pre>
 </div>
 </div>
 <noscript><p class="quiet">The map needs JavaScript.</p></noscript>`
 
 function map({ demoToken }: Facts): Chapter {
-  const none = '<p class="quiet">This service has no demo fleet, so there is nothing to draw here.</p>'
+  const none = '<p class="quiet">This service has no demo fleet, so there is no map.</p>'
   return { id: 'map', title: 'The fleet, live', html: demoToken === undefined ? none : mapBody }
 }
 
 const reference: Chapter = {
   id: 'reference',
   title: 'Every operation',
-  html: `<p>Open one, press <em>Execute</em>, read the answer. <em>Authorize</em> takes your own credential; it stays in this page and is forgotten
-when you leave.</p>
+  html: `<p>Open an operation, press <em>Execute</em>, and read the response. <em>Authorize</em> takes your own credential, which is kept only in this page
+until you close it.</p>
 <div id="operations"><p class="quiet">Loading the reference…</p></div>
-<noscript><p class="quiet">This part needs JavaScript. <a href="openapi.json">openapi.json</a> says the same.</p></noscript>`,
+<noscript><p class="quiet">This part needs JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</p></noscript>`,
 }
 
 const section = ({ id, title, html }: Chapter): string =>
   `<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>\n${html}\n</section>`
 
-/** The whole page. @param asset the address of a file beside the page, relative to it. */
-export function pageOf(facts: Facts, version: string, asset: (name: string) => string): string {
+const stylesheets = ['swagger-ui.css', 'page.css', 'content.css', 'map.css', 'operations.css']
+
+/** The whole page. @param asset returns the URL of an asset, relative to the page. */
+export function renderPage(facts: Facts, version: string, asset: (name: string) => string): string {
   const chapters = [overview(facts), map(facts), ...introduction(facts), reference]
   const data = facts.demoToken === undefined ? '' : ` data-demo="${escaped(facts.demoToken)}"`
   return `<!doctype html>
@@ -68,9 +67,7 @@ export function pageOf(facts: Facts, version: string, asset: (name: string) => s
 <meta name="color-scheme" content="light dark">
 <title>GPS Fleet Gateway: API reference</title>
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${asset('swagger-ui.css')}">
-<link rel="stylesheet" href="${asset('page.css')}">
-<link rel="stylesheet" href="${asset('operations.css')}">
+${stylesheets.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
 <script type="module" src="${asset('page.js')}"></script>
 ${facts.demoToken === undefined ? '' : `<script type="module" src="${asset('map.js')}"></script>`}
 </head>
@@ -84,7 +81,7 @@ ${facts.demoToken === undefined ? '' : `<script type="module" src="${asset('map.
 ${chapters.map(section).join('\n')}
 </main>
 </div>
-<footer><p>Version ${escaped(version)}. Changes that break callers come only with a new major version; the previous one stays for at least 12 months.</p></footer>
+<footer><p>Version ${escaped(version)}. Breaking changes need a new major version; the previous one stays active for at least 12 months.</p></footer>
 </body>
 </html>
 `

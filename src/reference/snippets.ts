@@ -1,6 +1,6 @@
-/** The code on the page: every block works as pasted against the API it is shown for. Pure. */
+/** The code examples of the page; each one runs as pasted. Pure. */
 
-/** @param base the API's address as callers see it. @param credential what stands after `Bearer`. */
+/** @param base the address of the API as callers see it. */
 export const firstCurl = (base: string, credential: string): string =>
   `curl -H 'Authorization: Bearer ${credential}' '${base}/v1/devices?limit=2'`
 
@@ -24,7 +24,7 @@ print(devices['count'], 'moving')
 for device in devices['data']:
     print(device['name'], device['speed'], 'km/h at', device['lat'], device['lng'])`
 
-export const makeKey = (base: string): string =>
+export const createKey = (base: string): string =>
   `curl -X POST -H 'Content-Type: application/json' '${base}/v1/keys' \\
   -d '{"platform_hash": "<PLATFORM_HASH>", "label": "Dispatch board", "expires_in_days": 365}'`
 
@@ -56,7 +56,7 @@ export const allEvents = (base: string, credential: string): string =>
   }
 }
 
-// A fixed end: what happens while you read does not shift the pages.
+// A fixed end: new events do not shift the pages while you read them.
 for await (const event of eventsUntil(new Date().toISOString())) {
   console.log(event.timestamp, event.device, event.message)
   if (event.type === 'overspeed') break

@@ -1,4 +1,4 @@
-/** The planned push message (spec.md, Events): described so that integrators can prepare, sent by nobody. */
+/** The planned webhook message (spec.md, Events): documented so that integrators can prepare, and never sent today. */
 import type { JsonObject, PathItem } from './openapi.js'
 
 export const plannedTag = 'Webhooks (planned)'
@@ -12,11 +12,11 @@ const named = (description: string): JsonObject => ({
 
 export const PlannedMessage: JsonObject = {
   type: 'object',
-  description: 'Planned, not delivered: what a push message will look like',
+  description: 'Planned, not available yet: the body of a webhook',
   properties: {
     event: {
       type: 'string',
-      description: 'What happened',
+      description: 'Kind of the event',
       enum: [
         'geofence.enter',
         'geofence.exit',
@@ -27,12 +27,12 @@ export const PlannedMessage: JsonObject = {
         'alarm.triggered',
       ],
     },
-    timestamp: { type: 'string', format: 'date-time', description: 'When it happened, ISO 8601 in UTC' },
-    device: named('The device it happened to'),
-    geofence: named('The geofence, where the event is about one'),
+    timestamp: { type: 'string', format: 'date-time', description: 'Time of the event, ISO 8601 in UTC' },
+    device: named('The device of the event'),
+    geofence: named('The geofence, if the event concerns one'),
     location: {
       type: 'object',
-      description: 'Where it happened; speed in km/h',
+      description: 'Position of the event; speed in km/h',
       properties: { lat: { type: 'number' }, lng: { type: 'number' }, speed: { type: 'number' } },
       required: ['lat', 'lng', 'speed'],
     },
@@ -44,9 +44,9 @@ export const webhooks: Record<string, PathItem> = {
   fleetEvent: {
     post: {
       operationId: 'plannedFleetEvent',
-      summary: 'Planned: an event is pushed to you',
+      summary: 'Planned: the service sends an event to your URL',
       description:
-        '**Planned and not delivered.** No webhook can be registered and none is sent today; signing, retries and registration are not settled. Until then poll `GET /v1/events`.',
+        '**Planned, not available yet.** No webhook can be registered and none is sent today; registration, signing and retries are undecided. Until then poll `GET /v1/events`.',
       tags: [plannedTag],
       security: [],
       requestBody: {
@@ -63,7 +63,7 @@ export const webhooks: Record<string, PathItem> = {
           },
         },
       },
-      responses: { '200': { description: 'Your answer: the message was taken' } },
+      responses: { '200': { description: 'Your response: the message is accepted' } },
     },
   },
 }

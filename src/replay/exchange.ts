@@ -74,7 +74,7 @@ export function questionOf(target: string): Question | undefined {
   const url = new URL(target, 'http://platform')
   if (!url.pathname.startsWith('/api/')) return undefined
   const query = Object.fromEntries([...url.searchParams].filter(([name]) => !ignored.has(name)))
-  return { action: url.pathname.slice('/api/'.length).replace(/\/+$/, ''), query }
+  return { action: url.pathname.slice('/api/'.length).replace(/(?<!\/)\/+$/, ''), query }
 }
 
 /** The name a file must have: the action, then each distinguishing parameter, in a form every file system takes. */

@@ -47,7 +47,7 @@ type Recorder = { app: FastifyInstance; refused: () => number }
 
 async function hear(platform: string, { action, query }: Question, credential: Record<string, string>): Promise<Heard> {
   const search = new URLSearchParams({ ...query, ...credential })
-  const response = await request(`${platform.replace(/\/+$/, '')}/${action}?${search}`, {
+  const response = await request(`${platform.replace(/(?<!\/)\/+$/, '')}/${action}?${search}`, {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
   })

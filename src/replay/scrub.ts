@@ -33,7 +33,7 @@ const token = new RegExp(
   [
     '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
     '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
-    '(?<email>[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
+    '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
     '(?<pair>-?\\d{1,2}\\.\\d{4,}\\s*,\\s*-?\\d{1,3}\\.\\d{4,})',
     '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
     `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
@@ -72,7 +72,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     })
 
   const pair = (found: string): string => {
-    const [lat = '', lng = ''] = found.split(/\s*,\s*/)
+    const [lat = '', lng = ''] = found.split(',').map((part) => part.trim())
     return `${pseudonyms.coordinate('lat', lat)},${pseudonyms.coordinate('lng', lng)}`
   }
 

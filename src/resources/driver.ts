@@ -42,19 +42,19 @@ export const driverIdOf = ({ driver_data, device_data }: DriverSource): number |
 /** The part of a device list that drivers need. */
 export interface DevicesWithDrivers {
   /** The devices that have a driver, each with the driver's id. */
-  drivers: Iterable<readonly [device: number, driver: number]>
-  /** All rows by device id. */
-  rows: { get(device: number): WireDevice | undefined }
+  drivers(): Iterable<readonly [device: number, driver: number]>
+  /** The row of a device. */
+  row(device: number): WireDevice | undefined
 }
 
 /** The lookups between drivers and devices in a device list. If several devices have the same driver, the first one counts. */
-export function driverContext({ drivers, rows }: DevicesWithDrivers) {
+export function driverContext(devices: DevicesWithDrivers) {
   const byDriver = new Map<number, number>()
-  for (const [device, driver] of drivers) if (!byDriver.has(driver)) byDriver.set(driver, device)
+  for (const [device, driver] of devices.drivers()) if (!byDriver.has(driver)) byDriver.set(driver, device)
   return {
     /** The name of a device by its id. */
     deviceName: (device: number): string | undefined => {
-      const row = rows.get(device)
+      const row = devices.row(device)
       return row && deviceName(row)
     },
     /** The id of the device whose current driver this is. */

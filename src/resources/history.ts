@@ -93,19 +93,10 @@ function pointsOf(wire: WireHistory): WirePoint[] {
   return groups.flatMap(({ items }) => items)
 }
 
-/** Points translated between two pauses: a few milliseconds of work, also before the code is optimized. */
-const POINTS_PER_SLICE = 500
-
-async function positionsOf(
-  points: readonly WirePoint[],
-  speedUnit: string | undefined,
-  near: readonly number[],
-  pause: () => Promise<unknown>,
-): Promise<Position[]> {
+function positionsOf(points: readonly WirePoint[], speedUnit: string | undefined, near: readonly number[]): Position[] {
   const seen = new Set<string | number | boolean>()
   const positions: Position[] = []
-  for (const [at, point] of points.entries()) {
-    if (at > 0 && at % POINTS_PER_SLICE === 0) await pause()
+  for (const point of points) {
     const position = positionOf(point, speedUnit, near)
     if (!position) continue
     const key = point.id ?? `${position.time} ${position.lat} ${position.lng}`
@@ -122,14 +113,8 @@ const speedUnitOf = (wire: WireHistory): string | undefined =>
 function distanceKm(wire: WireHistory, unit: 'mi' | 'km'): number {
   const total = quantity(wire.distance_sum)
   if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
-  const distances = groupsOf(wire, DRIVE_AND_STOP).map(({ distance }) => Math.max(0, number(distance) ?? 0))
-  return rounded(
-    toKm(
-      distances.reduce((sum, distance) => sum + distance, 0),
-      unit,
-    ),
-    2,
-  )
+  const sum = groupsOf(wire, DRIVE_AND_STOP).reduce((all, { distance }) => all + Math.max(0, number(distance) ?? 0), 0)
+  return rounded(toKm(sum, unit), 2)
 }
 
 function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {
@@ -141,16 +126,11 @@ function topSpeed(wire: WireHistory, unit: string | undefined, positions: readon
 /**
  * The history of a device (spec.md, History result; platform.md 11.5).
  * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
- * @param pause awaited every 500 points, so that a long history does not block the event loop.
  */
-export async function toHistory(
-  wire: WireHistory,
-  { deviceId, from, to }: HistoryContext,
-  pause: () => Promise<unknown>,
-): Promise<History> {
+export function toHistory(wire: WireHistory, { deviceId, from, to }: HistoryContext): History {
   const speedUnit = speedUnitOf(wire)
   const near = [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite)
-  const positions = await positionsOf(pointsOf(wire), speedUnit, near, pause)
+  const positions = positionsOf(pointsOf(wire), speedUnit, near)
   const move = text(wire.move_duration) ?? '0s'
   const stop = text(wire.stop_duration) ?? '0s'
   return {

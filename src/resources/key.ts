@@ -1,18 +1,18 @@
-/** An API key as we document it: created, listed, revoked; must not know how keys are made or kept. */
+/** An API key as documented: created, listed, revoked. */
 import { type Static, Type } from 'typebox'
 import { Nullable, Word } from './schema.js'
 
 const KEY_EXAMPLE = 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92'
-const ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
+export const KEY_ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
 
 const object = Type.Literal('api_key', { type: 'string', description: 'Always `api_key`' })
 const id = Type.String({ format: 'uuid', description: 'Identifier of the key; not a secret' })
 const label = Type.String({ description: 'Descriptive name; empty without one' })
 const created_at = Type.Integer({ minimum: 0, description: 'When it was created, in epoch milliseconds' })
 const expires_at = Type.Integer({ minimum: 0, description: 'When it expires, in epoch milliseconds' })
-const message = Type.String({ description: 'Text for people' })
+const message = Type.String({ description: 'Human-readable text' })
 
-/** Any script; no control characters, line separators or halves of characters. */
+/** Any script; no control characters, line separators or lone surrogates. */
 const LABEL = '^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$'
 
 export const CreateKey = Type.Object(
@@ -22,7 +22,8 @@ export const CreateKey = Type.Object(
       Type.String({
         maxLength: 100,
         pattern: LABEL,
-        description: 'Descriptive name in any script, without control characters; spaces around it are dropped',
+        description:
+          'Descriptive name in any script, without control characters; leading and trailing spaces are removed',
       }),
     ),
     expires_in_days: Type.Optional(
@@ -31,7 +32,7 @@ export const CreateKey = Type.Object(
   },
   {
     title: 'CreateKey',
-    description: 'What a new API key is made from',
+    description: 'Body of the request for a new API key',
     examples: [{ platform_hash: '<PLATFORM_HASH>', label: 'Dispatch board', expires_in_days: 90 }],
   },
 )
@@ -43,7 +44,7 @@ export const CreatedKey = Type.Object(
     id,
     key: Type.String({
       pattern: '^gps_live_[0-9a-f]{48}$',
-      description: 'The complete key, shown this once',
+      description: 'The complete key; not shown again',
     }),
     label,
     created_at,
@@ -58,13 +59,13 @@ export const CreatedKey = Type.Object(
     examples: [
       {
         object: 'api_key',
-        id: ID_EXAMPLE,
+        id: KEY_ID_EXAMPLE,
         key: KEY_EXAMPLE,
         label: 'Dispatch board',
         created_at: 1778501007000,
         expires_at: 1786277007000,
         platform_email: 'owner@example.com',
-        message: 'Keep this key now: it is not shown again.',
+        message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
       },
     ],
   },
@@ -91,7 +92,7 @@ export const Key = Type.Object(
     examples: [
       {
         object: 'api_key',
-        id: ID_EXAMPLE,
+        id: KEY_ID_EXAMPLE,
         key: 'gps_live_5d0b…1b92',
         label: 'Dispatch board',
         created_at: 1778501007000,
@@ -115,22 +116,22 @@ export const RevokedKey = Type.Object(
   {
     additionalProperties: false,
     title: 'RevokedKey',
-    description: 'A key that has just been revoked',
+    description: 'A revoked API key',
     examples: [
       {
         object: 'api_key',
-        id: ID_EXAMPLE,
+        id: KEY_ID_EXAMPLE,
         deleted: true,
         revoked_at: 1778587407000,
-        message: 'The key no longer works and cannot be restored.',
+        message: 'The key is revoked. Requests with it are rejected from now on.',
       },
     ],
   },
 )
 export type RevokedKey = Static<typeof RevokedKey>
 
-/** What a listing needs of a stored key; `hint` is its truncated value, times are epoch milliseconds. */
-export type StoredKey = {
+/** The fields of a stored key that responses show; `hint` is its truncated value, times are epoch milliseconds. */
+export interface StoredKey {
   readonly id: string
   readonly hint: string
   readonly label: string
@@ -139,10 +140,20 @@ export type StoredKey = {
   readonly lastUsedAt: number | null
 }
 
-/** A label as kept: without the spaces around it. */
-export const toLabel = (sent: string | undefined): string => sent?.trim() ?? ''
+/** The only response with the complete key. */
+export function toCreatedKey(stored: StoredKey, key: string, email: string | null): CreatedKey {
+  return {
+    object: 'api_key',
+    id: stored.id,
+    key,
+    label: stored.label,
+    created_at: stored.createdAt,
+    expires_at: stored.expiresAt,
+    platform_email: email,
+    message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
+  }
+}
 
-/** The list item of a stored key, which must not hold the complete value. */
 export function toKey(stored: StoredKey): Key {
   return {
     object: 'api_key',

@@ -11,7 +11,7 @@ const KM_PER: Factors = { mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTIC
 const KMH_PER: Factors = { mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM }
 const METRES_PER: Factors = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
 
-const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
 const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+))(.*)$/s

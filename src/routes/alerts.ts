@@ -1,11 +1,11 @@
 /** `GET /v1/alerts`. */
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Alert, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function alerts(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function alerts(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
     '/alerts',
     {
@@ -20,7 +20,7 @@ export function alerts(app: App, { positions, translate }: { positions: Position
     },
     async (request) => {
       const paging = queryOf(ListQuery, request)
-      const [rows, { byId: devices }] = await Promise.all([request.account.alerts(), positions.all(request.account)])
+      const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetchAll(request.account)])
       const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
       return page(items.sort(byId), paging)
     },

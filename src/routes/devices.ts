@@ -1,13 +1,12 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { Device, DevicesQuery } from '../resources/device.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { deviceOf, PathId, queryOf } from './query.js'
+import { deviceOf, PathId, queryOf, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -29,13 +28,7 @@ class ResponseCache {
   }
 }
 
-/** Sends JSON text; typed as the value it represents. */
-function sendJson<T>(reply: FastifyReply, json: string | Buffer): T {
-  reply.type('application/json; charset=utf-8')
-  return json as unknown as T
-}
-
-export function devices(app: App, { positions }: { positions: Positions }): void {
+export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
   const cache = new ResponseCache()
   app.get(
     '/devices',
@@ -51,7 +44,7 @@ export function devices(app: App, { positions }: { positions: Positions }): void
     },
     async (request, reply) => {
       const { status, limit = 50, offset = 0 } = queryOf(DevicesQuery, request)
-      const { devices } = await positions.all(request.account)
+      const devices = await deviceCache.fetchAll(request.account)
       const serialize = (): string => {
         const matching = status === undefined ? devices : devices.withStatus(status)
         return String(reply.serialize(page(matching, { limit, offset })))
@@ -75,7 +68,7 @@ export function devices(app: App, { positions }: { positions: Positions }): void
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(positions, request.account, request.params.id)
+      const device = await deviceOf(deviceCache, request.account, request.params.id)
       const serialize = (): string => String(reply.serialize(device))
       return sendJson<Device>(reply, cache.get(device, 'device', serialize))
     },
@@ -94,7 +87,7 @@ export function devices(app: App, { positions }: { positions: Positions }): void
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(positions, request.account, request.params.id)
+      const device = await deviceOf(deviceCache, request.account, request.params.id)
       const serialize = (): string => {
         const location = toLocation(device)
         if (!location) throw new ApiError('no_location')

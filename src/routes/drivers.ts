@@ -1,11 +1,14 @@
 /** `GET /v1/drivers`. */
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Driver, driverContext, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-export function drivers(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function drivers(
+  app: App,
+  { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate },
+): void {
   app.get(
     '/drivers',
     {
@@ -20,7 +23,7 @@ export function drivers(app: App, { positions, translate }: { positions: Positio
     },
     async (request) => {
       const paging = queryOf(ListQuery, request)
-      const [rows, fleet] = await Promise.all([request.account.drivers(), positions.all(request.account)])
+      const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetchAll(request.account)])
       const context = driverContext(fleet)
       const items = translate('get_user_drivers', rows, (row) => toDriver(row, context))
       return page(items.sort(byId), paging)

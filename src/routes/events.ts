@@ -1,5 +1,5 @@
 /** `GET /v1/events`: any window of the account's events. */
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import type { Account, EventFilter } from '../platform/account.js'
 import type { WireEvent } from '../platform/wire.js'
@@ -11,7 +11,7 @@ import { invalid, queryOf, type Translate } from './query.js'
 /** Events to load at most to apply a filter that the platform ignores. */
 const maxScanned = 20_000
 
-export function events(app: App, { positions, translate }: { positions: Positions; translate: Translate }): void {
+export function events(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
     '/events',
     {
@@ -29,11 +29,11 @@ export function events(app: App, { positions, translate }: { positions: Position
       const { device_id: deviceId, type, from, to, limit = 50, offset = 0 } = queryOf(EventsQuery, request)
       const filter = { deviceId, type: type?.toLowerCase(), ...(await rangeOf(account, from, to)) }
       // No platform call for a device of another account.
-      if (deviceId !== undefined && !(await positions.one(account, deviceId))) {
+      if (deviceId !== undefined && !(await deviceCache.fetch(account, deviceId))) {
         return envelope([], 0, { limit, offset })
       }
       const { rows, total } = await windowOf(account, filter, offset, limit)
-      const nameOf = await namesFor(rows, positions, account)
+      const nameOf = await namesFor(rows, deviceCache, account)
       const items = translate('get_events', rows, (row) => toEvent(row, nameOf))
       return envelope(items.sort(newestFirst), total, { limit, offset })
     },
@@ -72,10 +72,10 @@ async function windowOf(
 }
 
 /** Device names for rows without one. The device list is loaded only if there is such a row. */
-async function namesFor(rows: WireEvent[], positions: Positions, account: Account) {
+async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     device_name !== undefined || device.name !== undefined
   if (rows.every(isNamed)) return () => undefined
-  const { byId } = await positions.all(account)
-  return (id: number): string | undefined => byId.get(id)?.name
+  const devices = await deviceCache.fetchAll(account)
+  return (id: number): string | undefined => devices.get(id)?.name
 }

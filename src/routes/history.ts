@@ -1,13 +1,12 @@
 /** `GET /v1/history/:device_id`. */
-import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
-import { History, HistoryQuery, toHistory } from '../resources/history.js'
+import { History, HistoryQuery } from '../resources/history.js'
 import { isDay } from '../resources/zone.js'
-import { deviceOf, invalid, PathId, queryOf } from './query.js'
+import { deviceOf, invalid, PathId, queryOf, sendJson } from './query.js'
 
-export function history(app: App, { positions }: { positions: Positions }): void {
+export function history(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
   app.get(
     '/history/:device_id',
     {
@@ -21,15 +20,16 @@ export function history(app: App, { positions }: { positions: Positions }): void
         response: { 200: History },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { from, to } = queryOf(HistoryQuery, request)
       for (const [param, value] of Object.entries({ from, to })) {
         if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
       }
       if (from > to) throw invalid('from', 'from must not be after to.')
-      const { id: deviceId } = await deviceOf(positions, request.account, request.params.device_id)
-      const wire = await request.account.history(deviceId, from, to)
-      return toHistory(wire, { deviceId, from, to }, setImmediate)
+      const { id: deviceId } = await deviceOf(deviceCache, request.account, request.params.device_id)
+      const json = await request.account.history(deviceId, from, to)
+      // The worker has translated it to the documented shape.
+      return sendJson<History>(reply, json)
     },
   )
 }

@@ -1,35 +1,45 @@
-/** `POST`, `GET` and `DELETE /v1/keys`: making, listing and revoking API keys. Knows no store but its verbs. */
+/** `POST`, `GET` and `DELETE /v1/keys`: creates, lists and revokes API keys. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { newKey, ownerOf, type Secret, seal } from '../auth/credential.js'
+import { reject } from '../auth/auth-failure.js'
+import type { Authenticator } from '../auth/authenticator.js'
+import { newKey, ownerOf, seal } from '../auth/credential.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { CreatedKey, CreateKey, Key, RevokedKey, toKey, toLabel } from '../resources/key.js'
+import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
+import { CreatedKey, CreateKey, KEY_ID_EXAMPLE, Key, RevokedKey, toCreatedKey, toKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
-import type { KeyStore } from '../store/store.js'
+import type { KeyRecord, KeyStore } from '../store/store.js'
 import { notFound, queryOf } from './query.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-export interface CreationNeeds {
+export interface KeysOptions {
   keys: KeyStore
   clock: () => number
-  maxKeys: number
-  /** The account of a platform hash sent in a body. @throws ApiError `invalid_token` or what the platform did. */
-  accountOf: (hash: string, ip: string) => Promise<{ account: Account; secret: Secret }>
 }
 
-/** The route that needs no header; whoever registers it counts it per address. */
-export function keyCreation(app: App, { keys, clock, maxKeys, accountOf }: CreationNeeds): void {
+export interface KeyCreationOptions extends KeysOptions {
+  /** Active keys per account. */
+  maxKeys: number
+  limits: Limits
+  authenticator: Pick<Authenticator, 'authenticateHash'>
+}
+
+/** The route without a header; its caller counts it per address. */
+export function keyCreation(app: App, { keys, clock, maxKeys, limits, authenticator }: KeyCreationOptions): void {
+  const countCreation = creationCounter(limits)
   app.post(
     '/keys',
     {
       schema: {
         operationId: 'createKey',
-        summary: 'Make an API key',
-        description: 'The complete key is in this answer and never shown again. The platform hash goes in the body.',
+        summary: 'Create an API key',
+        description:
+          'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
+          'creates at most a fifth as many keys as it may send requests.',
         tags: ['API keys'],
         security: [],
         body: CreateKey,
@@ -37,51 +47,54 @@ export function keyCreation(app: App, { keys, clock, maxKeys, accountOf }: Creat
       },
       preValidation: async ({ body }) => trimLabel(body),
     },
-    async ({ body, ip }) => {
-      const { account, secret } = await accountOf(body.platform_hash, ip)
+    async ({ body, ip }, reply) => {
+      const { account, hash } = await authenticator
+        .authenticateHash(body.platform_hash, ip)
+        .catch((error) => reject(error, reply))
+      await countCreation(account, reply)
       const { key, digest, hint } = newKey()
       const createdAt = clock()
-      const expiresAt = createdAt + (body.expires_in_days ?? 365) * dayMs
-      const [id, label] = [randomUUID(), toLabel(body.label)]
-      const email = account.email ?? ''
-      const sealed = seal(secret, key)
-      const record = {
+      const record: KeyRecord = {
         version: 1,
-        id,
+        id: randomUUID(),
         digest,
-        owner: owner(account),
-        email,
+        owner: ownerOfKeys(account),
+        email: account.email ?? '',
         hint,
-        sealed,
-        label,
+        sealed: seal(hash, key),
+        label: body.label ?? '',
         createdAt,
-        expiresAt,
-      } as const
-      const outcome = await keys.create({ ...record, lastUsedAt: null, limit: null }, maxKeys, createdAt)
-      if (outcome === 'too_many') throw new ApiError('too_many_keys')
-      return {
-        object: 'api_key' as const,
-        id,
-        key: key.reveal(),
-        label,
-        created_at: createdAt,
-        expires_at: expiresAt,
-        platform_email: account.email,
-        message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
+        expiresAt: createdAt + (body.expires_in_days ?? 365) * dayMs,
+        lastUsedAt: null,
+        limit: null,
       }
+      if ((await keys.create(record, maxKeys, createdAt)) === 'too_many') throw new ApiError('too_many_keys')
+      return toCreatedKey(record, key.reveal(), account.email)
     },
   )
 }
 
-/** Listing and revoking, behind the platform hash. */
-export function keys(app: App, { keys, clock }: Pick<CreationNeeds, 'keys' | 'clock'>): void {
+/**
+ * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
+ * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
+ */
+function creationCounter(limits: Limits): (account: Account, reply: FastifyReply) => Promise<void> {
+  const maxCreations = Math.max(1, Math.floor(limits.max / 5))
+  return async ({ id }, reply) => {
+    const usage = await limits.count(`create:${id}`, maxCreations)
+    if (isExceeded(usage)) admit(reply, usage)
+  }
+}
+
+/** The routes behind the platform hash. */
+export function keys(app: App, { keys, clock }: KeysOptions): void {
   app.get(
     '/keys',
     {
       schema: {
         operationId: 'listKeys',
         summary: 'List active API keys',
-        description: 'Newest first, with truncated values. Only the platform hash may ask.',
+        description: 'Newest first, with truncated values. Requires the platform hash.',
         tags: ['API keys'],
         security: [{ platformHash: [] }],
         querystring: ListQuery,
@@ -89,10 +102,10 @@ export function keys(app: App, { keys, clock }: Pick<CreationNeeds, 'keys' | 'cl
       },
     },
     async (request) => {
-      demandHash(request)
-      const wanted = queryOf(ListQuery, request)
-      const records = await keys.list(owner(request.account), clock())
-      return page(records.map(toKey), wanted)
+      requireHash(request)
+      const query = queryOf(ListQuery, request)
+      const records = await keys.list(ownerOfKeys(request.account), clock())
+      return page(records.map(toKey), query)
     },
   )
 
@@ -102,43 +115,42 @@ export function keys(app: App, { keys, clock }: Pick<CreationNeeds, 'keys' | 'cl
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke an API key',
-        description: 'At once and for good. Only the platform hash may ask.',
+        description: 'Immediate and irreversible. Requires the platform hash.',
         tags: ['API keys'],
         security: [{ platformHash: [] }],
         params: Type.Object({
-          id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [randomExample] }),
+          id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [KEY_ID_EXAMPLE] }),
         }),
         response: { 200: RevokedKey },
       },
     },
     async (request) => {
-      demandHash(request)
+      requireHash(request)
       const { id } = request.params
       const revokedAt = clock()
-      if (!(await keys.revoke(owner(request.account), id, revokedAt))) throw notFound('API key', id)
+      if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', id)
       return {
         object: 'api_key' as const,
         id,
         deleted: true as const,
         revoked_at: revokedAt,
-        message: 'The key is revoked. Whatever still uses it is refused from now on.',
+        message: 'The key is revoked. Requests with it are rejected from now on.',
       }
     },
   )
 }
 
-const randomExample = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
+/** Keys belong to the account whatever its current hash; an account without an e-mail is identified by its hash. */
+const ownerOfKeys = (account: Account): string => ownerOf(account.email ?? account.id)
 
-/** Keys belong to the account, whatever hash it has today; an account without an e-mail is known by its hash alone. */
-const owner = (account: Account): string => ownerOf(account.email ?? account.id)
-
-function demandHash({ caller }: FastifyRequest): void {
+function requireHash({ caller }: FastifyRequest): void {
   if (caller.credential === 'platform_hash') return
-  const message = 'API keys are managed with the platform hash; this credential cannot do that.'
-  throw new ApiError('invalid_token', { message })
+  throw new ApiError('invalid_token', {
+    message: 'Only the platform hash manages API keys. Send it instead of this credential.',
+  })
 }
 
-/** Spaces around a label do not count against its length. */
+/** Spaces around a label do not count against its maximum length. */
 function trimLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
   if (typeof body.label === 'string') body.label = body.label.trim()

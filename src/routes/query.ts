@@ -1,6 +1,7 @@
 /** What the routes share: parameters, the 404 of an id, the device of an id, and the translation of platform rows. */
+import type { FastifyReply } from 'fastify'
 import { type Static, type TObject, Type } from 'typebox'
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Account } from '../platform/account.js'
 import type { Device } from '../resources/device.js'
@@ -30,11 +31,17 @@ export function notFound(noun: string, sent: string): ApiError {
 }
 
 /** The account's device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
-export async function deviceOf(positions: Positions, account: Account, sent: string): Promise<Device> {
+export async function deviceOf(deviceCache: DeviceCache, account: Account, sent: string): Promise<Device> {
   const deviceId = id(sent)
-  const device = deviceId === undefined ? undefined : await positions.one(account, deviceId)
+  const device = deviceId === undefined ? undefined : await deviceCache.fetch(account, deviceId)
   if (!device) throw notFound('device', sent)
   return device
+}
+
+/** Sends JSON text; typed as the value it represents. */
+export function sendJson<T>(reply: FastifyReply, json: string | Buffer): T {
+  reply.type('application/json; charset=utf-8')
+  return json as unknown as T
 }
 
 /**

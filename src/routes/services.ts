@@ -1,5 +1,5 @@
 /** `GET /v1/services`: maintenance services, from the newest platform action that is available. */
-import type { Positions } from '../devices/device-cache.js'
+import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
@@ -15,12 +15,12 @@ import { byId, queryOf, type Translate } from './query.js'
 const concurrency = 4
 
 export interface ServicesNeeds {
-  positions: Positions
+  deviceCache: DeviceCache
   translate: Translate
   clock: () => number
 }
 
-export function services(app: App, { positions, translate, clock }: ServicesNeeds): void {
+export function services(app: App, { deviceCache, translate, clock }: ServicesNeeds): void {
   app.get(
     '/services',
     {
@@ -36,14 +36,14 @@ export function services(app: App, { positions, translate, clock }: ServicesNeed
     async (request) => {
       const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
       const { account } = request
-      const fleet = await positions.all(account)
+      const fleet = await deviceCache.fetchAll(account)
       // No platform call for a device of another account.
-      if (deviceId !== undefined && !fleet.byId.has(deviceId)) return page([], paging)
+      if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
       const rows = await rowsOf(account, fleet, deviceId)
       const day = await todayOf(account, rows, clock())
       const items = translate('services', rows, (row) => {
         const owner = id(row.device_id)
-        return toMaintenanceService(row, owner === undefined ? undefined : fleet.rows.get(owner), day)
+        return toMaintenanceService(row, owner === undefined ? undefined : fleet.row(owner), day)
       })
       return page(items.filter((item) => deviceId === undefined || item.device_id === deviceId).sort(byId), paging)
     },
@@ -55,12 +55,12 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const all = await account.services()
   if (all) return all
   const isRequested = (id: number): boolean => deviceId === undefined || id === deviceId
-  const listed = fleet.servicing('listed').filter(isRequested)
-  const rows = listed.flatMap((id) => withDevice(fleet.rows.get(id)?.device_data.services ?? [], id))
+  const listed = fleet.withServices('listed').filter(isRequested)
+  const rows = listed.flatMap((id) => withDevice(fleet.row(id)?.device_data.services ?? [], id))
   if (rows.length > 0) return rows
   // If some devices show services, only those have any. If none does, the list may just not include them.
-  const shown = fleet.servicing('shown').filter(isRequested)
-  return rowsPerDevice(account, shown.length > 0 ? shown : fleet.ids().filter(isRequested))
+  const shown = fleet.withServices('shown').filter(isRequested)
+  return rowsPerDevice(account, shown.length > 0 ? shown : fleet.ids.filter(isRequested))
 }
 
 async function rowsPerDevice(account: Account, ids: number[]): Promise<WireService[]> {

@@ -1,86 +1,95 @@
-/** Pure: the actions that tell what happened: events, history, changes. */
-import { type Answer, ok, type Query, refuse, whole } from './answer.js'
-import { instantOf } from './clock.js'
-import { type Events, type FleetEvent, KEPT_DAYS, reportOf } from './events.js'
-import { DAY, dayOf, dayStart } from './fleet.js'
-import { indexOf, type World } from './fleet-actions.js'
-import { reportsBetween } from './reports.js'
-import { imeiOf, latestRow, nameOf, trackerIdOf } from './wire/device.js'
-import { historyAnswer } from './wire/history.js'
-import { pageOf, paginator } from './wire/pages.js'
+/** The actions about time: events, history, and what has changed since. */
+import { matchingDevices } from './device-actions.js'
+import { type FleetEvent, KEPT_DAYS, reportOf } from './events.js'
+import { lazily } from './json-stream.js'
+import { DAY } from './program.js'
+import { dayOf, dayStart, lastReports, reportsBetween } from './reports.js'
+import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
+import { parseTime } from './wall-clock.js'
+import { connectionOf, deviceData, latestRow, trackerIdOf } from './wire/device.js'
+import { historyBody } from './wire/history.js'
+import { paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
-type EventAction = (world: World & { events: Events }, query: Query) => Answer
+const MAX_EVENTS = 1000
 
-const VERSION = '3.7.7'
-
-const getDevicesLatest: EventAction = (world, query) => {
-  const { account, fleet, events, now } = world
-  const since = query.time === undefined ? now - 5 : Number.parseInt(query.time, 10) || 0
-  const rows = Array.from({ length: fleet.count }, (_, index) => latestRow(account, fleet, index, now))
-  const fresh = [...events.between(Math.max(since + 1, now - DAY), now, now)]
+/** Devices and events since `time`; by default of the last five seconds. */
+function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
+  const { account, now, query, events } = request
+  yield* events.prepare()
+  const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
+  const seen: number[] = []
+  for (const index of yield* matchingDevices(request)) {
+    if (connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since) seen.push(index)
+    yield
+  }
+  const recent = events.between(Math.max(since + 1, now - DAY), now, now, () => true).slice(0, MAX_EVENTS)
   return ok({
-    items: rows.filter((row) => Math.max(row.timestamp, row.acktimestamp) > since),
-    events: fresh.map((event) => {
-      const { device_id: id, device_name: name, ...row } = records.eventRow(account, fleet, event)
-      return { ...row, device_id: id, device: { id, name } }
+    items: lazily(seen, (index) => latestRow(account, index, now)),
+    events: lazily(recent, (event) => {
+      const { device_name: name, ...row } = records.eventRow(account, event)
+      return { ...row, device: { id: row.device_id, name } }
     }),
     time: now,
-    version: VERSION,
+    version: '3.7.7',
   })
 }
 
-const getEvents: EventAction = (world, query) => {
-  const { account, fleet, events, now } = world
-  const from = query.date_from ? instantOf(query.date_from, account.zoneSeconds) : 0
-  const to = query.date_to ? instantOf(query.date_to, account.zoneSeconds) : now
-  if (from === undefined) return refuse('date_from', 'The date from is not a valid date.')
-  if (to === undefined) return refuse('date_to', 'The date to is not a valid date.')
-  const index = query.device_id ? (indexOf(world, query.device_id) ?? -1) : undefined
-  const found = (event: FleetEvent) =>
+function* getEvents({ account, now, query, events }: ActionRequest): Generator<void, Result> {
+  const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
+  const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
+  const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
+  if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
+  if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
+  yield* events.prepare()
+  const [id, type, search] = [query.get('device_id'), query.get('type'), query.get('search')?.toLowerCase()]
+  const index = id === null ? undefined : (indexOf(account, id) ?? -1)
+  const matches = (event: FleetEvent) =>
     (index === undefined || event.index === index) &&
-    (!query.type || event.type === query.type) &&
-    (!query.search || records.eventMessage(account, event).toLowerCase().includes(query.search.toLowerCase()))
-  const all = [...events.between(from, to, now)].filter(found)
-  const page = pageOf('get_events', all.length, whole(query.page, 1), Math.min(1000, whole(query.limit, 30)))
-  const rows = all.slice(page.from, page.from + page.limit).map((event) => records.eventRow(account, fleet, event))
-  return ok({ status: 1, items: paginator(page, rows) })
+    (type === null || event.type === type) &&
+    (search === undefined || records.eventMessage(account, event).toLowerCase().includes(search))
+  const { total, slice } = events.between(from, to, now, matches)
+  const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
+  const rows = (from: number) => slice(from, limit)
+  const { data, ...page } = paginator('get_events', query, { total, limit, rows })
+  return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
 }
 
 const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
 
-/** An unknown device is answered like one that said nothing: the platform's own answer is not recorded. */
-const getHistory: EventAction = (world, query) => {
-  const { account, fleet, events, now } = world
-  const missing = HISTORY_PARAMETERS.filter((name) => !query[name]).map((name) => [name, 'is required'] as const)
-  const from = instantOf(`${query.from_date} ${query.from_time}`, account.zoneSeconds)
-  const to = instantOf(`${query.to_date} ${query.to_time}`, account.zoneSeconds)
+/** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
+function* getHistory({ account, now, query, events }: ActionRequest): Generator<unknown, Result> {
+  const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
   if (missing.length > 0)
-    return invalid(missing.map(([name]) => [name, `The ${name.replace('_', ' ')} field is required.`]))
-  if (from === undefined) return invalid([['from_date', 'The from date is not a valid date.']])
-  if (to === undefined) return invalid([['to_date', 'The to date is not a valid date.']])
-  const index = indexOf(world, query.device_id)
-  const id = Number(query.device_id)
-  if (index === undefined) return ok(historyAnswer(account, { id, trackerId: 0, name: '', imei: '' }, [], []))
-  const kept = Math.max(from, dayStart(fleet, dayOf(fleet, now) - KEPT_DAYS))
+    return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
+  const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, account.zoneSeconds)
+  const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, account.zoneSeconds)
+  if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
+  if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
+  const id = Number(query.get('device_id'))
+  const index = indexOf(account, query.get('device_id'))
+  const { zoneSeconds } = account
+  if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
+  yield* events.prepare()
+  const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
   const last = Math.min(to, now)
-  const subject = { id, trackerId: trackerIdOf(account, index), name: nameOf(index), imei: imeiOf(account, index) }
-  const told = [...events.between(kept, last, now)].filter((event) => event.index === index).reverse()
-  const messages = told.map((event) => {
-    return { at: event.at, message: records.eventMessage(account, event), report: reportOf(fleet, event) }
+  const { total, slice } = events.between(first, last, now, (event) => event.index === index)
+  const shown = slice(0, total).map((event) => {
+    const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
+    return { at: event.at, details }
   })
-  return ok(historyAnswer(account, subject, [...reportsBetween(fleet, index, kept, last)], messages))
+  const reports = reportsBetween(account, index, first, last)
+  const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
+  return ok(yield* historyBody(subject, reports, shown.reverse()))
 }
 
-function invalid(problems: (readonly [string, string])[]): Answer {
+function unprocessable(problems: [name: string, text: string][]): Result {
   const message = problems.map(([, text]) => text).join(' ')
-  return {
-    status: 422,
-    body: { status: 0, message, errors: Object.fromEntries(problems.map(([name, text]) => [name, [text]])) },
-  }
+  const errors = Object.fromEntries(problems.map(([name, text]) => [name, [text]]))
+  return { status: 422, body: { status: 0, message, errors } }
 }
 
-export const eventActions: Record<string, EventAction> = {
+export const eventActions: Record<string, Action> = {
   get_devices_latest: getDevicesLatest,
   get_events: getEvents,
   get_history: getHistory,

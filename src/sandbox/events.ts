@@ -1,189 +1,137 @@
-/** Pure: what the alerts of an account noticed on the tours of its vehicles. Every event lies on a report of that vehicle. */
-import { type Account, type Alert, type AlertType, WATCHED } from './account.js'
-import { DAY, dayOf, dayStart, type Fleet, shiftOn, startAfter } from './fleet.js'
-import { sides } from './geometry.js'
-import { roll } from './random.js'
-import { lastReports, sleepAfter } from './reports.js'
-import type { Report, Tour } from './tour.js'
+/** The events of an account. Its devices repeat every week, so one week of events is computed and all others derive from it. */
+import { type Account, type Alert, MAX_ALERT_DEVICES } from './account.js'
+import { type Area, depthM } from './geometry.js'
+import { type Report, WEEK } from './program.js'
+import { countBefore, dayOf, dayStart, isExpired, isNeverConnected, lastReports, timelineOf } from './reports.js'
 
-export type EventType =
-  | Exclude<AlertType, 'geofence_in' | 'geofence_out' | 'geofence_inout' | 'ignition'>
-  | 'zone_in'
-  | 'zone_out'
-  | 'ignition_on'
-  | 'ignition_off'
-/** `at` is Unix seconds; the vehicle was where its last report at that instant says. */
-export type FleetEvent = {
-  id: number
-  at: number
-  index: number
-  type: EventType
-  alert: Alert
-  geofence: number | undefined
-}
+/** `type` is the platform's word. `at` counts from the start of a program. */
+type Mark = { at: number; type: string; alert: Alert; geofence: number | undefined }
+/** `at` is Unix seconds; the device was where its last report at that instant says. Ids grow with time. */
+export type FleetEvent = Mark & { id: number; index: number }
+/** Some events, newest first: their number, and any part of them. */
+type EventList = { total: number; slice(skip: number, count: number): FleetEvent[] }
 
-type Mark = { at: number; type: EventType; alert: Alert; geofence: number | undefined }
-type Noticed = Pick<Mark, 'at' | 'type'> & { geofence?: number }
-
-/** Events kept for this many days of the account's clock. */
+/** Events are kept for this many days of the account's clock. */
 export const KEPT_DAYS = 90
-const MARKS_A_SHIFT = 500
+/** Positions nearer to a border count as on neither side, since trackers are a few metres off. */
+const BORDER_M = 15
 
-/** The events of an account, by day; days are worked out once, in a bounded memory of recent ones. */
-export class Events {
+export class EventTable {
   readonly #account: Account
-  readonly #fleet: Fleet
-  readonly #marks = new Map<Tour, Mark[]>()
-  readonly #days = new Map<number, FleetEvent[]>()
+  /** `at` is Unix seconds in the first week, `id` counts from its first event. */
+  #week: FleetEvent[] | undefined
 
-  constructor(account: Account, fleet: Fleet) {
+  constructor(account: Account) {
     this.#account = account
-    this.#fleet = fleet
   }
 
-  /** Events in [from, to], Unix seconds, newest first; of the kept days only, and none that is still to come. */
-  *between(from: number, to: number, now: number): Generator<FleetEvent> {
-    const last = Math.min(to, now)
-    const first = Math.max(from, dayStart(this.#fleet, dayOf(this.#fleet, now) - KEPT_DAYS))
-    for (let day = dayOf(this.#fleet, last); day >= dayOf(this.#fleet, first); day--)
-      for (const event of this.#day(day)) if (event.at >= first && event.at <= last) yield event
-  }
-
-  /** Works out what `between` will need, one tour or day at each step, so that others may run in between. */
-  *prepare(now: number): Generator<void, void> {
-    for (const tour of Object.values(this.#fleet.tours).flat()) {
-      if (this.#marks.has(tour)) continue
-      this.#marksOf(tour)
-      yield
-    }
-    const today = dayOf(this.#fleet, now)
-    for (const day of this.#days.keys()) if (day < today - KEPT_DAYS || day > today) this.#days.delete(day)
-    for (let day = today; day >= today - KEPT_DAYS; day--) {
-      if (this.#days.has(day)) continue
-      this.#day(day)
-      yield
-    }
-  }
-
-  #day(day: number): FleetEvent[] {
-    const known = this.#days.get(day)
-    if (known) return known
-    const start = dayStart(this.#fleet, day)
+  /** Computes the week, one alert or device per step. */
+  *prepare(): Generator<void, void> {
+    if (this.#week) return
+    const marks = new Map<Report[], Mark[]>()
     const events: FleetEvent[] = []
-    for (let index = 0; index < Math.min(this.#fleet.count, WATCHED); index++)
-      for (const earlier of [0, 1, 2])
-        for (const event of this.#shift(index, day - earlier))
-          if (event.at >= start && event.at < start + DAY) events.push(event)
-    events.sort((a, b) => b.at - a.at || b.id - a.id)
-    this.#days.set(day, events)
-    return events
+    for (let index = 0; index < Math.min(this.#account.devices, MAX_ALERT_DEVICES); index++) {
+      if (isExpired(index) || isNeverConnected(index)) continue
+      const { program, start } = timelineOf(this.#account, index)
+      yield
+      if (!marks.has(program)) marks.set(program, yield* allMarks(this.#account, program))
+      for (const mark of marks.get(program)!)
+        if (index % mark.alert.nth === 0) events.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
+    }
+    events.sort((a, b) => a.at - b.at || a.index - b.index)
+    this.#week = events.map((event, id) => ({ ...event, id }))
   }
 
-  /** All events of the shift that begins on this day, also those after it, at home. */
-  *#shift(index: number, day: number): Generator<FleetEvent> {
-    const shift = shiftOn(this.#fleet, index, day)
-    if (!shift) return
-    let number = ((day - 18_262) * WATCHED + index) * MARKS_A_SHIFT + this.#account.userId
-    const event = ({ at, type, alert, geofence }: Mark): FleetEvent => {
-      return { id: number++, at: shift.start + at, index, type, alert, geofence }
+  /** The events in [from, to], Unix seconds, that match and are not older than the kept days. Needs `prepare`. */
+  between(from: number, to: number, now: number, matches: (event: FleetEvent) => boolean): EventList {
+    const week = this.#week ?? []
+    const found = week.filter(matches)
+    /** The number of matching events before an instant, since 1970. */
+    const rank = (instant: number) => {
+      const weeks = Math.floor(instant / WEEK)
+      return weeks * found.length + countBefore(found, instant - weeks * WEEK)
     }
-    for (const mark of this.#marksOf(shift.tour)) if (index % mark.alert.nth === 0) yield event(mark)
-    for (const alert of this.#account.alerts) {
-      if (!alert.active) continue
-      const silent = shift.tour.seconds + Math.floor(sleepAfter(index) / 300) * 300 + alert.value * 60
-      if (alert.type === 'offline_duration' && shift.start + silent < startAfter(this.#fleet, index, day))
-        yield event({ at: silent, type: 'offline_duration', alert, geofence: undefined })
-      if (alert.type === 'sos' && roll(this.#fleet.region.seed, 16, index, day) < 0.02) {
-        const reports = shift.tour.reports.filter((report) => report.driving)
-        const pick = reports[Math.floor(roll(this.#fleet.region.seed, 17, index, day) * reports.length)]!
-        yield event({ at: pick.at, type: 'sos', alert, geofence: undefined })
-      }
+    const eventAt = (rank: number): FleetEvent => {
+      const weeks = Math.floor(rank / found.length)
+      const event = found[rank - weeks * found.length]!
+      const id = 2 * (weeks * week.length + event.id) + (this.#account.userId % 2)
+      return { ...event, id, at: weeks * WEEK + event.at }
     }
-  }
-
-  #marksOf(tour: Tour): Mark[] {
-    const known = this.#marks.get(tour)
-    if (known) return known
-    const marks = this.#account.alerts
-      .filter((alert) => alert.active)
-      .flatMap((alert) =>
-        [...noticed(this.#account, alert, tour.reports)].map((mark) => ({ geofence: undefined, ...mark, alert })),
-      )
-    this.#marks.set(tour, marks)
-    return marks
+    const oldest = dayStart(this.#account, dayOf(this.#account, now) - KEPT_DAYS)
+    const end = rank(Math.min(to, now) + 1)
+    const total = Math.max(0, end - rank(Math.max(from, oldest)))
+    const slice = (skip: number, count: number) =>
+      Array.from({ length: Math.max(0, Math.min(count, total - skip)) }, (_, n) => eventAt(end - 1 - skip - n))
+    return { total, slice }
   }
 }
 
-function* noticed(account: Account, alert: Alert, reports: Report[]): Generator<Noticed> {
-  if (alert.type === 'overspeed')
-    yield* rises(reports, 'overspeed', (report) => report.speedKmh > alert.value, false, 900)
-  if (alert.type === 'ignition') {
-    if (alert.value !== 2) yield* rises(reports, 'ignition_on', (report) => report.ignition)
-    if (alert.value !== 1) yield* rises(reports, 'ignition_off', (report) => !report.ignition, true)
+/** What the active alerts notice in a program, whatever device it is. */
+function* allMarks(account: Account, program: Report[]): Generator<void, Mark[]> {
+  const marks: Mark[] = []
+  for (const alert of account.alerts) {
+    if (alert.active) marks.push(...marksOf(account, alert, program))
+    yield
   }
-  if (alert.type === 'idle_duration') yield* lasts(reports, alert, 'idle_duration', (r) => r.ignition && !r.driving)
-  if (alert.type === 'stop_duration') yield* lasts(reports, alert, 'stop_duration', (r) => !r.driving)
-  if (alert.type === 'offline_duration') yield* silences(reports, alert)
-  for (const id of alert.geofences) yield* crossings(account, alert, id, reports)
+  return marks
 }
 
-function* rises(
-  reports: Report[],
-  type: EventType,
-  holds: (r: Report) => boolean,
-  before = false,
-  rest = 0,
-): Generator<Noticed> {
-  let held = before
-  let last = Number.NEGATIVE_INFINITY
-  for (const report of reports) {
-    const holding = holds(report)
-    if (holding && !held && report.at - last >= rest) {
-      last = report.at
-      yield { at: last, type }
-    }
-    held = holding
-  }
-}
+type Condition = (report: Report) => boolean
 
-function* lasts(reports: Report[], alert: Alert, type: EventType, holds: (r: Report) => boolean): Generator<Noticed> {
-  let since: number | undefined
-  let told = false
-  for (const report of reports) {
-    if (!holds(report)) since = undefined
-    else if (since === undefined) {
-      since = report.at
-      told = false
-    } else if (!told && report.at - since >= alert.value * 60) {
-      told = true
-      yield { at: report.at, type }
+function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
+  const { type, value } = alert
+  const mark = (at: number, word = type, geofence?: number): Mark => ({ at, type: word, alert, geofence })
+  const starts = (word: string, holds: Condition, before = false, minutes = 0) =>
+    startsOf(program, holds, before, minutes).map((at) => mark(at, word))
+  switch (type) {
+    case 'overspeed':
+      return starts(type, ({ speedKmh }) => speedKmh > value)
+    case 'idle_duration':
+      return starts(type, ({ ignition, driving }) => ignition && !driving, false, value)
+    case 'stop_duration':
+      return starts(type, ({ driving }) => !driving, false, value)
+    case 'ignition':
+      return [...starts('ignition_on', (r) => r.ignition), ...starts('ignition_off', (r) => !r.ignition, true)]
+    case 'sos':
+      return [mark(program[program.length >> 1]!.at)]
+    case 'offline_duration': {
+      const silent = program.filter(({ at }, n) => (program[n + 1]?.at ?? WEEK) - at > value * 60)
+      return silent.map(({ at }) => mark(at + value * 60))
     }
   }
+  const direction = { geofence_in: 'zone_in', geofence_out: 'zone_out' }[type]
+  const areas = account.geofences.filter(({ id }) => alert.geofences.includes(id))
+  return areas
+    .flatMap(({ id, area }) => crossingsOf(program, area).map(([at, word]) => mark(at, word, id)))
+    .filter((crossing) => direction === undefined || crossing.type === direction)
 }
 
-function* silences(reports: Report[], alert: Alert): Generator<Noticed> {
-  for (const [n, report] of reports.entries()) {
-    const next = reports[n + 1]
-    if (next && next.at - report.at > alert.value * 60)
-      yield { at: report.at + alert.value * 60, type: 'offline_duration' }
+/** When the condition starts to hold, or has held for so many minutes. */
+function startsOf(program: Report[], holds: Condition, before: boolean, minutes: number): number[] {
+  const starts: number[] = []
+  let since = before ? Number.POSITIVE_INFINITY : undefined
+  for (const report of program) {
+    since = holds(report) ? (since ?? report.at) : undefined
+    if (since === undefined || report.at - since < minutes * 60) continue
+    starts.push(report.at)
+    since = Number.POSITIVE_INFINITY
   }
+  return starts
 }
 
-function* crossings(account: Account, alert: Alert, id: number, reports: Report[]): Generator<Noticed> {
-  const geofence = account.geofences.find((candidate) => candidate.id === id)
-  if (!geofence?.active) return
-  const side = sides(geofence.area)
-  let inside = side(reports[0]!) > 0
-  for (const report of reports) {
-    const now = side(report)
-    if (now === 0 || now > 0 === inside) continue
-    inside = now > 0
-    if (inside && alert.type !== 'geofence_out') yield { at: report.at, type: 'zone_in', geofence: id }
-    if (!inside && alert.type !== 'geofence_in') yield { at: report.at, type: 'zone_out', geofence: id }
+function crossingsOf(program: Report[], area: Area): [at: number, type: string][] {
+  const crossings: [number, string][] = []
+  let inside = depthM(area, program[0]!) > 0
+  for (const report of program) {
+    const depth = depthM(area, report)
+    if (Math.abs(depth) < BORDER_M || depth > 0 === inside) continue
+    inside = depth > 0
+    crossings.push([report.at, inside ? 'zone_in' : 'zone_out'])
   }
+  return crossings
 }
 
-/** Where the vehicle was when the event was noticed. */
-export function reportOf(fleet: Fleet, event: FleetEvent): Report {
-  return lastReports(fleet, event.index, event.at, 1)[0]!
+/** The report at which the event happened. */
+export function reportOf(account: Account, event: FleetEvent): Report {
+  return lastReports(account, event.index, event.at, 1)[0]!
 }

@@ -1,59 +1,81 @@
-/** Pure: which maintenance services a vehicle has, and when each was last done and is next due. */
+/** The maintenance services of a fleet, and their rows in the platform's three service lists. */
 import type { Account } from './account.js'
-import type { Fleet } from './fleet.js'
+import type { Report } from './program.js'
 import { roll } from './random.js'
-import { lastReports } from './reports.js'
+import { dayOf } from './reports.js'
+import { rawTime } from './wall-clock.js'
 
-export type Service = {
-  id: number
-  index: number
-  name: string
-  by: 'odometer' | 'engine_hours' | 'days'
-  interval: number
-  /** For `days` these are days since 1970-01-01 on the account's clock. */
-  lastService: number
-  current: number
+/** Each plan covers the devices whose index modulo `every` is `rest`. */
+const PLANS = [
+  { n: 0, name: 'Oil and filters', by: 'odometer', interval: 15_000, every: 3, rest: 0 },
+  { n: 1, name: 'Tyres', by: 'odometer', interval: 40_000, every: 7, rest: 2 },
+  { n: 2, name: 'Engine check', by: 'engine_hours', interval: 500, every: 5, rest: 1 },
+  { n: 3, name: 'Inspection', by: 'days', interval: 365, every: 4, rest: 3 },
+  { n: 4, name: 'Insurance', by: 'days', interval: 180, every: 10, rest: 4 },
+] as const
+
+type Plan = (typeof PLANS)[number]
+/** For `days`, `lastService` and `current` are days since 1970-01-01 on the account's clock. */
+type Service = ReturnType<typeof serviceAt>
+export type Planned = { index: number; plan: Plan }
+
+export function plannedOf(index: number): Planned[] {
+  return PLANS.filter(({ every, rest }) => index % every === rest).map((plan) => ({ index, plan }))
 }
 
-const PLANS: { name: string; by: Service['by']; interval: number; every: number; rest: number }[] = [
-  { name: 'Oil and filters', by: 'odometer', interval: 15_000, every: 3, rest: 0 },
-  { name: 'Tyres', by: 'odometer', interval: 40_000, every: 7, rest: 2 },
-  { name: 'Engine check', by: 'engine_hours', interval: 500, every: 5, rest: 1 },
-  { name: 'Inspection', by: 'days', interval: 365, every: 4, rest: 3 },
-  { name: 'Insurance', by: 'days', interval: 180, every: 10, rest: 4 },
-]
-
-/** The plans of a vehicle; they repeat after the least common multiple of all `every`. */
-const PLANNED = Array.from({ length: 420 }, (_, index) =>
-  PLANS.map((plan, n) => ({ ...plan, n })).filter(({ every, rest }) => index % every === rest),
-)
-const planned = (index: number) => PLANNED[index % PLANNED.length]!
-
-/** How many services the vehicles have together, and the index of the vehicle of each, in order. */
-export function serviceOwners(account: Account): number[] {
-  return Array.from({ length: account.devices }, (_, index) => planned(index).map(() => index)).flat()
-}
-
-/** A service is done when it is due or, in the workshops of the sandbox, up to a third of its interval late. */
-export function servicesOf(account: Account, fleet: Fleet, index: number, instant: number): Service[] {
-  const plans = planned(index)
-  if (plans.length === 0) return []
-  const report = lastReports(fleet, index, instant, 1)[0]
-  const counters = {
-    odometer: report?.km ?? 0,
-    engine_hours: (report?.engineSeconds ?? 0) / 3600,
-    days: Math.floor((instant + account.zoneSeconds) / 86_400),
-  }
-  return plans.map(({ n, name, by, interval }) => {
-    const cycle = Math.round(interval * (0.97 + 0.36 * roll(account.region.seed, 14, index, n)))
-    const phase = Math.floor(cycle * roll(account.region.seed, 15, index, n))
-    const current = by === 'days' ? counters.days : Math.round(counters[by] * 10) / 10
-    const lastService = Math.max(0, Math.floor((current - phase) / cycle) * cycle + phase)
-    return { id: account.userId * 1_000_000 + index * 8 + n, index, name, by, interval, lastService, current }
-  })
+/** By the device's last report. A service is done when it is due, or up to a third of its interval late. */
+export function serviceAt(account: Account, { index, plan }: Planned, report: Report | undefined, now: number) {
+  const { n, by, interval } = plan
+  const counters = { odometer: report?.km ?? 0, engine_hours: (report?.engineSeconds ?? 0) / 3600 }
+  const current = by === 'days' ? dayOf(account, now) : Math.round(counters[by] * 10) / 10
+  const cycle = Math.round(interval * (0.97 + 0.36 * roll(account.seed, 14, index, n)))
+  const phase = Math.floor(cycle * roll(account.seed, 15, index, n))
+  const lastService = Math.max(0, Math.floor((current - phase) / cycle) * cycle + phase)
+  return { ...plan, id: account.userId * 1_000_000 + index * 8 + n, index, lastService, current }
 }
 
 /** What is left until due, in the unit of `by`; negative when overdue. */
-export function leftOf(service: Service): number {
+function leftOf(service: Service): number {
   return Math.round((service.lastService + service.interval - service.current) * 10) / 10
+}
+
+const TITLES = { odometer: 'Odometer', engine_hours: 'Engine hours', days: 'Days' }
+const UNITS = { odometer: ' km', engine_hours: ' h', days: '' }
+const REMIND_BEFORE = { odometer: 500, engine_hours: 25, days: 10 }
+const date = (day: number) => rawTime(day * 86_400, 0).slice(0, 10)
+
+/** The display text in a device's list and in the older `get_services`. */
+export function serviceText(service: Service): string {
+  const left = leftOf(service)
+  if (left < 0) return `${TITLES[service.by]} Expired`
+  return service.by === 'days' ? `${left}d.` : `${TITLES[service.by]} Left (${left}${UNITS[service.by]})`
+}
+
+export const isExpiring = (service: Service) => leftOf(service) <= REMIND_BEFORE[service.by]
+
+/** A full row; flags are numbers here and booleans in the newer `/services`. */
+export function serviceRow<T>(account: Account, service: Service, flag: (value: boolean) => T) {
+  const { id, index, name, by, interval, lastService } = service
+  const due = lastService + interval
+  const remind = due - REMIND_BEFORE[by]
+  const values =
+    by === 'days'
+      ? { last_service: date(lastService), expires: '0', expires_date: date(due), remind: 0, remind_date: date(remind) }
+      : { last_service: String(lastService), expires: String(due), expires_date: null, remind, remind_date: null }
+  return {
+    id,
+    user_id: account.userId,
+    device_id: account.firstId + index,
+    name,
+    expiration_by: by,
+    interval,
+    trigger_event_left: REMIND_BEFORE[by],
+    renew_after_expiration: flag(false),
+    event_sent: flag(isExpiring(service)),
+    expired: flag(leftOf(service) < 0),
+    email: '',
+    mobile_phone: '',
+    description: '',
+    ...values,
+  }
 }

@@ -1,6 +1,6 @@
-/** Pure: numbers that look random and depend on nothing but a seed and the keys they are asked for. */
+/** Pseudo-random numbers that depend only on a seed and the keys they are drawn for. */
 
-/** A number in [0, 1) that belongs to these keys for ever; keys are 32-bit integers. */
+/** A number in [0, 1), always the same for the same keys; keys are 32-bit integers. */
 export function roll(seed: number, ...keys: number[]): number {
   let hash = seed ^ 0x9e3779b9
   for (const key of keys) {
@@ -17,7 +17,7 @@ export function between(low: number, high: number, fraction: number): number {
   return low + Math.floor(fraction * (high - low + 1))
 }
 
-/** A sequence of numbers in [0, 1), the same one for the same keys. */
+/** A sequence of numbers in [0, 1), the same for the same keys. */
 export function dice(seed: number, ...keys: number[]): () => number {
   let turn = 0
   return () => roll(seed, ...keys, ++turn)

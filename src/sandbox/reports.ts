@@ -1,115 +1,100 @@
-/** Pure: what the tracker of a vehicle said last at any instant, and everything it said in a period. */
-import {
-  countersBefore,
-  dayOf,
-  dayStart,
-  depotOf,
-  FIRST_DAY,
-  type Fleet,
-  ROTA_DAYS,
-  rotaOf,
-  type Shift,
-  shiftOn,
-  startAfter,
-  stateOf,
-} from './fleet.js'
+/** The reports of each device: its program, at its own time of day. */
+import type { Account } from './account.js'
 import { type Point, round6 } from './geometry.js'
-import { HEARTBEAT_SECONDS, type Report } from './tour.js'
+import { compileProgram, DAY, type Report, WEEK } from './program.js'
+import { between, roll } from './random.js'
 
-/** Seconds of silence after coming home before the tracker sleeps; most never do. */
-export const sleepAfter = (index: number): number =>
-  [Number.POSITIVE_INFINITY, 1800, Number.POSITIVE_INFINITY, 3600][index % 4]!
+export type Shift = 'day' | 'late' | 'night'
 
-/** The last shift that had begun at this instant. */
-function shiftAt(fleet: Fleet, index: number, instant: number): Shift | undefined {
-  const today = dayOf(fleet, instant)
-  for (let day = today; day > today - ROTA_DAYS - 2; day--) {
-    const shift = shiftOn(fleet, index, day)
-    if (shift && shift.start <= instant) return { ...shift, ...countersBefore(fleet, index, day) }
-  }
-  return undefined
-}
+/** Sunday 2025-01-05, where the counters of all devices start, on the account's clock. */
+const FIRST_DAY = 20_093
+const PROGRAMS = 8
+/** Hour of the day at which the first device of a shift starts; the others follow within three hours. */
+const START_HOURS: Record<Shift, number> = { day: 5.5, late: 12.5, night: 20.5 }
+/** The last report of an expired device, 2025-01-30 17:00 UTC. */
+const EXPIRED_AT = 1_738_256_400
 
-/** The reports of a shift with Unix times, this vehicle's place and its counters, until it leaves home again. */
-function* reportsOf(fleet: Fleet, index: number, shift: Shift, from: number, to: number): Generator<Report> {
-  const { reports, seconds } = shift.tour
-  for (let n = lastIndex(reports, from - shift.start - 1) + 1; n < reports.length; n++) {
-    if (shift.start + reports[n]!.at > to) return
-    yield real(fleet, index, shift, reports[n]!)
-  }
-  const home = shift.start + seconds
-  const end = Math.min(to, home + sleepAfter(index), startAfter(fleet, index, shift.day) - 1)
-  const skipped = Math.max(1, Math.ceil((from - home) / HEARTBEAT_SECONDS))
-  for (let at = home + skipped * HEARTBEAT_SECONDS; at <= end; at += HEARTBEAT_SECONDS)
-    yield real(fleet, index, shift, { ...reports.at(-1)!, at: at - shift.start })
-}
+/** Shared by all sandboxes of a process. */
+const cache = new Map<string, Report[]>()
+const MAX_CACHED = 64
 
-function real(fleet: Fleet, index: number, shift: Shift, report: Report): Report {
-  const { lat, lng } = placed(fleet, index, report)
+export const shiftOf = (index: number): Shift => (['day', 'late', 'night'] as const)[index % 3]!
+export const isExpired = (index: number): boolean => index === 5
+export const isNeverConnected = (index: number): boolean => index === 11
+export const dayOf = (account: Account, instant: number): number => Math.floor((instant + account.zoneSeconds) / DAY)
+export const dayStart = (account: Account, day: number): number => day * DAY - account.zoneSeconds
+
+/** What a device repeats every week since `start`, Unix seconds, with its counters then and what its tracker is off. */
+type Timeline = { program: Report[]; start: number; km: number; offset: Point }
+
+/** Devices with an even index have even programs, from the north depot. */
+export function timelineOf(account: Account, index: number): Timeline {
+  const number = 2 * between(0, PROGRAMS / 2 - 1, roll(account.seed, 5, index)) + (index % 2)
+  const key = `${account.seed} ${number}`
+  const program = cache.get(key) ?? compileProgram(account, number)
+  if (cache.size >= MAX_CACHED) cache.clear()
+  cache.set(key, program)
+  const hour = START_HOURS[shiftOf(index)] + 3 * ((index * 0.6180339887) % 1)
   return {
-    at: shift.start + report.at,
-    lat,
-    lng,
-    speedKmh: report.speedKmh,
-    course: report.course,
-    altitude: report.altitude,
-    km: shift.km + report.km,
-    engineSeconds: shift.engineSeconds + report.engineSeconds,
-    ignition: report.ignition,
-    driving: report.driving,
-    movedAt: shift.start + report.movedAt,
+    program,
+    start: dayStart(account, FIRST_DAY + (index % 7)) + Math.floor(hour * 3600),
+    km: between(14_000, 260_000, roll(account.seed, 8, index)),
+    offset: {
+      lat: between(-50, 50, roll(account.seed, 10, index)) / 1e6,
+      lng: between(-60, 60, roll(account.seed, 9, index)) / 1e6,
+    },
   }
 }
 
-/** Every tracker is off by a few metres, always the same, so that two vehicles in a yard do not stand on each other. */
-function placed(fleet: Fleet, index: number, point: Point): Point {
-  const { east, north } = rotaOf(fleet, index).place
-  return { lat: round6(point.lat + north / 1e6), lng: round6(point.lng + east / 1e6) }
-}
-
-/** The last index whose `at` is not after `at`, or -1. */
-function lastIndex(reports: { at: number }[], at: number): number {
+/** The number of items before `at`, in a list sorted by `at`. */
+export function countBefore(list: { at: number }[], at: number): number {
   let low = 0
-  let high = reports.length
+  let high = list.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (reports[middle]!.at <= at) low = middle + 1
+    if (list[middle]!.at < at) low = middle + 1
     else high = middle
   }
-  return low - 1
+  return low
 }
 
-/** All reports of a vehicle in [from, to], Unix seconds, oldest first. */
-export function* reportsBetween(fleet: Fleet, index: number, from: number, to: number): Generator<Report> {
-  let shift = shiftAt(fleet, index, from)
-  let day = shift ? shift.day : dayOf(fleet, from)
-  for (; day <= dayOf(fleet, to); day++) {
-    const begun = shiftOn(fleet, index, day)
-    if (!begun || begun.start > to) continue
-    shift = { ...begun, ...countersBefore(fleet, index, day) }
-    yield* reportsOf(fleet, index, shift, from, to)
+/** The number of reports before an instant, since the first week. */
+function rankOf({ program, start }: Timeline, instant: number): number {
+  const weeks = Math.floor((instant - start) / WEEK)
+  return weeks * program.length + countBefore(program, instant - start - weeks * WEEK)
+}
+
+/** One report with Unix times and the device's counters. */
+function reportAt({ program, start, km, offset }: Timeline, rank: number): Report {
+  const weeks = Math.floor(rank / program.length)
+  const report = program[rank - weeks * program.length]!
+  const last = program.at(-1)!
+  const weekStart = start + weeks * WEEK
+  return {
+    ...report,
+    at: weekStart + report.at,
+    lat: round6(report.lat + offset.lat),
+    lng: round6(report.lng + offset.lng),
+    km: km + weeks * last.km + report.km,
+    engineSeconds: km * 90 + weeks * last.engineSeconds + report.engineSeconds,
+    movedAt: weekStart + report.movedAt,
+    ignitionAt: weekStart + report.ignitionAt,
   }
 }
 
-/** The newest reports at this instant, oldest first, at most `count` and all of one shift; none for one that never drove. */
-export function lastReports(fleet: Fleet, index: number, instant: number, count: number): Report[] {
-  if (stateOf(index) === 'never connected') return []
-  if (stateOf(index) === 'expired') return [expiredReport(fleet, index, instant)]
-  const shift = shiftAt(fleet, index, instant)
-  if (!shift) return []
-  const { reports, seconds } = shift.tour
-  const spent = instant - shift.start
-  const last = lastIndex(reports, spent)
-  const seen = reports.slice(Math.max(0, last + 1 - count), last + 1).map((report) => real(fleet, index, shift, report))
-  const parked = Math.floor(Math.min(spent - seconds, sleepAfter(index)) / HEARTBEAT_SECONDS) * HEARTBEAT_SECONDS
-  if (parked > 0) seen.push({ ...seen.at(-1)!, at: shift.start + seconds + parked })
-  return seen.slice(-count)
+/** All reports of a device in [from, to], Unix seconds, oldest first. */
+export function* reportsBetween(account: Account, index: number, from: number, to: number): Generator<Report> {
+  if (isExpired(index) || isNeverConnected(index)) return
+  const timeline = timelineOf(account, index)
+  const end = rankOf(timeline, to + 1)
+  for (let rank = rankOf(timeline, from); rank < end; rank++) yield reportAt(timeline, rank)
 }
 
-/** Its plan ended before the oldest day of history; since then it says nothing. */
-function expiredReport(fleet: Fleet, index: number, instant: number): Report {
-  const at = dayStart(fleet, Math.floor(dayOf(fleet, instant) / 28) * 28 - 100) + 61_200
-  const tour = fleet.tours.day[depotOf(index)]!
-  const shift = { day: 0, start: at - tour.seconds, tour, ...countersBefore(fleet, index, FIRST_DAY) }
-  return real(fleet, index, shift, tour.reports.at(-1)!)
+/** The newest reports at an instant, oldest first. */
+export function lastReports(account: Account, index: number, instant: number, count: number): Report[] {
+  if (isNeverConnected(index)) return []
+  const timeline = timelineOf(account, index)
+  if (isExpired(index)) return [{ ...reportAt(timeline, -1), at: EXPIRED_AT, movedAt: EXPIRED_AT - 15 }]
+  const end = rankOf(timeline, instant + 1)
+  return Array.from({ length: count }, (_, n) => reportAt(timeline, end - count + n))
 }

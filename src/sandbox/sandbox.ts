@@ -1,109 +1,85 @@
-/** A simulated fleet behind the platform's own protocol: a Fastify app that answers as the platform does. Knows no gateway. */
-import { setImmediate, setTimeout } from 'node:timers/promises'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { type Account, accountsOf } from './account.js'
+/** A simulated fleet behind the platform's own protocol, as a Fastify app. */
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { type Account, createAccounts } from './account.js'
 import { accountActions } from './account-actions.js'
-import type { Answer, Query } from './answer.js'
+import { deviceActions } from './device-actions.js'
 import { eventActions } from './event-actions.js'
-import { Events } from './events.js'
-import { buildFleet, type Fleet } from './fleet.js'
-import { fleetActions } from './fleet-actions.js'
+import { EventTable } from './events.js'
+import { inSlices, jsonChunks } from './json-stream.js'
+import { type ActionRequest, parametersOf, type Result } from './request.js'
 
-export type SandboxOptions = {
-  /** The same seed gives the same fleet, accounts and hashes. */
-  seed?: number
-  /** Vehicles of the first account, at most 100,000. */
-  devices?: number
-  /** Waited before every answer. */
-  latencyMs?: number
-  /** Milliseconds since 1970: all the sandbox knows of time. */
-  clock?: { now(): number }
-}
-
-export type SandboxAccount = {
-  email: string
-  hash: string
-  devices: number
-  firstDeviceId: number
-  zoneSeconds: number
-}
-
-/** The accounts of the sandbox with this seed; the first is the one for demonstrations. */
-export function sandboxAccounts(seed = 7, devices = 50): SandboxAccount[] {
-  return accountsOf(seed, devices).map(({ email, hash, devices, firstId, zoneSeconds }) => {
-    return { email, hash, devices, firstDeviceId: firstId, zoneSeconds }
+/** The accounts of the sandbox with this seed; the demo account comes first. */
+export function sandboxAccounts(seed = 7, devices = 50) {
+  return createAccounts(seed, devices).map(({ email, password, hash, devices, firstId, zoneSeconds }) => {
+    return { email, password, hash, devices, firstDeviceId: firstId, zoneSeconds }
   })
 }
 
-/** The platform's API under `/api`; it logs nothing, for every address holds a hash. */
-export function buildSandbox({
-  seed = 7,
-  devices = 50,
-  latencyMs = 0,
-  clock = Date,
-}: SandboxOptions = {}): FastifyInstance {
-  const offices = new Map(accountsOf(seed, devices).map((account) => [account.hash, new Office(account)]))
+/** `now` returns milliseconds since 1970. */
+type Clock = { now(): number }
+type AccountState = Pick<ActionRequest, 'account' | 'events'>
+
+/**
+ * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
+ * of the first account; `latencyMs` delays every response. It logs nothing, since every URL holds a hash.
+ */
+export function buildSandbox(options: { seed?: number; devices?: number; latencyMs?: number; clock?: Clock } = {}) {
+  const { seed = 7, devices = 50, latencyMs = 0, clock = Date } = options
+  const accounts = createAccounts(seed, devices)
+  const states = new Map(accounts.map((account): [string, AccountState] => [account.hash, stateOf(account)]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
   app.addHook('onRequest', async () => {
     if (latencyMs > 0) await setTimeout(latencyMs)
   })
-  const answer = (path: string, act: (office: Office, now: number, query: Query, id?: string) => Promise<Answer>) =>
-    app.get<{ Querystring: Query; Params: { id?: string } }>(`/api/${path}`, async ({ query, params }, reply) => {
-      const office = offices.get(String(query.user_api_hash))
-      if (!office) return reply.code(401).send({ status: 0, error: 'Unauthorized' })
-      const { status, body } = await act(office, Math.floor(clock.now() / 1000), textOnly(query), params.id)
-      return reply.code(status).send(body)
+  /** The platform reads the parameters of GET and POST alike. */
+  const route = (path: string, handler: (query: URLSearchParams, id?: string) => Result | Promise<Result>) =>
+    app.route<{ Params: { id?: string } }>({
+      method: ['GET', 'POST'],
+      url: `/api/${path}`,
+      handler: async ({ url, body, params }, reply) => {
+        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body), params.id)
+        reply.code(result.status).type('application/json')
+        return Readable.from(jsonChunks(result.body))
+      },
     })
-  for (const [path, action] of Object.entries(accountActions))
-    answer(path, async ({ account }, _now, query) => action(account, query))
-  for (const [path, action] of Object.entries(fleetActions))
-    answer(path, async (office, now, query, id) => {
-      return action({ account: office.account, fleet: await office.fleet(), now }, query, id)
+  for (const [path, action] of Object.entries({ ...accountActions, ...deviceActions, ...eventActions }))
+    route(path, async (query, id) => {
+      const state = states.get(query.get('user_api_hash') ?? '')
+      if (!state) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
+      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query, ...(id && { id }) })
+      return Symbol.iterator in result ? inSlices(result) : result
     })
-  for (const [path, action] of Object.entries(eventActions))
-    answer(path, async (office, now, query) => {
-      const [fleet, events] = [await office.fleet(), await office.events(now)]
-      return action({ account: office.account, fleet, events, now }, query)
-    })
-  app.setNotFoundHandler((request, reply) => {
-    if (request.headers.accept?.includes('application/json')) return reply.code(404).send({ message: 'Not Found' })
-    return reply.code(404).type('text/html').send('<!DOCTYPE html><title>Not Found</title><h1>404 Not Found</h1>')
-  })
+  route('login', (query) => login(accounts, query))
+  app.setNotFoundHandler(notFound)
   return app
 }
 
-/** A repeated query name counts once, as the last one says. */
-function textOnly(query: Record<string, unknown>): Query {
-  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1))]))
+const stateOf = (account: Account): AccountState => ({ account, events: new EventTable(account) })
+
+function login(accounts: Account[], query: URLSearchParams): Result {
+  const [email, password] = [query.get('email'), query.get('password')]
+  const account = accounts.find((one) => one.email === email && one.password === password)
+  if (!account) return { status: 401, body: { status: 0, message: 'Wrong credentials.' } }
+  return { status: 200, body: { status: 1, user_api_hash: account.hash } }
 }
 
-/** An account whose fleet and events are worked out when somebody first asks, without holding up the process. */
-class Office {
-  readonly account: Account
-  #fleet: Promise<Fleet> | undefined
-  #events: Events | undefined
-
-  constructor(account: Account) {
-    this.account = account
-  }
-
-  fleet(): Promise<Fleet> {
-    this.#fleet ??= inSlices(buildFleet(this.account, this.account.devices))
-    return this.#fleet
-  }
-
-  async events(now: number): Promise<Events> {
-    const fleet = await this.fleet()
-    this.#events ??= new Events(this.account, fleet)
-    await inSlices(this.#events.prepare(now))
-    return this.#events
-  }
+/** JSON, or a form in either encoding. */
+async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<unknown> {
+  const type = headers['content-type'] ?? ''
+  if (type.includes('json')) return body.length === 0 ? undefined : JSON.parse(body.toString())
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData()
+  return Object.fromEntries([...form].map(([name]) => [name, form.getAll(name).map(String)]))
 }
 
-async function inSlices<T>(work: Generator<void, T>): Promise<T> {
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-    await setImmediate()
+/** A page for browsers, JSON for clients that accept it. */
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (request.headers.accept?.includes('application/json')) {
+    const path = request.url.split('?')[0]?.replace(/^\//, '')
+    return reply.code(404).send({ message: `The route ${path} could not be found.` })
   }
+  return reply.code(404).type('text/html').send('<!DOCTYPE html><title>Not Found</title><h1>404 Not Found</h1>')
 }

@@ -1,4 +1,5 @@
 /** Gathers what is asked within one turn of the event loop and sends it as one call; knows neither Redis nor what the verbs mean. */
+import { StoreUnavailable } from './store.js'
 
 export type Verb = 'find' | 'use' | 'again' | 'increment' | 'read' | 'touch' | 'limit'
 
@@ -9,8 +10,19 @@ export interface Run {
   times: number
 }
 
-/** Sends the verbs, those of the first run on as many of the first keys and so on; resolves with one answer for each key, in order. */
+/**
+ * Sends the verbs, those of the first run on as many of the first keys and so on; resolves with one answer for each key, in order. An
+ * answer that is an Error fails its own key only.
+ */
 export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown[]>
+
+/** A key of the store holds anything else than it should: the operation fails, the store works on. */
+export class DamagedEntry extends StoreUnavailable {
+  constructor(key: string, cause: unknown) {
+    // Of a digest, an owner or an id only the beginning.
+    super(`Redis holds a value of the wrong type as ${key.slice(0, 18)}…`, cause)
+  }
+}
 
 interface Ask {
   readonly key: string
@@ -31,7 +43,7 @@ export class Batch {
     this.#groupOf = groupOf
   }
 
-  /** The answer to one verb on one key; the whole group rejects together. */
+  /** The answer to one verb on one key. Rejects with `DamagedEntry`, or with whatever fails the whole group. */
   ask(verb: Verb, key: string, value: string | number = ''): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // Immediates run once all sockets that were readable have been read; a microtask would run after each of them.
@@ -55,7 +67,13 @@ export class Batch {
         group.map(({ key }) => key),
         runsOf(group),
       ).then(
-        (answers) => group.forEach(({ resolve }, i) => void resolve(answers[i])),
+        (answers) => {
+          for (const [i, { key, resolve, reject }] of group.entries()) {
+            const answer = answers[i]
+            if (answer instanceof Error) reject(new DamagedEntry(key, answer))
+            else resolve(answer)
+          }
+        },
         (error) => group.forEach(({ reject }) => void reject(error)),
       )
     }

@@ -3,17 +3,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { claim } from './claim.js'
+import { DamageReports } from './damage.js'
 import { ReadRecords } from './read-records.js'
-import {
-  isStale,
-  type KeyRecord,
-  type KeyStore,
-  newestFirst,
-  type Store,
-  type StoreDeps,
-  StoreUnavailable,
-  type Used,
-} from './store.js'
+import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, toRecord } from './record.js'
+import { type KeyStore, type Store, type StoreDeps, StoreUnavailable, type Used } from './store.js'
 
 /** Address space, not disk: the file grows with its content, and the map past this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
@@ -23,7 +16,7 @@ const UUID_LENGTH = 36
 /** Opens, or makes, the key file in `dataDir` (directory 0700, files 0600) and removes what has expired. */
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
-    const keys = new EmbeddedKeys(openFile(dataDir))
+    const keys = new EmbeddedKeys(openFile(dataDir), new DamageReports(deps.onDamaged))
     keys.sweep(deps.clock())
     return { kind: 'embedded', keys, counters: undefined, up: () => keys.up, close: () => keys.close() }
   } catch (error) {
@@ -31,32 +24,35 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   }
 }
 
-function openFile(dataDir: string): RootDatabase<KeyRecord, string> {
+function openFile(dataDir: string): RootDatabase<string, string> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'keys.mdb')
   // lmdb would make its files readable for others.
   claim(path)
   closeSync(openSync(`${path}-lock`, 'a', 0o600))
   // Without overlapping sync a transaction is on the disk once it is committed.
-  return open<KeyRecord, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false, encoding: 'json' })
+  return open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false, encoding: 'string' })
 }
 
 class EmbeddedKeys implements KeyStore {
   #reads = true
   /** A full disk goes on being read. */
   #writes = true
-  readonly #root: RootDatabase<KeyRecord, string>
-  readonly #records: Database<KeyRecord, string>
+  readonly #root: RootDatabase<string, string>
+  readonly #damage: DamageReports
+  /** digest → record as JSON */
+  readonly #records: Database<string, string>
   /** id → digest */
   readonly #ids: Database<string, string>
   /** [owner, id] → digest */
   readonly #owners: Database<string, [string, string]>
   /** By the bytes in the file. */
-  readonly #known = new ReadRecords<Buffer>()
+  readonly #cache = new ReadRecords<Buffer>()
 
-  constructor(root: RootDatabase<KeyRecord, string>) {
+  constructor(root: RootDatabase<string, string>, damage: DamageReports) {
     this.#root = root
-    this.#records = root.openDB<KeyRecord, string>({ name: 'records', encoding: 'json' })
+    this.#damage = damage
+    this.#records = root.openDB<string, string>({ name: 'records', encoding: 'string' })
     this.#ids = root.openDB<string, string>({ name: 'ids', encoding: 'string' })
     this.#owners = root.openDB<string, [string, string]>({ name: 'owners', encoding: 'string' })
   }
@@ -67,7 +63,7 @@ class EmbeddedKeys implements KeyStore {
       const expired = owned.filter((key) => key.expiresAt <= now)
       for (const key of expired) this.#remove(key)
       if (owned.length - expired.length >= maxPerOwner) return 'too_many'
-      this.#records.putSync(record.digest, record)
+      this.#put(record)
       this.#ids.putSync(record.id, record.digest)
       this.#owners.putSync([record.owner, record.id], record.digest)
       return 'created'
@@ -75,12 +71,12 @@ class EmbeddedKeys implements KeyStore {
   }
 
   find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    return this.#read(() => active(this.#records.get(digest), now))
+    return this.#read(() => active(this.#get(digest), now))
   }
 
   use(digest: string, _windowMs: number, now: number): Used | undefined | Promise<never> {
     try {
-      const record = this.#look(() => active(this.#used(digest), now))
+      const record = this.#look(() => active(this.#get(digest), now))
       return record && { record, count: null }
     } catch (error) {
       return Promise.reject(error)
@@ -101,8 +97,8 @@ class EmbeddedKeys implements KeyStore {
 
   revoke(owner: string, id: string, now: number): Promise<boolean> {
     return this.#write(() => {
-      const record = active(this.#byId(id), now)
-      if (record?.owner !== owner) return false
+      const record = this.#byId(id) ?? this.#owned(owner).find((key) => key.id === id)
+      if (record?.owner !== owner || !active(record, now)) return false
       this.#remove(record)
       return true
     })
@@ -119,15 +115,15 @@ class EmbeddedKeys implements KeyStore {
   async touch(record: KeyRecord, at: number): Promise<void> {
     if (!isStale(record, at)) return
     await this.#write(() => {
-      const current = this.#records.get(record.digest)
-      if (current && isStale(current, at)) this.#records.putSync(record.digest, { ...current, lastUsedAt: at })
+      const current = this.#get(record.digest)
+      if (current && isStale(current, at)) this.#put({ ...current, lastUsedAt: at })
     })
   }
 
   setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
     return this.#write(() => {
       const record = active(this.#byId(id), now)
-      if (record) this.#records.putSync(record.digest, { ...record, limit })
+      if (record) this.#put({ ...record, limit })
       return record !== undefined
     })
   }
@@ -135,8 +131,12 @@ class EmbeddedKeys implements KeyStore {
   /** Removes every expired record. */
   sweep(now: number): void {
     this.#root.transactionSync(() => {
-      const all = [...this.#records.getRange()].map(({ value }) => value)
-      for (const key of all) if (key.expiresAt <= now) this.#remove(key)
+      const expired: KeyRecord[] = []
+      for (const { key, value } of intact(this.#records.getRange())) {
+        const record = this.#decode(String(key), value)
+        if (record && record.expiresAt <= now) expired.push(record)
+      }
+      for (const record of expired) this.#remove(record)
     })
   }
 
@@ -148,36 +148,56 @@ class EmbeddedKeys implements KeyStore {
     return this.#root.close()
   }
 
-  #used(digest: string): KeyRecord | undefined {
-    // Good until the next read; its `length` is that of the record, the rest of it is longer.
+  #get(digest: string): KeyRecord | undefined {
+    // Valid until the next read; its `length` is that of the record, although the buffer is longer.
     const bytes = this.#records.getBinaryFast(digest)
     if (bytes === undefined) {
-      this.#known.forget(digest)
+      this.#cache.forget(digest)
       return undefined
     }
-    const known = this.#known.of(digest)
-    if (known?.said.compare(bytes, 0, bytes.length) === 0) return known.record
-    const said = Buffer.from(bytes.subarray(0, bytes.length))
-    const record = JSON.parse(said.toString()) as KeyRecord
-    this.#known.keep(digest, said, record)
+    const cached = this.#cache.of(digest)
+    if (cached?.said.compare(bytes, 0, bytes.length) === 0) return cached.record
+    const version = Buffer.from(bytes.subarray(0, bytes.length))
+    const record = this.#decode(digest, version.toString())
+    if (record) this.#cache.keep(digest, version, record)
     return record
+  }
+
+  #put(record: KeyRecord): void {
+    this.#records.putSync(record.digest, JSON.stringify(record))
+  }
+
+  /** The record in `text`, stored under `digest`; undefined when it is damaged, which is reported. */
+  #decode(digest: string, text: string): KeyRecord | undefined {
+    const record = toRecord(parseJson(text))
+    if (record?.digest === digest) return record
+    this.#damage.report('key', digest)
+    return undefined
   }
 
   #byId(id: string): KeyRecord | undefined {
     // An id comes from a caller, and lmdb throws on one that is too long for it.
     const digest = id.length === UUID_LENGTH ? this.#ids.get(id) : undefined
-    return digest === undefined ? undefined : this.#records.get(digest)
+    if (digest === undefined) return undefined
+    const record = isDigest(digest) ? this.#get(digest) : undefined
+    if (!isDigest(digest) || (record && record.id !== id)) this.#damage.report('id', id)
+    return record?.id === id ? record : undefined
   }
 
   #owned(owner: string): KeyRecord[] {
-    const entries = [...this.#owners.getRange({ start: [owner, ''], end: [owner, '\uffff'] })]
-    return entries.map(({ value }) => this.#records.get(value)).filter((record) => record !== undefined)
+    const owned: KeyRecord[] = []
+    for (const { key, value } of intact(this.#owners.getRange({ start: [owner, ''], end: [owner, '\uffff'] }))) {
+      const record = isDigest(value) ? this.#get(value) : undefined
+      if (record?.owner === owner && record.id === key[1]) owned.push(record)
+      else if (record || !isDigest(value)) this.#damage.report('owner', owner)
+    }
+    return owned
   }
 
-  #remove(record: KeyRecord): void {
-    this.#records.removeSync(record.digest)
-    this.#ids.removeSync(record.id)
-    this.#owners.removeSync([record.owner, record.id])
+  #remove({ digest, id, owner }: KeyRecord): void {
+    this.#records.removeSync(digest)
+    if (this.#ids.get(id) === digest) this.#ids.removeSync(id)
+    this.#owners.removeSync([owner, id])
   }
 
   async #read<T>(action: () => T): Promise<T> {
@@ -213,6 +233,27 @@ class EmbeddedKeys implements KeyStore {
 
 const unusable = (error: unknown): StoreUnavailable => new StoreUnavailable('The key file cannot be used', error)
 
-function active(record: KeyRecord | undefined, now: number): KeyRecord | undefined {
-  return record && record.expiresAt > now ? record : undefined
+/** The entries whose key can be decoded. */
+function* intact<T>(range: Iterable<T>): Generator<T> {
+  const entries = range[Symbol.iterator]()
+  try {
+    for (;;) {
+      const next = nextOf(entries)
+      if (next?.done) return
+      if (next) yield next.value
+    }
+  } finally {
+    // After an exception the cursor would stay open, and with it one of the few reader slots.
+    entries.return?.()
+  }
+}
+
+function nextOf<T>(entries: Iterator<T>): IteratorResult<T> | undefined {
+  try {
+    return entries.next()
+  } catch (error) {
+    // What decoding a key throws; the cursor stands on the next entry already.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }

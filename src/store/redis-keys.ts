@@ -1,7 +1,9 @@
-/** API keys in Redis: which keys they take, and the order of steps that keeps index and records true to each other. Knows no connection. */
-import type { Batch } from './batch.js'
+/** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
+import { type Batch, DamagedEntry } from './batch.js'
+import type { Damaged, DamageReports } from './damage.js'
 import { ReadRecords } from './read-records.js'
-import { isStale, type KeyRecord, type KeyStore, newestFirst, type Used } from './store.js'
+import { active, isDigest, isStale, type KeyRecord, MAX_TIME, newestFirst, parseJson, toRecord } from './record.js'
+import type { KeyStore, Used } from './store.js'
 
 /** The commands beside the batch; each stays within one hash slot and rejects with `StoreUnavailable`. */
 export interface Commands {
@@ -9,44 +11,52 @@ export interface Commands {
   /** False when `max` other entries are active. */
   reserve(index: string, id: string, entry: string, max: number, now: number): Promise<boolean>
   prune(index: string, id: string, entry: string): Promise<void>
+  unlist(index: string, id: string): Promise<void>
   entries(index: string): Promise<Record<string, string>>
-  entry(index: string, id: string): Promise<string | null>
   get(key: string): Promise<string | null>
   setUntil(key: string, value: string, expiresAt: number): Promise<void>
   /** Whether there was something to remove. */
   remove(key: string): Promise<boolean>
 }
 
-/** An entry without a record may be a creation that is under way for this long; afterwards it is what a crash left. */
+/** A cached record is read again after this long: an outsider may have changed or damaged it without changing its length. */
+const REREAD_MS = 1_000
+/** An entry without a record may belong to a creation in flight for this long; afterwards a crash left it. */
 const RESERVED_MS = 60_000
 
 const recordKey = (digest: string): string => `gps:key:${digest}`
 const idKey = (id: string): string => `gps:id:${id}`
 const indexKey = (owner: string): string => `gps:owner:${owner}`
 
+/** The fields of a record in Redis; `used` is null where there is no such record. */
+type Stored = [used: string | null, limit: string | null, record: string | null]
+
 /**
- * Three keys an API key: its record, its entry in the owner's index, and the way from id to digest. The record is what counts:
- * without it the key does not exist, and all expire with it. An index entry is `digest expiresAt reservedAt`, with 0 for
+ * Each API key has three Redis keys: its record, its entry in the owner's index, and the mapping from id to digest. The record decides:
+ * without it the key does not exist, and all three expire together. An index entry is `digest expiresAt reservedAt`, with 0 for
  * `reservedAt` once the record is known to be written.
  */
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #commands: Commands
-  /** By what may change of a record: its last use and its limit, as they are written. */
-  readonly #read = new ReadRecords<Changing>()
+  readonly #damage: DamageReports
+  readonly #cache = new ReadRecords<Version>()
 
-  constructor(batch: Batch, commands: Commands) {
+  constructor(batch: Batch, commands: Commands, damage: DamageReports) {
     this.#batch = batch
     this.#commands = commands
+    this.#damage = damage
   }
 
   async create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     const { id, digest, owner, expiresAt, lastUsedAt, limit, ...rest } = record
     const index = indexKey(owner)
-    const reserve = () => this.#commands.reserve(index, id, `${digest} ${expiresAt} ${now}`, maxPerOwner, now)
-    // Entries without a record count until somebody looks.
-    if (!(await reserve()) && ((await this.list(owner, now)).length >= maxPerOwner || !(await reserve())))
-      return 'too_many'
+    const reserve = (max: number) => this.#commands.reserve(index, id, `${digest} ${expiresAt} ${now}`, max, now)
+    if (!(await reserve(maxPerOwner))) {
+      // Entries without a usable record count until a listing finds out.
+      const { records, unusable } = await this.#owned(owner, now)
+      if (records.length >= maxPerOwner || !(await reserve(maxPerOwner + unusable))) return 'too_many'
+    }
     const json = JSON.stringify({ id, digest, owner, expiresAt, ...rest })
     await Promise.all([
       this.#commands.setUntil(idKey(id), digest, expiresAt),
@@ -58,51 +68,44 @@ export class RedisKeys implements KeyStore {
   }
 
   async find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    const record = toRecord(await this.#batch.ask('find', recordKey(digest)))
-    return record && record.expiresAt > now ? record : undefined
+    const record = await this.#read(digest, now)
+    return record === 'damaged' ? undefined : active(record, now)
   }
 
-  use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
-    const known = this.#read.of(digest)
-    return this.#batch.ask(known ? 'again' : 'use', recordKey(digest), windowMs).then((answer) => {
-      const [used, limit, current, ttlMs, json] = answer as [...Changing, number, number, string]
-      if (used === null) {
-        this.#read.forget(digest)
-        return undefined
-      }
-      const isSame = known?.said[0] === used && known.said[1] === limit
-      const record = isSame ? known.record : recordOf(known?.record ?? JSON.parse(json), used, limit)
-      if (!isSame) this.#read.keep(digest, [used, limit], record)
-      return record.expiresAt > now ? { record, count: { current, ttlMs } } : undefined
-    })
+  async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
+    const cached = this.#cache.of(digest)
+    const isFresh = cached !== undefined && Math.abs(now - cached.said.readAt) < REREAD_MS
+    const request = this.#batch.ask(isFresh ? 'again' : 'use', recordKey(digest), windowMs)
+    const reply = await this.#intact('key', digest, request)
+    if (reply === undefined) return undefined
+    const [used, limit, current, ttlMs, content] = reply as [string | null, string, number, number, string | number]
+    if (used === null) {
+      this.#cache.forget(digest)
+      return undefined
+    }
+    const isSame = isFresh && isVersion(cached.said, used, limit, content)
+    const fresh = () => (isFresh ? this.find(digest, now) : this.#decode(digest, [used, limit, content as string], now))
+    const record = active(isSame ? cached.record : await fresh(), now)
+    return record && { record, count: { current, ttlMs } }
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {
-    const digest = await this.#commands.get(idKey(id))
-    return digest === null ? undefined : this.find(digest, now)
+    const digest = await this.#intact('id', id, this.#commands.get(idKey(id)))
+    if (typeof digest !== 'string') return undefined
+    const record = await this.find(digest, now)
+    if (!isDigest(digest) || (record && record.id !== id)) this.#damage.report('id', id)
+    return record?.id === id ? record : undefined
   }
 
   async list(owner: string, now: number): Promise<KeyRecord[]> {
-    const entries = Object.entries(await this.#commands.entries(indexKey(owner)))
-    const found = await Promise.all(
-      entries.map(async ([id, entry]) => {
-        const { digest, expiresAt, reservedAt } = parseEntry(entry)
-        if (expiresAt <= now) return undefined
-        const record = await this.find(digest, now)
-        if (!record && now - reservedAt > RESERVED_MS) await this.#commands.prune(indexKey(owner), id, entry)
-        return record
-      }),
-    )
-    return found.filter((record) => record !== undefined).sort(newestFirst)
+    return (await this.#owned(owner, now)).records.sort(newestFirst)
   }
 
   async revoke(owner: string, id: string, now: number): Promise<boolean> {
-    const entry = await this.#commands.entry(indexKey(owner), id)
-    if (entry === null) return false
-    const { digest, expiresAt } = parseEntry(entry)
-    if (expiresAt <= now || !(await this.#commands.remove(recordKey(digest)))) return false
-    // The key is gone with its record; what is left of it is dropped by the next listing or expires.
-    await Promise.allSettled([this.#commands.prune(indexKey(owner), id, entry), this.#commands.remove(idKey(id))])
+    const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
+    if (record?.owner !== owner || !(await this.#commands.remove(recordKey(record.digest)))) return false
+    // The key is gone with its record; the next listing drops what is left of it, or it expires.
+    await Promise.allSettled([this.#commands.unlist(indexKey(owner), id), this.#commands.remove(idKey(id))])
     return true
   }
 
@@ -120,28 +123,84 @@ export class RedisKeys implements KeyStore {
     const record = await this.findById(id, now)
     return record !== undefined && (await this.#batch.ask('limit', recordKey(record.digest), limitText(limit))) === 1
   }
+
+  /** The owner's active records, and how many entries of its index take a place without one. */
+  async #owned(owner: string, now: number): Promise<{ records: KeyRecord[]; unusable: number }> {
+    const index = indexKey(owner)
+    const records: KeyRecord[] = []
+    let unusable = 0
+    const look = async ([id, text]: [string, string]): Promise<void> => {
+      const entry = parseEntry(text)
+      if (!entry) return this.#damage.report('owner', owner)
+      if (entry.expiresAt <= now) return
+      const record = await this.#read(entry.digest, now)
+      if (record === undefined) {
+        if (now - entry.reservedAt > RESERVED_MS) await this.#commands.prune(index, id, text)
+      } else if (record !== 'damaged' && record.id === id && record.owner === owner && active(record, now)) {
+        records.push(record)
+      } else {
+        unusable += 1
+      }
+    }
+    await Promise.all(Object.entries(await this.#commands.entries(index)).map(look))
+    return { records, unusable }
+  }
+
+  /** The record under a digest, active or not. */
+  async #read(digest: string, now: number): Promise<KeyRecord | 'damaged' | undefined> {
+    const reply = await this.#intact('key', digest, this.#batch.ask('find', recordKey(digest)))
+    if (reply === undefined) return 'damaged'
+    const stored = reply as Stored
+    return stored[0] === null ? undefined : (this.#decode(digest, stored, now) ?? 'damaged')
+  }
+
+  /** The record in `stored`, cached; undefined when it is damaged. */
+  #decode(digest: string, [used, limit, json]: Stored, now: number): KeyRecord | undefined {
+    const written = parseJson(json ?? '')
+    const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
+    const record = toRecord({ ...(written as object), ...changing })
+    if (record?.digest === digest) {
+      this.#cache.keep(digest, { used, limit, length: Buffer.byteLength(json ?? ''), readAt: now }, record)
+      return record
+    }
+    this.#damage.report('key', digest)
+    this.#cache.forget(digest)
+    return undefined
+  }
+
+  /** The reply to a command, or undefined when the entry is damaged, which is reported. */
+  async #intact<T>(what: Damaged, name: string, reply: Promise<T>): Promise<T | undefined> {
+    try {
+      return await reply
+    } catch (error) {
+      if (!(error instanceof DamagedEntry)) throw error
+      this.#damage.report(what, name)
+      return undefined
+    }
+  }
 }
 
-/** When a key was last used and its limit; both null where there is no such key. */
-type Changing = [used: string | null, limit: string | null]
+/** Identifies what a record said when it was read: the fields that change during its life, and the length of the rest in bytes. */
+interface Version {
+  readonly used: string | null
+  readonly limit: string | null
+  readonly length: number
+  readonly readAt: number
+}
+
+const isVersion = (version: Version, used: string, limit: string, length: unknown): boolean =>
+  version.used === used && version.limit === limit && version.length === length
 
 function limitText(limit: number | null): string {
   return limit === null ? '' : String(limit)
 }
 
-function toRecord(answer: unknown): KeyRecord | undefined {
-  const [json, used, limit] = answer as [string | null, ...Changing]
-  return json == null ? undefined : recordOf(JSON.parse(json), used, limit)
-}
+/** NaN, which no record may hold, for anything else than digits. */
+const toNumber = (text: string | null): number => (/^\d+$/.test(text ?? '') ? Number(text) : Number.NaN)
 
-/** @param written what is written once, when the key is created. */
-const recordOf = (written: KeyRecord, ...[used, limit]: Changing): KeyRecord => ({
-  ...written,
-  lastUsedAt: Number(used) || null,
-  limit: limit ? Number(limit) : null,
-})
-
-function parseEntry(entry: string): { digest: string; expiresAt: number; reservedAt: number } {
-  const [digest = '', expiresAt, reservedAt] = entry.split(' ')
-  return { digest, expiresAt: Number(expiresAt), reservedAt: Number(reservedAt) }
+/** Must agree with the script RESERVE on which entries are damaged. */
+function parseEntry(text: string): { digest: string; expiresAt: number; reservedAt: number } | undefined {
+  const [, digest = '', expiresAt, reservedAt] = /^([0-9a-f]{64}) (\d+) (\d+)$/.exec(text) ?? []
+  const entry = { digest, expiresAt: Number(expiresAt), reservedAt: Number(reservedAt) }
+  return entry.expiresAt <= MAX_TIME ? entry : undefined
 }

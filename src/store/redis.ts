@@ -1,8 +1,9 @@
 /** The store that several instances share: one connection to a Redis server or cluster, for keys and counters; the only file that imports ioredis. */
 import { once } from 'node:events'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { Batch, type Verb } from './batch.js'
+import { Batch, DamagedEntry, type Verb } from './batch.js'
 import { SharedCounters } from './counters.js'
+import { DamageReports } from './damage.js'
 import { type Commands, RedisKeys } from './redis-keys.js'
 import { PERFORM, PRUNE, RESERVE, WRITE } from './scripts.js'
 import { type Store, type StoreDeps, StoreUnavailable } from './store.js'
@@ -16,6 +17,8 @@ const OPENING_MS = 1000
 
 /** What Redis says when it will not write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
+/** What Redis says when a key holds a value of another type. It works, and so do all other keys. */
+const WRONG_TYPE = /\bWRONGTYPE\b/
 
 const retry = (times: number): number => Math.min(50 * times, 250)
 
@@ -56,7 +59,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   await once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }).catch(() => {})
   return {
     kind: 'redis',
-    keys: new RedisKeys(batch, commands(client, connection)),
+    keys: new RedisKeys(batch, commands(client, connection), new DamageReports(deps.onDamaged)),
     counters: new SharedCounters(batch),
     up: () => connection.up,
     close: () => connection.close(),
@@ -125,11 +128,11 @@ function connect(urls: string[]): Redis | Cluster {
 function commands(client: Redis | Cluster, connection: Connection): Commands {
   return {
     write: async (...args) => void (await connection.write(() => client.gpsWrite(...args))),
-    reserve: async (...args) => (await connection.ask(() => client.gpsReserve(...args))) === 1,
-    prune: async (...args) => void (await connection.ask(() => client.gpsPrune(...args))),
-    entries: (index) => connection.ask(() => client.hgetall(index)),
-    entry: (index, id) => connection.ask(() => client.hget(index, id)),
-    get: (key) => connection.ask(() => client.get(key)),
+    reserve: async (...args) => (await connection.ask(() => client.gpsReserve(...args), args[0])) === 1,
+    prune: async (...args) => void (await connection.ask(() => client.gpsPrune(...args), args[0])),
+    entries: (index) => connection.ask(() => client.hgetall(index), index),
+    unlist: async (index, id) => void (await connection.ask(() => client.hdel(index, id), index)),
+    get: (key) => connection.ask(() => client.get(key), key),
     setUntil: async (key, value, expiresAt) =>
       void (await connection.write(() => client.set(key, value, 'PXAT', expiresAt))),
     remove: async (key) => (await connection.ask(() => client.del(key))) === 1,
@@ -172,8 +175,11 @@ class Connection {
     return result
   }
 
-  /** The answer to a command; rejects with `StoreUnavailable` when there is none within `ANSWER_MS`, or an error. */
-  async ask<T>(command: () => Promise<T>): Promise<T> {
+  /**
+   * The answer to a command; rejects with `StoreUnavailable` when there is none within `ANSWER_MS`, or an error, and with `DamagedEntry`
+   * when only `key` is at fault.
+   */
+  async ask<T>(command: () => Promise<T>, key = ''): Promise<T> {
     try {
       if (this.#overdue) throw new Error('An earlier answer is overdue')
       const answer = command()
@@ -181,6 +187,7 @@ class Connection {
       this.#answers = true
       return result
     } catch (error) {
+      if (WRONG_TYPE.test(String(error))) throw new DamagedEntry(key, withoutCommand(error))
       this.#answers = false
       if (REFUSAL.test(String(error))) this.#refuses = true
       throw new StoreUnavailable('Redis cannot answer', withoutCommand(error))

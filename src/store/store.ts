@@ -1,30 +1,13 @@
 /** Where API keys live: the words every store speaks, and which store a configuration means. Knows no credential in the clear. */
+import type { OnDamaged } from './damage.js'
+import type { KeyRecord } from './record.js'
 
-/** One API key at rest. Times are epoch milliseconds. */
-export interface KeyRecord {
-  readonly version: 1
-  /** UUID; what callers name the key by. */
-  readonly id: string
-  /** SHA-256 of the key, hex; what the key is found by. */
-  readonly digest: string
-  /** `ownerOf` the account's platform e-mail. */
-  readonly owner: string
-  readonly email: string
-  /** The truncated key that listings show. */
-  readonly hint: string
-  /** The platform hash, sealed under the key itself. */
-  readonly sealed: string
-  readonly label: string
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly lastUsedAt: number | null
-  /** Requests per window that the operator granted this key; null = the general limit. */
-  readonly limit: number | null
-}
+export { isStale, type KeyRecord } from './record.js'
 
 /**
  * Every verb takes the time it happens at and rejects with `StoreUnavailable`, never with anything else, when the store cannot answer.
- * A key is active until it is revoked or `expiresAt <= now`; keys that are not active do not exist for any verb.
+ * A key is active until it is revoked or `expiresAt <= now`; keys that are not active do not exist for any verb. Neither do keys whose
+ * record is damaged, until it is repaired.
  */
 export interface KeyStore {
   /**
@@ -93,21 +76,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** `lastUsedAt` is exact to this. */
-export const TOUCH_EVERY_MS = 60_000
-
-/** Whether a use at `at` is worth a write. */
-export function isStale(record: KeyRecord, at: number): boolean {
-  return record.lastUsedAt === null || at - record.lastUsedAt >= TOUCH_EVERY_MS
-}
-
-/** Newest first; keys of one millisecond keep a stable order. */
-export function newestFirst(a: KeyRecord, b: KeyRecord): number {
-  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)
-}
-
 export interface StoreDeps {
   readonly clock: () => number
   /** What goes wrong beside any call: a lost connection, a failed sweep. */
   readonly onError: (error: Error) => void
+  /** Receives each damaged entry once. A damaged record counts as no key until it is repaired. */
+  readonly onDamaged: OnDamaged
 }

@@ -44,6 +44,15 @@ t.test('a header is read by the rules of HTTP, whatever the case of the scheme a
   t.equal('secret' in read && read.secret.reveal(), 'abc123')
 })
 
+t.test('the longest header takes no time that a caller could use against others', async (t) => {
+  const started = performance.now()
+  for (let n = 0; n < 200; n += 1) t.equal(kindOf(`Bearer x${' '.repeat(15_700)}y`), 'malformed')
+  const ms = performance.now() - started
+  t.ok(ms < 2_000, `${Math.round(ms)} ms for 200 headers`)
+  t.equal(kindOf(`Bearer ${' '.repeat(15_700)}`), 'none')
+  t.match(parseCredential(`Bearer${' '.repeat(15_700)}abc${' '.repeat(300)}`, DEMO), { kind: 'hash' })
+})
+
 t.test('the kind of a credential shows in its form alone', async (t) => {
   t.equal(kindOf(`Bearer gps_live_${hex48}`), 'key')
   t.equal(kindOf(`Bearer ${DEMO}`), 'demo')

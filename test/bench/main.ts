@@ -1,17 +1,17 @@
-/** `npm run bench -- [--quick] [--json] [--only <subject>]`, and `npm run bench -- soak --minutes <n>`. */
+/** `npm run bench -- [--quick] [--json] [--only <subject>] [--against <folder>]`, and `npm run bench -- soak --minutes <n>`. */
 import { cpus, loadavg } from 'node:os'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { cachedLocation, cachedPage, type Pace } from './cached.js'
-import { growthByAccounts, growthByDevices, growthByInstances } from './growth.js'
-import { besideLists, listPipeline, listThroughput } from './lists.js'
-import { loader } from './load.js'
-import { Parts, pins, stepAside } from './parts.js'
+import type { Bench } from './bench.js'
+import { cachedLocation, cachedPage } from './cached.js'
+import { coldList } from './cold.js'
+import { growth } from './growth.js'
+import { lists } from './lists.js'
+import { isPinned, missingPrograms, Processes, pinToLoadCore } from './processes.js'
 import { soak } from './soak.js'
-import { startAndIdle } from './start.js'
-import { floor, printed, type Table } from './table.js'
-import { manyWaiting } from './waiting.js'
-
-type Subject = (parts: Parts, pace: Pace) => Promise<Table>
+import { startAndMemory } from './start.js'
+import { comparisonOf, otherLabel, print, type Table, verdictOn } from './table.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -19,93 +19,81 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
+    against: { type: 'string' },
     minutes: { type: 'string', default: '30' },
   },
 })
-
-const isQuick = values.quick
-const answers: Pace = isQuick ? { rounds: 2, seconds: 0.3, isQuick } : { rounds: 5, seconds: 2, isQuick }
-/** A run of these lasts four times as long. */
-const lists: Pace = isQuick ? { rounds: 2, seconds: 0.4, isQuick } : { rounds: 5, seconds: 1, isQuick }
-const subjects: Record<string, [Subject, Pace]> = {
-  location: [cachedLocation, answers],
-  page: [cachedPage, answers],
-  waiting: [manyWaiting, answers],
-  pipeline: [listPipeline, lists],
-  lists: [listThroughput, lists],
-  beside: [besideLists, lists],
-  devices: [growthByDevices, answers],
-  accounts: [growthByAccounts, answers],
-  instances: [growthByInstances, answers],
-  start: [startAndIdle, answers],
+const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
+  location: cachedLocation,
+  page: cachedPage,
+  lists,
+  cold: coldList,
+  growth,
+  start: startAndMemory,
 }
 
-const started = performance.now()
-const secondsSince = (then: number): number => Math.round((performance.now() - then) / 1_000)
-const show = (text: string): void => void process.stdout.write(`${text}\n`)
-const tables: (Table & { seconds: number })[] = []
+const processes = new Processes()
+const interrupt = (): void => void processes.close().finally(() => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt)
+process.once('exit', () => processes.killAll())
 
-/** Whatever happens within, no process is left behind. */
-async function measure(subject: (parts: Parts) => Promise<Table>): Promise<void> {
-  const parts = new Parts()
-  const end = (): void => void parts.end().finally(() => process.exit(1))
-  process.once('SIGINT', end).once('SIGTERM', end)
-  const begun = performance.now()
-  try {
-    const table = await subject(parts)
-    tables.push({ ...table, seconds: secondsSince(begun) })
-    if (!values.json) show(printed(table))
-  } finally {
-    process.off('SIGINT', end).off('SIGTERM', end)
-    await parts.end()
-  }
+const own = { label: '', folder: fileURLToPath(new URL('../../../../', import.meta.url)) }
+const builds = values.against === undefined ? [own] : [own, { label: otherLabel, folder: resolve(values.against) }]
+const pace = values.quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 2 }
+const show = (text: string): void => void (values.json || console.log(text))
+
+/** A platform of its own for each subject. */
+async function benchOn(latencyMs: number): Promise<Bench> {
+  const platform = await processes.peer('platform', String(latencyMs), 'load')
+  const gateway: Bench['gateway'] = (env, build = own) =>
+    processes.gateway(build, { PLATFORM_URL: `${platform.url}/api`, ...env })
+  return { processes, builds, isQuick: values.quick, platform, gateway, ...pace }
 }
 
-/** What one and the same server varies by is what no difference can be trusted below. */
-function noise(): string {
-  const bare = tables.flatMap(({ rows }) => rows.filter(({ name }) => name === floor))
-  if (bare.length === 0) return 'No bare server took part: see how far the rounds of each row lie apart.'
-  const range = (column: string): string => {
-    const found = bare.map((row) => Number(row[column]))
-    return [...new Set([Math.min(...found), Math.max(...found)])].join(' to ')
-  }
-  return (
-    `Rounds of one and the same ${floor} lay ${range('spread %')} % apart within a subject, ` +
-    `their medians at ${range('per second')} a second over all. A difference below that means nothing.`
-  )
-}
-
-stepAside()
-const machine = {
-  node: process.version,
-  cpu: cpus()[0]?.model ?? 'unknown',
-  cores: cpus().length,
-  'load before': loadavg().map((load) => Math.round(load * 10) / 10),
-  placement: pins
-    ? 'what is measured on one core, load and everything behind it on another'
-    : 'NOT pinned: taskset or a second core is missing',
-  load: loader,
-}
-if (!values.json)
-  show(
-    Object.entries(machine)
-      .map(([name, value]) => `${name}: ${value}`)
-      .join('\n'),
-  )
-if (positionals[0] === 'soak') {
-  const tell = (row: Table['rows'][number]): void => {
-    const line = Object.entries(row).map(([name, value]) => `${name} ${value}`)
-    if (!values.json) show(line.join(', '))
-  }
-  await measure((parts) => soak(parts, Number(values.minutes), tell))
-} else {
+async function measure(): Promise<Table[]> {
+  if (positionals[0] === 'soak') return [await soak(await benchOn(20), Number(values.minutes), show)]
+  const tables: Table[] = []
   for (const name of values.only ?? Object.keys(subjects)) {
-    const [subject, pace] = subjects[name] ?? []
-    if (!subject || !pace) throw new Error(`no such subject: ${name}; there are ${Object.keys(subjects).join(', ')}`)
-    await measure((parts) => subject(parts, pace))
+    const subject = subjects[name]
+    if (!subject) throw new Error(`no subject ${name}; there are ${Object.keys(subjects).join(', ')}`)
+    const found = await subject(await benchOn(0))
+    await processes.endAll()
+    if (!values.json) found.forEach(print)
+    tables.push(...found)
   }
+  return tables
 }
-const seconds = secondsSince(started)
-if (values.json) show(JSON.stringify({ machine, isQuick, noise: noise(), seconds, tables }, null, 2))
-else show(`\nNoise: ${noise()}\nTook ${seconds} s.`)
-if (tables.some(({ hasFailed }) => hasFailed)) process.exitCode = 1
+
+async function run(): Promise<number> {
+  const missing = missingPrograms()
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: apt-get install wrk redis-server nginx-light`)
+  pinToLoadCore()
+  const machine = {
+    node: process.version,
+    cores: cpus()
+      .map(({ model }) => model)
+      .join(', '),
+    'load before': loadavg().map((load) => Math.round(load * 10) / 10),
+    placement: isPinned ? 'server and load on a core each' : 'NOT pinned: taskset or a second core is missing',
+  }
+  for (const [name, value] of Object.entries(machine)) show(`${name}: ${value}`)
+  const tables = await measure()
+  const comparison = comparisonOf(tables)
+  if (comparison.rows.length > 0 && !values.json) print(comparison)
+  const verdict = verdictOn(tables.flatMap(({ floorSpread }) => floorSpread ?? []))
+  const seconds = Math.round(performance.now() / 1_000)
+  show(`\n${verdict.text}\nTook ${seconds} s.`)
+  if (values.json)
+    console.log(JSON.stringify({ machine, isQuick: values.quick, verdict, seconds, tables, comparison }, null, 2))
+  if (tables.some(({ hasFailed }) => hasFailed)) return 1
+  return verdict.isNoisy ? 2 : 0
+}
+
+try {
+  process.exitCode = await run()
+} catch (error) {
+  process.exitCode = 1
+  if (!processes.isClosed) console.error(error)
+} finally {
+  await processes.close()
+}

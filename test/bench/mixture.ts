@@ -1,183 +1,121 @@
-/** Mixed traffic as many integrators make it, right and wrong, and what each request should be answered. Knows no measure. */
-import { Agent, type IncomingMessage, request } from 'node:http'
-import { keyOf, location, pageOf50 } from './cached.js'
-import { hashOf, type Part } from './parts.js'
+/** Mixed traffic like that of many integrators, valid and invalid, with the statuses that each request may receive. */
+import { createKey, location, pageOf50 } from './bench.js'
+import { hashOf } from './fixed-platform.js'
+import type { Server } from './processes.js'
 
 const accounts = 20
 export const demoToken = 'soak-demo'
-/** Requests a minute of one credential; one caller wants more. */
+/** Requests a minute of one credential; one client sends more. */
 export const limitPerMinute = 600
 
-interface Asked {
+interface Request {
   path: string
   expected: readonly number[]
   method?: string
   credential?: string
   body?: string
-  type?: string
 }
 
-interface Kind {
-  /** Out of 100 acts. */
-  share: number
-  acts: (() => Promise<unknown>)[]
+const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+
+/** Everything that can be read. */
+function reads(credential: string): Request[] {
+  const devices = 'devices devices/1002 devices/1001/location devices?limit=10&offset=20 devices?status=moving'
+  const others = 'geofences alerts drivers services me events?limit=5'
+  const [from, to] = [day(3), day(1)]
+  const paths = `${devices} ${others} events?from=${from}&to=${to}&limit=20 history/1001?from=${to}&to=${to}`
+  return paths.split(' ').map((path) => ({ path: `/api/v1/${path}`, credential, expected: [200] }))
 }
 
-class Unavailable extends Error {
-  override name = 'Unavailable'
-}
-
-const dayMs = 86_400_000
-const day = (ago: number): string => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
-
-/** All there is to read. */
-function reads(): string[] {
-  const [before, last] = [day(3), day(1)]
-  return [
-    location,
-    pageOf50,
-    `${pageOf50}?limit=10&offset=20`,
-    `${pageOf50}?status=moving`,
-    ...['devices/1002', 'geofences', 'alerts', 'drivers', 'services', 'me', 'events?limit=5'].map(
-      (path) => `/api/v1/${path}`,
-    ),
-    `/api/v1/events?from=${before}&to=${last}&limit=20`,
-    `/api/v1/history/1001?from=${last}&to=${last}`,
-  ]
-}
+const credential = hashOf(50, 1)
+const post = { path: '/api/v1/keys', method: 'POST' }
+const mistakes: Request[] = [
+  { path: location, expected: [401] },
+  { path: location, credential: `gps_live_${'x'.repeat(48)}`, expected: [401, 429] },
+  { path: '/api/v1/devices/999999999', credential, expected: [404] },
+  { path: '/api/v1/devices/x', credential, expected: [404] },
+  { path: `${pageOf50}?limit=none`, credential, expected: [400] },
+  { path: '/api/v1/history/1001', credential, expected: [400] },
+  { path: '/api/v1/nothing', credential, expected: [404] },
+  { path: '/api/%zz', expected: [400] },
+  { path: pageOf50, method: 'DELETE', credential, expected: [405] },
+  { ...post, body: '{', expected: [400] },
+  { ...post, body: `"${'x'.repeat(20_000)}"`, expected: [413] },
+]
 
 export class Mixture {
-  readonly #gateway: Part
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  readonly #kinds: Kind[]
-  /** Counts what must be another each time: an unknown credential, an account that makes a key. */
+  readonly #base: string
+  readonly #kinds: { share: number; acts: (() => Promise<unknown>)[] }[]
   #serial = 0
-  /** The first few answers that should not have been. */
+  /** The first few unexpected responses. */
   readonly surprises: string[] = []
   unexpected = 0
-  /** Answers 503, which anybody may get while the machine is overloaded. */
+  /** Responses 503, which any request may receive while the machine is overloaded. */
   unavailable = 0
 
-  private constructor(gateway: Part, callers: readonly string[]) {
-    this.#gateway = gateway
-    const read = (credential: string) => reads().map((path) => () => this.#ask({ path, credential, expected: [200] }))
+  private constructor(base: string, callers: readonly string[]) {
+    this.#base = base
+    const sending = (requests: Request[]) => requests.map((request) => () => this.#send(request))
+    const greedy: Request = { path: location, credential: hashOf(50, accounts), expected: [200, 429] }
     this.#kinds = [
-      { share: 55, acts: callers.flatMap(read) },
-      { share: 8, acts: read(demoToken) },
-      {
-        share: 25,
-        acts: [() => this.#ask({ path: location, credential: hashOf(50, accounts), expected: [200, 429] })],
-      },
-      { share: 8, acts: this.#mistakes() },
+      { share: 55, acts: sending(callers.flatMap(reads)) },
+      { share: 8, acts: sending(reads(demoToken)) },
+      { share: 25, acts: sending([greedy]) },
+      { share: 8, acts: sending(mistakes) },
       { share: 2, acts: [() => this.#lifeOfAKey()] },
       { share: 2, acts: [() => this.#hangUp()] },
     ]
   }
 
-  /** Callers by hash and by key, accounts large and small. */
-  static async before(gateway: Part): Promise<Mixture> {
-    const callers: string[] = []
-    for (let account = 0; account < accounts; account += 1) {
-      const hash = hashOf(account % 5 === 0 ? 1_000 : 50, account)
-      callers.push(account % 2 === 0 ? hash : await keyOf(gateway, hash))
-    }
-    return new Mixture(gateway, callers)
+  /** Callers by hash and by key, of large and small accounts. */
+  static async before(gateway: Server): Promise<Mixture> {
+    const hashes = Array.from({ length: accounts }, (_, account) => hashOf(account % 5 === 0 ? 1_000 : 50, account))
+    const callers = hashes.map((hash, account) => (account % 2 === 0 ? hash : createKey(gateway, hash)))
+    return new Mixture(gateway.url, await Promise.all(callers))
   }
 
-  /** The act with this number. Never throws: what goes wrong is counted. */
-  async act(sent: number): Promise<void> {
+  /** Act number `index`. Never throws: failures are counted. */
+  async act(index: number): Promise<void> {
     // The golden ratio spreads the shares evenly, however long the run.
-    let place = 100 * ((sent * 0.618_033_988_749_895) % 1)
+    let place = 100 * ((index * 0.618_033_988_749_895) % 1)
     const kind = this.#kinds.find(({ share }) => {
       place -= share
       return place < 0
     })
-    const act = kind?.acts[sent % kind.acts.length]
-    try {
-      await act?.()
-    } catch (error) {
-      if (error instanceof Unavailable) this.unavailable += 1
-      else this.unexpected += 1
+    await kind?.acts[index % kind.acts.length]?.().catch((error: unknown) => {
       const surprise = String(error)
+      this[surprise.includes(': 503 ') ? 'unavailable' : 'unexpected'] += 1
       if (this.surprises.length < 5 && !this.surprises.includes(surprise)) this.surprises.push(surprise)
-    }
+    })
   }
 
-  end(): void {
-    this.#agent.destroy()
-  }
-
-  #mistakes(): (() => Promise<unknown>)[] {
-    const credential = hashOf(50, 1)
-    const post = { method: 'POST', path: '/api/v1/keys', type: 'application/json' }
-    const wrong: Asked[] = [
-      { path: location, expected: [401] },
-      { path: '/api/v1/devices/999999999', credential, expected: [404] },
-      { path: '/api/v1/devices/x', credential, expected: [404] },
-      { path: `${pageOf50}?limit=none`, credential, expected: [400] },
-      { path: '/api/v1/history/1001', credential, expected: [400] },
-      { path: '/api/v1/nothing', credential, expected: [404] },
-      { path: '/api/%zz', expected: [400] },
-      { path: pageOf50, method: 'DELETE', credential, expected: [405] },
-      { ...post, body: '{', expected: [400] },
-      { ...post, body: `"${'x'.repeat(20_000)}"`, expected: [413] },
-      { ...post, body: 'x', type: 'text/plain', expected: [415] },
-    ]
-    const unknown =
-      (start: string, end = '') =>
-      () => {
-        this.#serial += 1
-        return this.#ask({
-          path: location,
-          credential: `${start}${String(this.#serial).padStart(43, 'x')}${end}`,
-          expected: [401],
-        })
-      }
-    return [...wrong.map((one) => () => this.#ask(one)), unknown('gps_live_'), unknown('$2y$10$', '/'.repeat(10))]
-  }
-
-  /** Made, used, listed, revoked, and refused from then on. */
+  /** Creates, uses, lists and revokes a key, which is refused from then on. */
   async #lifeOfAKey(): Promise<void> {
     this.#serial += 1
-    const hash = hashOf(50, 100 + (this.#serial % accounts))
-    const body = JSON.stringify({ platform_hash: hash, label: 'soak' })
-    const keys = '/api/v1/keys'
-    const made = await this.#ask({ method: 'POST', path: keys, type: 'application/json', body, expected: [200] })
-    const { id, key } = JSON.parse(made) as { id: string; key: string }
-    await this.#ask({ path: location, credential: key, expected: [200] })
-    await this.#ask({ path: keys, credential: hash, expected: [200] })
-    await this.#ask({ method: 'DELETE', path: `${keys}/${id}`, credential: hash, expected: [200] })
-    await this.#ask({ path: location, credential: key, expected: [401] })
+    const credential = hashOf(50, 100 + (this.#serial % accounts))
+    const body = JSON.stringify({ platform_hash: credential, label: 'soak' })
+    const created = await this.#send({ ...post, body, expected: [200] })
+    const { id, key } = JSON.parse(created) as { id: string; key: string }
+    await this.#send({ path: location, credential: key, expected: [200] })
+    await this.#send({ path: post.path, credential, expected: [200] })
+    await this.#send({ method: 'DELETE', path: `${post.path}/${id}`, credential, expected: [200] })
+    await this.#send({ path: location, credential: key, expected: [401] })
   }
 
-  /** Asks on a connection of its own and is gone before the answer. */
-  #hangUp(): Promise<void> {
-    return new Promise((resolve) => {
-      const headers = { authorization: `Bearer ${hashOf(50, 2)}` }
-      const asking = request(`${this.#gateway.url}/api/v1/drivers`, { headers, agent: false })
-      asking.on('finish', () => setImmediate(() => asking.destroy()))
-      asking.on('error', () => {}).on('close', resolve)
-      asking.end()
-    })
+  /** Closes the connection before the platform can respond. */
+  #hangUp(): Promise<unknown> {
+    const init = { headers: { authorization: `Bearer ${credential}` }, signal: AbortSignal.timeout(10) }
+    return fetch(`${this.#base}/api/v1/drivers`, init).catch(() => undefined)
   }
 
-  /** @throws when the answer is none of those expected. */
-  async #ask({ path, expected, method = 'GET', credential, body, type }: Asked): Promise<string> {
-    const headers = {
-      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
-      ...(type !== undefined && { 'content-type': type }),
-      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-    }
-    const { port } = new URL(this.#gateway.url)
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const asking = request({ host: '127.0.0.1', port, path, method, agent: this.#agent, headers }, resolve)
-      asking.on('error', reject).end(body)
-    })
-    let text = ''
-    for await (const chunk of response.setEncoding('utf8')) text += chunk
-    const { statusCode = 0 } = response
-    if (expected.includes(statusCode)) return text
-    const told = `${method} ${path}: ${statusCode} where ${expected.join(' or ')} was expected: ${text.slice(0, 200)}`
-    throw statusCode === 503 ? new Unavailable(told) : new Error(told)
+  /** @throws when the status is not expected. */
+  async #send({ path, expected, method = 'GET', credential, body }: Request): Promise<string> {
+    const headers = new Headers()
+    if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
+    if (body !== undefined) headers.set('content-type', 'application/json')
+    const response = await fetch(this.#base + path, { method, headers, ...(body !== undefined && { body }) })
+    const text = await response.text()
+    if (expected.includes(response.status)) return text
+    throw new Error(`${method} ${path}: ${response.status} instead of ${expected.join(' or ')}: ${text.slice(0, 200)}`)
   }
 }

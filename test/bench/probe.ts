@@ -1,12 +1,11 @@
-/** Loaded into a process by `--import`: whoever asks at the socket PROBE is told its memory after a garbage collection. Knows no gateway. */
+/** Loaded by `--import`: responds on the port PROBE with the memory of its process after a garbage collection. */
 import { createServer } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
-/** Megabytes; what is asked of the process itself. */
-export interface Probed {
+/** Megabytes, and the number of active resources. */
+export interface ProbeResult {
   rssMb: number
   heapMb: number
   externalMb: number
@@ -18,18 +17,13 @@ const MB = 1024 * 1024
 if (isMainThread && process.env.PROBE !== undefined) {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const probed = async (): Promise<Probed> => {
+  const server = createServer((_request, response) => {
     collect()
-    await setImmediate() // what was finalized by the first may be freed by the second
-    collect()
+    collect() // what the first has finalized
     const { rss, heapUsed, external } = process.memoryUsage()
     const handles = process.getActiveResourcesInfo().length
-    return { rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB, handles }
-  }
-  createServer((_request, response) => {
-    response.setHeader('connection', 'close')
-    void probed().then((found) => response.end(JSON.stringify(found)))
+    const result: ProbeResult = { rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB, handles }
+    response.writeHead(200, { connection: 'close' }).end(JSON.stringify(result))
   })
-    .listen(process.env.PROBE)
-    .unref()
+  server.listen(Number(process.env.PROBE), '127.0.0.1').unref()
 }

@@ -1,38 +1,31 @@
-/** From the start of the process to its first answer, and its memory while nobody asks. */
+/** From the start of the process to its first response; its memory when idle and after one long list. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Pace } from './cached.js'
-import { memoryOf, type Parts } from './parts.js'
-import { median, rounded, spread, type Table } from './table.js'
+import { type Bench, bodyOf } from './bench.js'
+import { fetchList } from './lists.js'
+import { median, memoryOf, rounded, spread, type Table } from './table.js'
 
-export async function startAndIdle(parts: Parts, { rounds, isQuick }: Pace): Promise<Table> {
-  const platform = await parts.peer('platform', '0', 'other')
-  const kinds = {
-    'beside a platform': { PLATFORM_URL: `${platform.url}/api` },
-    ...(!isQuick && { 'with its own sandbox': {} }),
-  }
-  const found = Object.keys(kinds).map((): { ms: number; mb: number }[] => [])
+export async function startAndMemory({ gateway, builds, rounds }: Bench): Promise<Table[]> {
+  const entries = builds.map((build) => ({ build, ms: [] as number[], idleMb: [] as number[], peakMb: [] as number[] }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const [i, env] of Object.values(kinds).entries()) {
+    for (const { build, ms, idleMb, peakMb } of entries) {
       const started = performance.now()
-      const gateway = await parts.gateway(env)
-      const ms = performance.now() - started
+      const server = await gateway({}, build)
+      await bodyOf(`${server.url}/api/health`, '')
+      ms.push(performance.now() - started)
       await pause(1_000)
-      found[i]?.push({ ms, mb: memoryOf(gateway.pid, 'VmRSS') })
-      await gateway.end()
+      idleMb.push(memoryOf(server.pid, 'VmRSS'))
+      await fetchList(server, 0)
+      peakMb.push(memoryOf(server.pid, 'VmHWM'))
+      await server.end()
     }
   }
-  return {
-    subject: 'Start to first answer, and memory of an idle process',
-    note: 'Asked every 5 ms; memory one second later.',
-    rows: Object.keys(kinds).map((name, i) => {
-      const own = found[i] ?? []
-      const times = own.map(({ ms }) => ms)
-      return {
-        name,
-        ms: rounded(median(times), 0),
-        'idle MB': median(own.map(({ mb }) => mb)),
-        'spread %': spread(times),
-      }
-    }),
-  }
+  const rows = entries.map(({ build, ms, idleMb, peakMb }) => ({
+    name: `${build.label}gateway`,
+    'start ms': rounded(median(ms), 0),
+    'idle MB': median(idleMb),
+    'peak MB': median(peakMb),
+    'spread %': spread(ms),
+  }))
+  const note = 'Start until the first response; idle one second later; peak after one list of 10,000 devices.'
+  return [{ subject: 'A new process', note, compared: ['start ms', 'idle MB', 'peak MB'], rows }]
 }

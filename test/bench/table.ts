@@ -1,78 +1,128 @@
-/** Rounds, medians and what is printed of them. Knows no server. */
+/** Interleaved rounds, the tables of their medians, the comparison of two builds, and how far all that can be trusted. */
 import { readFileSync } from 'node:fs'
 import type { Load } from './load.js'
-import { cpuMsOf } from './parts.js'
+
+export type Row = { name: string } & Record<string, string | number>
 
 export interface Table {
   subject: string
   /** What the figures mean and what they do not. */
   note: string
-  rows: Record<string, string | number>[]
-  /** The figures are not as they must be. */
+  rows: Row[]
+  /** Spread of the floor, percent; undefined in a table without a floor. */
+  floorSpread?: number
+  /** Columns in which the builds are compared. */
+  compared?: readonly string[]
+  /** A figure is not as it must be. */
   hasFailed?: boolean
 }
 
 export interface Contestant {
   name: string
   run: () => Promise<Load>
-  /** The processes whose time is told, with their children. */
-  pids?: readonly number[]
+  /** The processes whose processor time is measured, with their children. */
+  pids: readonly number[]
 }
 
-/** How the floor is called in every table. */
-export const floor = 'bare node:http'
+/** Put before the rows of the other build. */
+export const otherLabel = 'other: '
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
 }
 
-/** How far the rounds lie apart, in percent of their median. */
+/** The distance between the smallest and the largest value, in percent of the median. */
 export const spread = (values: readonly number[]): number =>
   Math.round((100 * (Math.max(...values) - Math.min(...values))) / median(values))
 
 export const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits))
+
+/** Above this spread of the floor, in percent, a run proves nothing. */
+const maxFloorSpread = 30
+
+/** What the spreads of all floors of a run, in percent, mean for its figures. */
+export function verdictOn(floorSpreads: readonly number[]): { isNoisy: boolean; text: string } {
+  if (floorSpreads.length === 0) return { isNoisy: false, text: 'No floor was measured: compare the spreads.' }
+  const worst = Math.max(...floorSpreads)
+  const isNoisy = !(worst <= maxFloorSpread) // NaN without a response
+  const meaning = isNoisy ? 'THIS RUN PROVES NOTHING: use a quiet machine.' : 'Smaller differences mean nothing.'
+  return { isNoisy, text: `Rounds of the floor differ by up to ${worst} %. ${meaning}` }
+}
 
 const withChildren = (pid: number): number[] => [
   pid,
   ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
 ]
 
-const cpuUsOf = (pids: readonly number[]): number =>
-  1000 * pids.flatMap(withChildren).reduce((sum, pid) => sum + cpuMsOf(pid), 0)
+/** Processor time of the processes so far, µs; the kernel counts in ticks of 10 ms (proc(5)). */
+function cpuUsOf(pids: readonly number[]): number {
+  const ticks = pids.flatMap(withChildren).map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return Number(fields[11]) + Number(fields[12])
+  })
+  return 10_000 * ticks.reduce((sum, one) => sum + one, 0)
+}
 
-/** Everybody once per round; ratios are to the first, taken within each round. */
-export async function race(contestants: readonly Contestant[], rounds: number): Promise<Table['rows']> {
-  const loads = contestants.map((): (Load & { cpuUs: number })[] => [])
-  for (const { run } of contestants) await run() // warms up
+/** `VmRSS` (now) or `VmHWM` (peak) of a process, MB. */
+export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024)
+}
+
+/**
+ * Runs every contestant once per round, in turning order, after a round of warm-up.
+ * @param floors names of the contestants of which the best is the floor; ratios are taken within each round.
+ */
+export async function race(
+  contestants: readonly Contestant[],
+  rounds: number,
+  floors: readonly string[],
+): Promise<Pick<Table, 'rows'> & { floorSpread: number }> {
+  const loads = new Map(contestants.map(({ name }): [string, (Load & { cpuUs: number })[]] => [name, []]))
+  for (const { run } of contestants) await run()
   for (let round = 0; round < rounds; round += 1) {
-    for (const [i, { run, pids = [] }] of contestants.entries()) {
+    for (const { name, run, pids } of round % 2 === 0 ? contestants : contestants.toReversed()) {
       const before = cpuUsOf(pids)
       const load = await run()
-      loads[i]?.push({ ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests })
+      loads.get(name)?.push({ ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests })
     }
   }
-  return contestants.map(({ name, pids }, i) => {
-    const own = loads[i] ?? []
-    const rates = own.map(({ perSecond }) => perSecond)
+  const ratesOf = (name: string): number[] => (loads.get(name) ?? []).map(({ perSecond }) => perSecond)
+  const [floor = []] = floors.map(ratesOf).sort((a, b) => median(b) - median(a))
+  const rows = [...loads].map(([name, own]) => {
+    const rates = ratesOf(name)
     return {
       name,
       'per second': rounded(median(rates), median(rates) < 100 ? 1 : 0),
-      ratio: rounded(median(rates.map((rate, round) => rate / (loads[0]?.[round]?.perSecond ?? 1)))),
-      'CPU µs': pids ? rounded(median(own.map(({ cpuUs }) => cpuUs)), 1) : '',
-      'p50 ms': rounded(median(own.map(({ p50 }) => p50))),
-      'p99 ms': rounded(median(own.map(({ p99 }) => p99))),
+      'to floor': rounded(median(rates.map((rate, round) => rate / (floor[round] ?? rate)))),
+      'CPU µs': rounded(median(own.map(({ cpuUs }) => cpuUs)), 1),
+      'p50 ms': rounded(median(own.map(({ p50 }) => p50)), 3),
+      'p99 ms': rounded(median(own.map(({ p99 }) => p99)), 3),
       'spread %': spread(rates),
     }
   })
+  return { rows, floorSpread: spread(floor) }
 }
 
-export function printed({ subject, note, rows }: Table): string {
-  const columns = Object.keys(Object.assign({}, ...rows))
-  const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '')))]
-  const widths = columns.map((_, i) => Math.max(...cells.map((line) => line[i]?.length ?? 0)))
-  const lines = cells.map((line) =>
-    line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+/** The medians of this build divided by those of the other, wherever a table has a row of both. */
+export function comparisonOf(tables: readonly Table[]): Table {
+  const rows = tables.flatMap(({ subject, rows, compared = [] }) =>
+    rows.flatMap((row) => {
+      const other = rows.find(({ name }) => name === otherLabel + row.name)
+      if (!other) return []
+      return compared.map((column) => {
+        const [own, their] = [Number(row[column]), Number(other[column])]
+        const name = `${subject}: ${row.name}: ${column}`
+        return { name, 'this build': own, 'other build': their, 'this/other': rounded(own / their) }
+      })
+    }),
   )
-  return `\n${subject}\n${lines.map((line) => `  ${line}`).join('\n')}\n  ${note}`
+  return { subject: 'This build and the other', note: 'Ratios of the medians above, from the same rounds.', rows }
+}
+
+export function print({ subject, note, rows }: Table): void {
+  console.log(`\n${subject}`)
+  console.table(Object.fromEntries(rows.map(({ name, ...figures }) => [name, figures])))
+  console.log(note)
 }

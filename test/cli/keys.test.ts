@@ -41,7 +41,7 @@ const made = async ({ get }: Gateway, label: string): Promise<{ id: string; key:
 async function operate(t: Test, env: Record<string, string>): Promise<void> {
   const { url } = await platform(t, answers({ get_devices: [] }))
   const settings = { redisUrl: env.REDIS_URL, dataDir: env.DATA_DIR ?? '' }
-  const store = await openStore(settings, { clock: Date.now, onError: () => {} })
+  const store = await openStore(settings, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   const there = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' }, store })
   const [board, app] = [await made(there, 'board'), await made(there, 'app')]

@@ -1,10 +1,13 @@
 /** What the log says of answers, and that it says so of every one when a process ends under load. */
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/ops/log.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { plainly, program } from '../program.js'
 import { until } from '../redis.js'
 
 /** Asks without end over connections that stay open, each request by an id of its own; the ids that were answered. */
@@ -72,10 +75,30 @@ t.test('a process that a second signal ends amid the answers it still gives lose
   t.equal(await endsUnderLoad(t, child, end), 1)
 })
 
+t.test('a log that nobody reads takes bounded memory, and what is dropped is counted', async (t) => {
+  const dir = t.testdir({
+    'flood.mjs': `
+      const { createLogger } = await import(process.argv[2])
+      let dropped = 0
+      const logger = createLogger('info', { onDropped: (bytes) => { dropped += bytes } })
+      for (let mb = 0; mb < 64; mb += 1) {
+        for (let at = 0; at < 1_000; at += 1) logger.info('x'.repeat(1_000))
+        await new Promise(setImmediate)
+      }
+      process.send({ dropped, held: process.memoryUsage().arrayBuffers })
+    `,
+  })
+  const child = fork(join(dir, 'flood.mjs'), [join(program(), 'ops', 'log.js')], plainly({}))
+  t.teardown(() => child.kill('SIGKILL'))
+  const [{ dropped, held }] = await once(child, 'message')
+  t.ok(dropped > 32_000_000, `${dropped} bytes dropped`)
+  t.ok(held < 32_000_000, `${held} bytes held`)
+})
+
 /** A logger, and the lines it has written. */
 function written(level: string) {
   const lines: string[] = []
-  return { lines, logger: createLogger(level, { write: (line: string) => void lines.push(line) }) }
+  return { lines, logger: createLogger(level, { destination: { write: (line: string) => void lines.push(line) } }) }
 }
 
 t.test('the line of an answer is one line of JSON, whatever stands in it', async (t) => {
@@ -84,7 +107,7 @@ t.test('the line of an answer is one line of JSON, whatever stands in it', async
     const { lines, logger } = written('info')
     const who = { account: text, credential: text, ip: text }
     const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
-    logger.answered(line)
+    logger.request(line)
     logger.info(line, 'request')
     const [own, usual] = lines.map((one) => ({ ...JSON.parse(one), time: undefined }))
     t.same(own, usual)
@@ -104,11 +127,11 @@ t.test('the line of an answer leaves out what nobody knows, and is not written b
     credential: undefined,
   }
   const { lines, logger } = written('info')
-  logger.answered({ ...refused, ip: '::1' })
+  logger.request({ ...refused, ip: '::1' })
   const { time, ...rest } = JSON.parse(lines[0] ?? '')
   const said = { reqId: 'r', method: 'GET', route: null, status: 404, ms: 1, ip: '::1' }
   t.same(rest, { level: 'info', ...said, msg: 'request' })
   const quiet = written('warn')
-  quiet.logger.answered({ ...refused, ip: '::1' })
+  quiet.logger.request({ ...refused, ip: '::1' })
   t.same(quiet.lines, [])
 })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Metrics } from '../../src/ops/metrics.js'
 import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
 
@@ -33,11 +34,13 @@ t.test('more accounts, keys, devices and unknown paths make no more series', asy
     await get('/v1/me', key.key)
     await get('/v1/me', `guess-${tag}`)
     await get('/v1/devices/999999999', hash)
+    for (const method of ['PROPFIND', 'MKCOL', 'LOCK']) await get(`/v1/devices/${id}`, hash, { method })
     await get('/health')
   }
   const [first, ...others] = accounts
   if (!first) throw new Error('no account')
   await visit(first.hash, first.firstDeviceId, 'warm')
+  t.match(await metrics(), /method="other",route="\/api\/v1\/devices\/:id",status="405"/)
   await visit(first.hash, first.firstDeviceId, 'warm-again') // some outcomes only come once there is something in memory
   const before = seriesOf(await metrics())
   t.ok(before.length > 100, `${before.length} series`)
@@ -86,11 +89,11 @@ t.test('a duration falls into the bucket of its bound, and a scrape changes noth
   const metrics = new Metrics()
   const request = { method: 'GET', route: '/one', status: 200 }
   const scraped = async (): Promise<string> => (await metrics.text()).body
-  for (const ms of [0, 5, 5.1, 300, 30_000]) metrics.answered({ ...request, ms })
+  for (const ms of [0, 5, 5.1, 300, 30_000]) metrics.observeRequest({ ...request, ms })
   await scraped()
-  for (const ms of [301, 30_001]) metrics.answered({ ...request, ms })
-  metrics.stored({ verb: 'use', outcome: 'ok', ms: 0.6 })
-  metrics.stored({ verb: 'use', outcome: 'unavailable', ms: 251 })
+  for (const ms of [301, 30_001]) metrics.observeRequest({ ...request, ms })
+  metrics.observeStoreCall({ verb: 'use', outcome: 'ok', ms: 0.6 })
+  metrics.observeStoreCall({ verb: 'use', outcome: 'unavailable', ms: 251 })
   const text = await scraped()
   const under: Record<string, number> = {
     '0.005': 2,
@@ -162,7 +165,8 @@ const namesIn = (expression: string): string[] =>
 
 t.test('dashboard and alerts ask for metrics and labels that exist', async (t) => {
   const metrics = new Metrics()
-  metrics.watch({ bytes: 0 }, () => true)
+  const budget = new ByteBudget({ maxBytes: 1, maxBytesPerOwner: 1 })
+  metrics.watch({ cacheBytes: () => 0, isStoreUp: () => true, budget })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const read = (name: string): string => readFileSync(new URL(`../../src/ops/${name}`, import.meta.url), 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }

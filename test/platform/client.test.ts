@@ -1,18 +1,15 @@
-/** The platform client against real sockets: what is sent, what is survived, what is asked twice. */
+/** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
 import { createServer } from 'node:net'
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
-import { type CallReport, Platform } from '../../src/platform/client.js'
-import { Digest } from '../../src/platform/digest.js'
+import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
-import { answers, platform as openPlatform, someHash, type Test } from '../helper.js'
+import { answers, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 
 const client = (t: Test, url: string, timeoutMs = 2_000) => {
   const reports: CallReport[] = []
-  const platform = new Platform({ url, timeoutMs, onCall: (report) => void reports.push(report) })
-  t.teardown(() => platform.close())
-  return { platform, reports }
+  return { platform: platformClient(t, url, { timeoutMs, onCall: (report) => void reports.push(report) }), reports }
 }
 
 /** Why a call failed; a call that succeeds fails the test. */
@@ -27,27 +24,21 @@ async function failure(call: Promise<unknown>): Promise<string> {
 const accountOn = (t: Test, url: string, skipped: number[] = []) =>
   new Account(client(t, url).platform, someHash, { id: 'a', email: null }, (_action, rows) => void skipped.push(rows))
 
-/** What is found where no thread reads answers. */
-function whole<T>(found: T | Digest): T {
-  if (found instanceof Digest) throw new Error('no thread was asked for')
-  return found
-}
-
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, answers({ get_devices: [] }))
   const { platform } = client(t, `${url}/`)
   await platform.get('get_devices', someHash, { id: 7, type: undefined })
-  const asked = new URL(calls[0] ?? '', 'http://localhost')
-  t.equal(asked.pathname, '/api/get_devices')
-  t.equal(asked.searchParams.get('user_api_hash'), someHash)
+  const sent = new URL(calls[0] ?? '', 'http://localhost')
+  t.equal(sent.pathname, '/api/get_devices')
+  t.equal(sent.searchParams.get('user_api_hash'), someHash)
   t.notMatch(calls[0], /[$]/, 'a raw $ would be read otherwise by some servers')
-  t.same([...asked.searchParams.keys()], ['lang', 'user_api_hash', 'id'])
-  t.equal(asked.searchParams.get('lang'), 'en')
+  t.same([...sent.searchParams.keys()], ['lang', 'user_api_hash', 'id'])
+  t.equal(sent.searchParams.get('lang'), 'en')
 })
 
-t.test('a platform that does not answer in time is unavailable, and is not asked again', async (t) => {
+t.test('a platform that does not respond in time is unavailable, and gets no second request', async (t) => {
   const { url, calls } = await openPlatform(t, () => {})
-  const { platform, reports } = client(t, url, 50)
+  const { platform, reports } = client(t, url, 500)
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
   t.equal(calls.length, 1)
   t.equal(reports[0]?.outcome, 'timeout')
@@ -78,7 +69,7 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
   t.equal(calls.length, 4)
 })
 
-t.test('an answer cut off in the middle is unavailable', async (t) => {
+t.test('a response cut off in the middle means unavailable', async (t) => {
   const { url } = await openPlatform(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1000 })
     response.write('[{"title":"A"')
@@ -88,7 +79,7 @@ t.test('an answer cut off in the middle is unavailable', async (t) => {
   t.match(await failure(platform.get('get_devices', someHash)), /connection|bad_json/)
 })
 
-t.test('nobody listening is unavailable', async (t) => {
+t.test('a platform that does not listen is unavailable', async (t) => {
   const server = createServer()
   const port = await new Promise<number>((done) =>
     server.listen(0, () => done((server.address() as { port: number }).port)),
@@ -109,7 +100,7 @@ t.test('a redirect is never followed', async (t) => {
   t.equal(calls.length, 2)
 })
 
-t.test('an answer of 200 MB is given up without being held, and the next call is fine', async (t) => {
+t.test('a response of 200 MB is given up without being held in memory, and the next call works', async (t) => {
   let sent = 0
   const chunk = Buffer.alloc(1024 * 1024, 0x20)
   const { url } = await openPlatform(t, (request, response) => {
@@ -135,70 +126,6 @@ t.test('an answer of 200 MB is given up without being held, and the next call is
   t.same(await platform.get('get_user_data', someHash), { email: 'owner@example.com' })
 })
 
-t.test('an action the platform does not know is remembered', async (t) => {
-  const { url, calls } = await openPlatform(t, answers({}))
-  const account = accountOn(t, url)
-  t.equal(await account.services(), undefined)
-  t.equal(await account.services(), undefined)
-  t.equal(calls.length, 1)
-})
-
-t.test('N19 the same device in two groups is one device, in the first of them', async (t) => {
-  const groups = [
-    { title: 'A', items: [{ id: 1 }] },
-    { title: 'B', items: [{ id: '1' }, { id: 2 }, null] },
-  ]
-  const skipped: number[] = []
-  const { url } = await openPlatform(t, answers({ get_devices: groups }))
-  const rows = whole(await accountOn(t, url, skipped).devices())
-  t.same(
-    rows.map(({ id, group }) => [id, group]),
-    [
-      [1, 'A'],
-      [2, 'B'],
-    ],
-  )
-  t.same(skipped, [1])
-})
-
-t.test('N20 a platform that ignores the page is asked once more at most, and no device comes twice', async (t) => {
-  const items = Array.from({ length: 100 }, (_, at) => ({ id: at + 1 }))
-  const { url, calls } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  t.equal(whole(await accountOn(t, url).devices()).length, 100)
-  t.equal(calls.length, 2)
-})
-
-t.test('a platform that pages its device list unasked is read to the end', async (t) => {
-  const all = Array.from({ length: 250 }, (_, at) => ({ id: at + 1 }))
-  const { url } = await openPlatform(t, (request, response) => {
-    const query = new URL(request.url ?? '', 'http://localhost').searchParams
-    const [page, limit] = [Number(query.get('page') ?? 1), Math.min(Number(query.get('limit') ?? 100), 100)]
-    response.end(JSON.stringify([{ title: 'A', items: all.slice((page - 1) * limit, page * limit) }]))
-  })
-  const rows = whole(await accountOn(t, url).devices())
-  t.same(
-    rows.map(({ id }) => id),
-    all.map(({ id }) => id),
-  )
-})
-
-t.test('100,000 devices in one answer are a right answer or none, and the next call is fine', async (t) => {
-  const items = Array.from({ length: 100_000 }, (_, at) => ({ id: at + 1, name: 'x' }))
-  const { url } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }], get_geofences: { items: [] } }))
-  const account = accountOn(t, url)
-  t.equal(whole(await account.devices()).length, 100_000)
-  t.same(await account.geofences(), [])
-})
-
-t.test('N23 a platform that ignores the id: the device asked for, not the first one', async (t) => {
-  const items = [{ id: 1 }, { id: 2 }, { id: 3 }]
-  const { url, calls } = await openPlatform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  const account = accountOn(t, url)
-  t.equal(whole(await account.device(3))?.id, 3)
-  t.equal(await account.device(9), undefined, 'N22 unknown')
-  t.equal(calls.length, 2)
-})
-
 t.test('N50 drivers on several pages come all, once each', async (t) => {
   const all = Array.from({ length: 12 }, (_, at) => ({ id: String(at + 1) }))
   const { url } = await openPlatform(t, (request, response) => {
@@ -217,7 +144,7 @@ t.test('N50 drivers on several pages come all, once each', async (t) => {
   )
 })
 
-t.test('an account shows its hash to nobody', async (t) => {
+t.test('no conversion of an account to text shows its hash', async (t) => {
   const { url } = await openPlatform(t, answers({}))
   const account = accountOn(t, url)
   const { inspect } = await import('node:util')
@@ -225,29 +152,29 @@ t.test('an account shows its hash to nobody', async (t) => {
 })
 
 t.test(
-  'who asks an account the same while a call is under way shares its answer, good or bad; anything else is a call of its own',
+  'equal requests of one account share a call in flight, whether it works or fails; all others are calls of their own',
   async (t) => {
     const waiting: (() => void)[] = []
     const { url, calls } = await openPlatform(t, (request, response) => {
       const isRefusing = request.url?.includes('get_alerts')
       waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":{"data":[]}}'))
     })
-    const { platform } = client(t, url)
+    const { platform } = client(t, url, 20_000)
     const accounts = [someHash, `${someHash}x`].map(
       (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
     )
     const [one, other] = accounts as [Account, Account]
-    const asked = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
-    asked.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
+    const sent = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
+    sent.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
     const refused = [failure(one.alerts()), failure(one.alerts())]
     await until(async () => calls.length === 4)
-    for (const answer of waiting.splice(0)) answer()
-    await Promise.all(asked)
+    for (const respond of waiting.splice(0)) respond()
+    await Promise.all(sent)
     t.same(await Promise.all(refused), ['server_error', 'server_error'])
     t.equal(calls.length, 4, 'three histories and one list of alerts')
     const again = one.history(7, '2026-05-11', '2026-05-11')
     await until(async () => calls.length === 5)
-    for (const answer of waiting.splice(0)) answer()
+    for (const respond of waiting.splice(0)) respond()
     await again
   },
 )

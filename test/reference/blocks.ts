@@ -1,4 +1,4 @@
-/** Code blocks as a reader would paste them: taken out of a page or a text, run against a gateway. */
+/** Code blocks of the page or of a Markdown file, run as a reader would paste them. */
 import { spawn } from 'node:child_process'
 
 export interface Block {
@@ -20,7 +20,7 @@ export function pageBlocks(html: string): Block[] {
   )
 }
 
-/** The fenced blocks of a Markdown text; each is named by its place. */
+/** The fenced blocks of a Markdown text, named by position. */
 export function fencedBlocks(markdown: string): Block[] {
   return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = ''], at) => ({
     name: `block ${at + 1}`,
@@ -41,21 +41,21 @@ export interface Outcome {
   err: string
 }
 
-/** What a block prints, ended after 20 seconds. curl keeps quiet and fails on an error answer. */
+/** Runs a block for at most 20 seconds. curl is silent and fails on an error response. */
 export function runBlock({ language, code }: Block): Promise<Outcome> {
   const [program, ...args] = programs[language] as [string, ...string[]]
   const text = language === 'shell' ? code.replace(/^curl /gm, 'curl -sS --fail-with-body ') : code
   return new Promise((done, failed) => {
     const child = spawn(program, args, { timeout: 20_000, env: { PATH: process.env.PATH, HOME: process.env.HOME } })
-    const said = { out: '', err: '' }
+    const output = { out: '', err: '' }
     child.stdout.on('data', (chunk) => {
-      said.out += chunk
+      output.out += chunk
     })
     child.stderr.on('data', (chunk) => {
-      said.err += chunk
+      output.err += chunk
     })
     child.once('error', failed)
-    child.once('close', (exit) => done({ code: exit, ...said }))
+    child.once('close', (exit) => done({ code: exit, ...output }))
     child.stdin.end(text)
   })
 }

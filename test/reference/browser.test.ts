@@ -1,149 +1,134 @@
-/** The page in a real browser: what a reader can do there, and what it must never do. */
-import { mkdtemp, writeFile } from 'node:fs/promises'
+/** The reference in a real browser: what a reader can do there, and what the page must never do. */
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { gateway } from '../helper.js'
-import { browser, hasChromium, type Page, type View } from './browser.js'
+import { browser, type Opened, type View, withoutChromium } from './browser.js'
 
-const skip = hasChromium() ? false : 'CHROMIUM IS MISSING: the page is not tested here'
-const desk: View = { width: 1280, height: 900 }
+const desktop: View = { width: 1280, height: 900 }
 
-/** Everything that was asked for, but what stands in the page itself. */
-const outside = (page: Page, url: string): string[] =>
-  page.requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
+/** All requests but those to the gateway itself. */
+const outside = ({ requests }: Opened, url: string): string[] =>
+  requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
 
-const devices = '#operations-Devices-listDevices'
+const drawnDevices = (page: Page): Locator => page.locator('.fleet .device')
+const operation = '#operations-Devices-listDevices'
 
-async function openReference(page: Page): Promise<void> {
-  await page.evaluate('document.getElementById("reference").scrollIntoView({ behavior: "instant" })')
-  await page.until('document.getElementById("operations").dataset.state === "ready"')
+/** Scrolls to the interactive reference and opens the operation that lists devices. */
+async function openOperation(page: Page): Promise<void> {
+  await page.locator('#reference').scrollIntoViewIfNeeded()
+  await page.locator('#operations[data-state=ready]').waitFor()
+  await page.locator(`${operation} .opblock-summary-control`).click()
+  await page.locator(`${operation} .execute`).waitFor()
 }
 
-t.test('in a browser', { skip }, async (t) => {
+t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   const { url } = await gateway(t)
   const open = await browser(t)
   const pictures = await mkdtemp(join(tmpdir(), 'reference-'))
   t.comment(`pictures in ${pictures}`)
-  const keep = async (page: Page, name: string) => writeFile(join(pictures, `${name}.png`), await page.picture())
+  const keep = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
 
-  t.test('the fleet is drawn from the answer beside it', async (t) => {
-    const page = await open(desk)
+  t.test('the fleet is drawn from the response beside it', async (t) => {
+    const opened = await open(desktop)
+    const { page } = opened
     await page.goto(`${url}/docs`)
-    await page.until('document.querySelectorAll(".fleet .vehicle").length > 20')
-    const answer = await page.evaluate<string>('document.getElementById("map-json").textContent')
-    const { count, data } = JSON.parse(answer) as { count: number; data: { id: number; lat: number | null }[] }
+    await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
+    const response = (await page.locator('#map-json').textContent()) ?? ''
+    const { count, data } = JSON.parse(response) as { count: number; data: { id: number; lat: number | null }[] }
     const placed = data.filter(({ lat }) => lat !== null)
     t.equal(count, 50)
-    t.equal(await page.evaluate('document.querySelectorAll(".fleet .vehicle").length'), placed.length)
-    t.equal(await page.evaluate('document.querySelectorAll(".areas g").length'), 6, 'over six geofences')
-    t.match(
-      await page.evaluate('document.getElementById("map-legend").textContent'),
-      /moving \d+.*online \d+.*offline \d+/,
-    )
-    const last = data.at(-1)?.id
-    await page.evaluate(
-      `(() => { const choice = document.getElementById("map-choice"); choice.value = "${last}"; choice.dispatchEvent(new Event("change")) })()`,
-    )
-    t.match(
-      await page.evaluate('document.querySelector("#map-json .chosen").textContent'),
-      new RegExp(`"id": ${last},`),
-    )
-    await page.evaluate('document.getElementById("map-pause").click()')
-    t.equal(await page.evaluate('document.getElementById("map-note").textContent'), 'Paused.')
+    t.equal(await drawnDevices(page).count(), placed.length)
+    t.equal(await page.locator('.areas g').count(), 6, 'over six geofences')
+    t.match(await page.locator('#map-legend').textContent(), /moving \d+.*online \d+.*offline \d+/)
+    const last = String(data.at(-1)?.id)
+    await page.locator('#map-choice').selectOption(last)
+    t.match(await page.locator('#map-json .chosen').textContent(), new RegExp(`"id": ${last},`))
+    await page.locator('#map-pause').click()
+    t.equal(await page.locator('#map-note').textContent(), 'Paused.')
     await keep(page, 'light')
-    t.same(page.complaints, [])
-    t.same(outside(page, url), [])
+    t.same(opened.complaints, [])
+    t.same(outside(opened, url), [])
   })
 
-  t.test('the map waits as long as it is told when the demo is out of requests', async (t) => {
+  t.test('the map waits as long as a 429 says when the demo is out of requests', async (t) => {
     const busy = await gateway(t, { env: { RATE_LIMIT_MAX: '15' } })
     for (let spent = 0; spent < 16; spent++) await busy.get('/v1/me', 'demo')
-    const page = await open(desk)
+    const { page, requests } = await open(desktop)
     await page.goto(`${busy.url}/docs#map`)
-    await page.until(
-      '/out of requests for now; trying again in [1-9]/.test(document.getElementById("map-note").textContent)',
-    )
-    t.equal(page.requests.filter((one) => one.includes('/v1/')).length, 1, 'it asked once')
+    await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
+    t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
   })
 
-  t.test('"try it" asks with the demo token and shows the answer', async (t) => {
-    const page = await open(desk)
+  t.test('"try it" sends the demo token and shows the response', async (t) => {
+    const opened = await open(desktop)
+    const { page } = opened
     await page.goto(`${url}/docs`)
-    await openReference(page)
-    await page.evaluate(`document.querySelector("${devices} .opblock-summary-control").click()`)
-    await page.until(`document.querySelector("${devices} .execute")`)
-    const asked = `${url}/v1/devices?limit=50&offset=0`
-    await page.evaluate(`document.querySelector("${devices} .execute").click()`)
-    await page.until(`document.querySelector("${devices} .live-responses-table .response-col_status")`)
-    t.match(await page.evaluate(`document.querySelector("${devices} .live-responses-table").innerText`), /"count": 50/)
-    t.match(
-      await page.evaluate(`document.querySelector("${devices} .live-responses-table").innerText`),
-      /ratelimit-remaining/,
-    )
-    t.ok(page.requests.includes(asked), 'the request went to this gateway')
+    await openOperation(page)
+    await page.locator(`${operation} .execute`).click()
+    const response = page.locator(`${operation} .live-responses-table`)
+    await response.locator('.response-col_status').first().waitFor()
+    t.match(await response.innerText(), /"count": 50/)
+    t.match(await response.innerText(), /ratelimit-remaining/)
+    t.ok(opened.requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
     await keep(page, 'try-it')
-    t.same(page.complaints, [])
-    t.same(outside(page, url), [])
+    t.same(opened.complaints, [])
+    t.same(outside(opened, url), [])
   })
 
   t.test('every error has an anchor that its docs link opens', async (t) => {
-    const page = await open(desk)
+    const { page, complaints } = await open(desktop)
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
-      // As a body says it; a 429 has no link, and an anchor all the same.
+      // The link in an error body; a 429 has none, but an anchor.
       await page.goto(errorBody(new ApiError(code), `${url}/docs`).docs ?? `${url}/docs#error-${code}`)
-      const place = `document.getElementById("error-${code}")`
-      await page.until(`${place}?.matches(":target")`)
-      await page.until(
-        `${place}.getBoundingClientRect().top < innerHeight && ${place}.getBoundingClientRect().top >= 0`,
-      )
-      t.match(await page.evaluate(`${place}.innerText`), new RegExp(`${code}\\s+${errorTable[code][0]}`))
+      const entry = page.locator(`#error-${code}:target`)
+      await entry.waitFor()
+      const isSeen = `(() => { const { top } = document.getElementById('error-${code}').getBoundingClientRect(); return top >= 0 && top < innerHeight })()`
+      await page.waitForFunction(isSeen)
+      t.match(await entry.innerText(), new RegExp(`${code}\\s+${errorTable[code][0]}`))
     }
-    t.same(page.complaints, [])
+    t.same(complaints, [])
   })
 
-  t.test('it is legible in light and dark, at a desk and on a phone', async (t) => {
+  t.test('the page is legible in light and dark schemes, on a desktop and on a phone', async (t) => {
     const phone = { width: 360, height: 740, isStill: true }
-    const views = { desk, dark: { ...desk, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
+    const views = { desktop, dark: { ...desktop, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
     for (const [name, view] of Object.entries(views)) {
-      const page = await open(view)
+      const { page, complaints } = await open(view)
       await page.goto(`${url}/docs#map`)
-      await page.until('document.querySelectorAll(".fleet .vehicle").length > 20')
+      await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
       await keep(page, `${name}-map`)
-      await openReference(page)
-      await page.evaluate(`document.querySelector("${devices} .opblock-summary-control").click()`)
-      await page.until(`document.querySelector("${devices} .execute")`)
+      await openOperation(page)
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
-      t.same(await page.evaluate(tooFaint), [], `${name}: text stands out from its ground`)
+      t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
       await keep(page, name)
-      t.same(page.complaints, [])
+      t.same(complaints, [])
     }
   })
 
-  t.test('it can be used with the keyboard and read by a screen reader', async (t) => {
-    const page = await open(desk)
+  t.test('the page works with the keyboard and with a screen reader', async (t) => {
+    const { page } = await open(desktop)
     await page.goto(`${url}/docs`)
-    await page.press('Tab')
-    t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
-    const levels = await page.evaluate<number[]>(
-      '[...document.querySelectorAll("h1, h2, h3")].map(({ tagName }) => Number(tagName[1]))',
-    )
+    await page.keyboard.press('Tab')
+    t.equal(await page.locator(':focus').textContent(), 'Skip to the content')
+    const names = await page.locator('h1, h2, h3').evaluateAll((headings) => headings.map(({ tagName }) => tagName))
+    const levels = names.map((name) => Number(name[1]))
     t.equal(levels.filter((level) => level === 1).length, 1)
     t.ok(
       levels.every((level, at) => level <= (levels[at - 1] ?? 0) + 1),
       'no heading skips a level',
     )
-    t.equal(await page.evaluate('document.querySelectorAll("main, nav, header, footer").length'), 4)
-    t.equal(
-      await page.evaluate('document.querySelectorAll("[id]").length'),
-      await page.evaluate('new Set([...document.querySelectorAll("[id]")].map(({ id }) => id)).size'),
-    )
+    t.equal(await page.locator('main, nav, header, footer').count(), 4)
+    const ids = await page.locator('[id]').evaluateAll((elements) => elements.map(({ id }) => id))
+    t.equal(new Set(ids).size, ids.length, 'no id is used twice')
   })
 })
 
-/** Texts of our own page whose contrast with the ground is below 4.5 to 1 (WCAG 1.4.3). */
+/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
 const tooFaint = `(() => {
   const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)

@@ -1,4 +1,4 @@
-/** A client generated from the document: everything it knows of the API, it knows from there. No cast anywhere. */
+/** A client generated from the document, used without a single cast. */
 import { readFile } from 'node:fs/promises'
 import createClient, { type Client } from 'openapi-fetch'
 import openapiTS, { astToString } from 'openapi-typescript'
@@ -9,11 +9,11 @@ import type { components, paths } from './types.js'
 
 type Device = components['schemas']['Device']
 
-/** Typed all the way: what `tsc` accepts here is what the document promises. */
+/** Fully typed: `tsc` checks this file against the document. */
 const clientOf = (url: string, credential: string): Client<paths> =>
   createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${credential}` } })
 
-t.test('the types are those of the document that is served', async (t) => {
+t.test('the committed types match the served document', async (t) => {
   const source = astToString(await openapiTS(await served(t)))
   if (isUpdating) await write(typesPath, source)
   t.equal(await tidied(typesPath, source), await readFile(typesPath, 'utf8'), remedy)
@@ -52,25 +52,25 @@ t.test('a generated client pages through events without missing or repeating one
   t.equal(new Set(ids).size, 60)
 })
 
-t.test('a generated client makes, uses and revokes a key', async (t) => {
+t.test('a generated client creates, uses and revokes a key', async (t) => {
   const platform = await sandbox(t)
   const hash = platform.hashes[0] ?? ''
   const { url } = await gateway(t, { env: { PLATFORM_URL: platform.url } })
   const owner = clientOf(url, hash)
-  const { data: made } = await owner.POST('/v1/keys', {
+  const { data: created } = await owner.POST('/v1/keys', {
     body: { platform_hash: hash, label: 'Dispatch board', expires_in_days: 7 },
   })
-  if (!made) throw new Error('no key')
-  const holder = clientOf(url, made.key)
+  if (!created) throw new Error('no key')
+  const holder = clientOf(url, created.key)
   const { data: me } = await holder.GET('/v1/me')
   t.equal(me?.credential, 'api_key')
-  t.equal(me?.key?.id, made.id)
+  t.equal(me?.key?.id, created.id)
   const { data: listed } = await owner.GET('/v1/keys')
   t.same(
     listed?.data.map(({ id, status }) => [id, status]),
-    [[made.id, 'active']],
+    [[created.id, 'active']],
   )
-  const { data: revoked } = await owner.DELETE('/v1/keys/{id}', { params: { path: { id: made.id } } })
+  const { data: revoked } = await owner.DELETE('/v1/keys/{id}', { params: { path: { id: created.id } } })
   t.equal(revoked?.deleted, true)
   const { error, response } = await holder.GET('/v1/me')
   t.equal(response.status, 401)
@@ -78,7 +78,7 @@ t.test('a generated client makes, uses and revokes a key', async (t) => {
   t.equal(code, 'invalid_token')
 })
 
-t.test('a generated client is told of a refusal in the documented shape', async (t) => {
+t.test('a generated client receives errors in the documented shape', async (t) => {
   const { url } = await gateway(t)
   const { data, error } = await clientOf(url, 'demo').GET('/v1/devices/{id}', { params: { path: { id: 4711 } } })
   t.equal(data, undefined)

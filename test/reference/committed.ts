@@ -1,15 +1,15 @@
-/** The document and the client's types as committed, and how to make them anew. */
+/** The committed document and client types, and how to update them. */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { OpenApi } from '../../src/reference/openapi.js'
 import { gateway, type Test } from '../helper.js'
 
-/** Stands in the committed document; what is served elsewhere differs in nothing else. */
+/** The URL in the committed document. */
 export const publicUrl = 'https://fleet.example.org/api'
 export const documentPath = 'test/reference/openapi.json'
 export const typesPath = 'test/reference/types.ts'
 
-/** Set to commit a change on purpose. */
+/** Updates the committed files. */
 export const isUpdating = process.env.UPDATE_OPENAPI === '1'
 export const remedy = 'commit it with: UPDATE_OPENAPI=1 npx tap test/reference'
 
@@ -20,12 +20,12 @@ export async function served(t: Test, env: Record<string, string> = {}): Promise
 
 export const committed = async (): Promise<OpenApi> => JSON.parse(await readFile(documentPath, 'utf8'))
 
-/** Writes a file as the linter wants it. */
+/** Writes a file in the linter's format. */
 export async function write(path: string, text: string): Promise<void> {
   await writeFile(path, await tidied(path, text))
 }
 
-/** The text as the linter would have it. */
+/** The text in the linter's format. */
 export function tidied(path: string, text: string): Promise<string> {
   return new Promise((done, failed) => {
     const child = spawn('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${path}`], {

@@ -1,15 +1,15 @@
-/** What a new document takes away from callers of an old one, as sentences. Pure. */
+/** The breaking changes from one OpenAPI document to the next, as sentences. Pure. */
 import type { Json, JsonObject, OpenApi, Operation, Response, ResponseOrRef } from '../../src/reference/openapi.js'
 
-/** Which way data goes decides what is narrower: callers send requests and read answers. */
-type Direction = 'sent' | 'answered'
+/** Clients send requests and receive responses; the direction decides which change breaks them. */
+type Direction = 'sent' | 'received'
 
 interface Pair {
   was: OpenApi
   is: OpenApi
 }
 
-/** One sentence for each break; none when every caller of the old document is a caller of the new one. */
+/** One sentence for each breaking change; none when every client of the old document works with the new one. */
 export function breaks(was: OpenApi, is: OpenApi): string[] {
   const pair = { was, is }
   return Object.entries(was.paths).flatMap(([path, item]) =>
@@ -82,7 +82,7 @@ function responseBreaks(name: string, was: Response, is: Response, pair: Pair): 
     ...headers.map((header) => `${name} header ${header} is gone`),
     ...Object.entries(was.content ?? {}).flatMap(([type, { schema }]) => {
       const same = is.content?.[type]
-      return same ? schemaBreaks(name, schema, same.schema, 'answered', pair) : [`${name} is no longer ${type}`]
+      return same ? schemaBreaks(name, schema, same.schema, 'received', pair) : [`${name} is no longer ${type}`]
     }),
   ]
 }
@@ -111,18 +111,18 @@ function schemaBreaks(place: string, old: Json, now: Json, direction: Direction,
 
 const typesOf = ({ type }: JsonObject): Json[] => (type === undefined ? [] : [type].flat())
 
-/** An integer is a number, both to who must take it and to who may send it. */
+/** An integer is a number. */
 const covers = (types: Json[], type: Json): boolean =>
   types.includes(type) || (type === 'integer' && types.includes('number'))
 
 function typeBreaks(place: string, was: JsonObject, is: JsonObject, direction: Direction): string[] {
   const [old, now] = [typesOf(was), typesOf(is)]
-  if (direction === 'answered') {
+  if (direction === 'received') {
     const foreign = old.length === 0 ? [] : now.filter((type) => !covers(old, type))
     return foreign.map((type) => `${place} may now be ${type}, was ${old.join(' or ')}`)
   }
-  const refused = now.length === 0 ? [] : old.filter((type) => !covers(now, type))
-  return refused.map((type) => `${place} may no longer be ${type}`)
+  const rejected = now.length === 0 ? [] : old.filter((type) => !covers(now, type))
+  return rejected.map((type) => `${place} may no longer be ${type}`)
 }
 
 function enumBreaks(place: string, was: JsonObject, is: JsonObject, direction: Direction): string[] {
@@ -141,9 +141,9 @@ function enumBreaks(place: string, was: JsonObject, is: JsonObject, direction: D
 const lower = ['minimum', 'minLength', 'minItems']
 const upper = ['maximum', 'maxLength', 'maxItems']
 
-/** A tighter bound refuses what callers send; a wider one surprises who reads, which clients must bear. */
+/** A tighter bound rejects what clients send. Clients must accept wider bounds in responses. */
 function boundBreaks(place: string, was: JsonObject, is: JsonObject, direction: Direction): string[] {
-  if (direction === 'answered') return []
+  if (direction === 'received') return []
   const tighter = [
     ...lower.filter((bound) => Number(is[bound] ?? -Infinity) > Number(was[bound] ?? -Infinity)),
     ...upper.filter((bound) => Number(is[bound] ?? Infinity) < Number(was[bound] ?? Infinity)),

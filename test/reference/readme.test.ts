@@ -1,6 +1,6 @@
-/** What the README says is so: settings, files, and every command in it. */
+/** The README is true: its settings, its links and all its commands. CONTRIBUTING.md links only to what exists. */
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
@@ -26,7 +26,7 @@ function settingsTable(): string {
   return ['', '| Variable | Default | What it is |', '|---|---|---|', ...rows, '', ''].join('\n')
 }
 
-t.test('the table of settings is the one the gateway reads', async (t) => {
+t.test('the configuration table matches the configuration', async (t) => {
   if (isUpdating)
     writeFileSync(
       'README.md',
@@ -36,18 +36,26 @@ t.test('the table of settings is the one the gateway reads', async (t) => {
   t.equal(table, settingsTable(), 'refresh it with: UPDATE_OPENAPI=1 npx tap test/reference/readme.test.ts')
 })
 
-t.test('the hashes of the sandbox are the ones it prints', async (t) => {
+t.test('the hashes of the sandbox accounts are correct', async (t) => {
   for (const { email, hash, devices } of sandboxAccounts()) {
     t.match(readme, `| ${devices} | \`${hash}\` |`, email)
   }
 })
 
-t.test('every file and script it names exists', async (t) => {
-  const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path as string)
-  t.ok(links.length > 20)
-  for (const path of links) t.ok(existsSync(path), path)
-  for (const [, name] of readme.matchAll(/npm run ([\w:]+)/g)) t.ok((name as string) in scripts, `npm run ${name}`)
-  t.match(readme, `### ${version}\n`, 'the changelog knows this version')
+t.test('every linked file and every named script exists', async (t) => {
+  for (const text of [readme, readFileSync('CONTRIBUTING.md', 'utf8')]) {
+    const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path]) => path as string)
+    t.ok(links.length > 10)
+    for (const path of links) t.ok(existsSync(path), path)
+    for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) t.ok((name as string) in scripts, `npm run ${name}`)
+  }
+  t.match(readme, `### ${version}\n`, 'the changelog has this version')
+})
+
+t.test('the source tree of the README lists every file and folder of src', async (t) => {
+  const listed = [...readme.matchAll(/^\| \[(src\/[\w.-]+)\]/gm)].map(([, path]) => path as string)
+  const found = readdirSync('src').map((name) => `src/${name}`)
+  t.same(listed.toSorted(), found.toSorted())
 })
 
 const lines = fencedBlocks(readme).flatMap(({ language, code }) =>
@@ -57,7 +65,7 @@ const lines = fencedBlocks(readme).flatMap(({ language, code }) =>
     .map((line) => ({ language, line })),
 )
 
-t.test('every request works as pasted', async (t) => {
+t.test('every request runs as pasted', async (t) => {
   const { url } = await gateway(t)
   const fleet = await sandbox(t)
   const connected = await gateway(t, { env: { PLATFORM_URL: fleet.url } })
@@ -72,36 +80,36 @@ t.test('every request works as pasted', async (t) => {
   }
 })
 
-/** What each command says when it works; those that go on serving are ended then. */
-const commands: Record<string, { says: RegExp; exit?: number }> = {
-  'npm start': { says: /listening on/ },
-  'npm run check': { says: /0 to fix/, exit: 0 },
-  'npm run keys -- list fleet@example.com': { says: /./, exit: 0 },
-  'npm run sandbox -- --port 9000 --devices 200 --latency 50': { says: /http:\/\/127\.0\.0\.1:\d+/ },
-  'npm run replay -- fixtures/acme --port 9000': { says: /http:\/\/127\.0\.0\.1:\d+/ },
-  'npm run record -- --platform https://tracker.example.com/api --as acme': { says: /http:\/\/127\.0\.0\.1:\d+/ },
+/** The expected output of each command. Without an exit code it keeps running, and is ended after that output. */
+const commands: Record<string, { prints: RegExp; exit?: number }> = {
+  'npm start': { prints: /listening on/ },
+  'npm run check': { prints: /0 to fix/, exit: 0 },
+  'npm run keys -- list fleet@example.com': { prints: /./, exit: 0 },
+  'npm run sandbox -- --port 9000 --devices 200 --latency 50': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
+  'npm run replay -- fixtures/acme --port 9000': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
+  'npm run record -- --platform https://tracker.example.com/api --as acme': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
 }
 
-t.test('every command works as pasted', async (t) => {
-  const told = lines.filter(({ line }) => line.startsWith('npm ')).map(({ line }) => line.replace('npm ci && ', ''))
-  t.same(told.filter((line) => line !== 'npm test').sort(), Object.keys(commands).sort(), 'each is tried')
-  t.ok(scripts.test, 'this is npm test')
+t.test('every command runs as pasted', async (t) => {
+  const listed = lines.filter(({ line }) => line.startsWith('npm ')).map(({ line }) => line.replace('npm ci && ', ''))
+  t.same(listed.filter((line) => line !== 'npm test').sort(), Object.keys(commands).sort(), 'each is tested')
+  t.ok(scripts.test, 'npm test exists')
   const folder = checkout()
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const away = await platform(t, (_request, response) => response.end('{}'))
-  const built = await command(folder, 'npm run build', { says: /^/, exit: 0 })
-  t.equal(built.exit, 0, built.said)
+  const built = await command(folder, 'npm run build', { prints: /^/, exit: 0 })
+  t.equal(built.exit, 0, built.output)
   for (const [line, wanted] of Object.entries(commands)) {
     const here = line
       .replace('--port 9000', '--port 0')
       .replace('https://tracker.example.com/api', `${away.url} --port 0`)
-    const { said, exit } = await command(folder, here, wanted)
-    t.match(said, wanted.says, line)
-    if (wanted.exit !== undefined) t.equal(exit, wanted.exit, said)
+    const { output, exit } = await command(folder, here, wanted)
+    t.match(output, wanted.prints, line)
+    if (wanted.exit !== undefined) t.equal(exit, wanted.exit, output)
   }
 })
 
-/** The project in a folder of its own, so that building disturbs nobody; built once there, not before each command. */
+/** The project in a folder of its own, without the builds before each command: it is built once. */
 function checkout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'readme-'))
   for (const name of ['src', 'fixtures', 'tsconfig.json', 'tsconfig.build.json']) {
@@ -113,12 +121,12 @@ function checkout(): string {
   return folder
 }
 
-/** Runs a command until it ends, or until it has said what is waited for and would go on. */
+/** Runs a command until it ends, or until the expected output if it keeps running. */
 function command(
   folder: string,
   line: string,
-  { says, exit }: { says: RegExp; exit?: number },
-): Promise<{ said: string; exit: number | null }> {
+  { prints, exit }: { prints: RegExp; exit?: number },
+): Promise<{ output: string; exit: number | null }> {
   return new Promise((done) => {
     const env = {
       PATH: process.env.PATH,
@@ -128,22 +136,22 @@ function command(
       RECORD_SECRET: 'a secret for tests',
     }
     const child = spawn('bash', ['-c', line], { cwd: folder, detached: true, env })
-    let said = ''
+    let output = ''
     const end = () => {
       try {
         process.kill(-(child.pid as number), 'SIGKILL')
-      } catch {} // it has ended by itself
+      } catch {} // the process has already ended
     }
     const timer = setTimeout(end, 120_000)
-    const hear = (chunk: Buffer) => {
-      said += chunk
-      if (exit === undefined && says.test(said)) end()
+    const collect = (chunk: Buffer) => {
+      output += chunk
+      if (exit === undefined && prints.test(output)) end()
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
     child.once('close', (code) => {
       clearTimeout(timer)
-      done({ said, exit: code })
+      done({ output, exit: code })
     })
   })
 }

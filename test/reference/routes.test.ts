@@ -1,4 +1,4 @@
-/** The document and the page as served: complete, stable, free of findings, never less than what was promised. */
+/** The OpenAPI document and the page as served: complete, stable, valid, and compatible with the committed document. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -10,19 +10,19 @@ import { breaks } from './compatibility.js'
 
 const run = promisify(execFile)
 
-t.test('nothing that callers rely on is taken away, and whatever is added is committed', async (t) => {
+t.test('the document breaks no client of the committed one, and every addition is committed', async (t) => {
   const text = await served(t)
   const now = JSON.parse(text) as OpenApi
   if (isUpdating) {
-    for (const broken of breaks(await committed().catch(() => now), now)) t.comment(`broken on purpose: ${broken}`)
+    for (const broken of breaks(await committed().catch(() => now), now)) t.comment(`breaking change: ${broken}`)
     await write(documentPath, text)
   }
   const was = await committed()
-  t.same(breaks(was, now), [], 'callers of the committed document are broken')
+  t.same(breaks(was, now), [], 'no breaking change')
   t.same(now, was, `the document has changed; ${remedy}`)
 })
 
-t.test('one build serves the same bytes everywhere; only `servers` tells where', async (t) => {
+t.test('one build serves the same bytes everywhere except for `servers`', async (t) => {
   const [first, second, elsewhere] = await Promise.all([
     served(t),
     served(t, { SANDBOX_SEED: '3', RATE_LIMIT_MAX: '7' }),
@@ -35,7 +35,7 @@ t.test('one build serves the same bytes everywhere; only `servers` tells where',
   t.equal(JSON.stringify(rest), JSON.stringify(same))
 })
 
-t.test('redocly finds nothing', async (t) => {
+t.test('redocly reports no problem', async (t) => {
   const { stdout, stderr } = await run(
     'node_modules/.bin/redocly',
     ['lint', '--extends=recommended', '--format=json', documentPath],
@@ -54,27 +54,27 @@ const operations = (document: OpenApi): [string, string, Operation][] =>
     Object.entries(item).map(([method, operation]): [string, string, Operation] => [method, path, operation]),
   )
 
-t.test('every operation says who may ask, what it answers, and how it fails', async (t) => {
+t.test('every operation documents its credentials, its response and its errors', async (t) => {
   const document = await committed()
   const ids = operations(document).map(([, , { operationId }]) => operationId)
-  t.equal(new Set(ids).size, 15, 'fifteen operations with a name each')
+  t.equal(new Set(ids).size, 15, 'fifteen operations, each with its own id')
   for (const [method, path, operation] of operations(document)) {
     const { summary, description, security, responses, parameters = [], tags } = operation
     const name = `${method} ${path}`
-    t.ok(summary && description && tags.length === 1, `${name} is explained`)
-    t.ok(security, `${name} says which credentials it takes`)
-    for (const parameter of parameters) t.ok(parameter.description, `${name} explains ${parameter.name}`)
+    t.ok(summary && description && tags.length === 1, `${name} has a summary and a description`)
+    t.ok(security, `${name} documents its credentials`)
+    for (const parameter of parameters) t.ok(parameter.description, `${name} documents ${parameter.name}`)
     const success = responses['200']
     const media = success && 'content' in success ? success.content?.['application/json'] : undefined
-    t.ok(media?.example, `${name} shows an answer`)
+    t.ok(media?.example, `${name} has an example`)
     if (path !== '/health') {
-      t.match(Object.keys(responses), ['200', /4\d\d/], `${name} says how it fails`)
+      t.match(Object.keys(responses), ['200', /4\d\d/], `${name} documents its errors`)
       for (const status of ['401', '429', '500', '503']) t.ok(status in responses, `${name} documents ${status}`)
     }
   }
 })
 
-t.test('an answer carries every header that is documented for it', async (t) => {
+t.test('a response carries every documented header', async (t) => {
   const { get } = await gateway(t)
   const document = await committed()
   const rare = ['X-Api-Key-Expires']
@@ -86,7 +86,7 @@ t.test('an answer carries every header that is documented for it', async (t) => 
       `${filled}?${query.map(({ name, example }) => `${name}=${example}`).join('&')}`,
       'demo',
     )
-    t.equal(status, 200, `${path} answers its own examples`)
+    t.equal(status, 200, `${path} responds to its own examples`)
     const documented = responses['200'] && 'headers' in responses['200'] ? responses['200'].headers : {}
     for (const header of Object.keys(documented ?? {})) {
       if (!rare.includes(header)) t.ok(headers.has(header), `${path} carries ${header}`)
@@ -94,21 +94,21 @@ t.test('an answer carries every header that is documented for it', async (t) => 
   }
 })
 
-t.test('a documented error is what a caller gets', async (t) => {
+t.test('an error response matches its documentation', async (t) => {
   const { get } = await gateway(t)
   const { components } = await committed()
   const shown = Object.values(components.responses).flatMap(({ content }) =>
     Object.keys(content?.['application/json']?.examples ?? {}),
   )
   const codes = Object.keys(errorTable).filter((code) => code !== 'method_not_allowed') as ErrorCode[]
-  t.same([...new Set(shown)].sort(), codes.sort(), 'each code stands somewhere, but 405, which no operation gives')
+  t.same([...new Set(shown)].sort(), codes.sort(), 'every code is documented except 405, which belongs to no operation')
   const { status, body } = await get('/v1/devices/4711', 'demo')
   const example = components.responses.NotFound?.content?.['application/json']?.examples?.not_found
   t.equal(status, 404)
   t.same(Object.keys(body), Object.keys((example as { value: object }).value))
 })
 
-t.test('a break is told in a sentence, an addition is none', async (t) => {
+t.test('every breaking change is reported in a sentence, an addition is not', async (t) => {
   const was = await committed()
   type Change = (document: OpenApi) => void
   const operation = (document: OpenApi, path: string): Operation => document.paths[path]?.get as Operation
@@ -149,7 +149,7 @@ function require(operation: Operation, name: string): void {
   Object.assign(named(operation, name) as object, { required: true })
 }
 
-t.test('the page names nothing outside and works below any address', async (t) => {
+t.test('the page refers to no other origin and works below any path', async (t) => {
   const { url } = await gateway(t, { env: { PUBLIC_URL: 'https://fleet.example.org/deep/down/api' } })
   const response = await fetch(`${url}/docs`)
   const html = await response.text()

@@ -13,7 +13,7 @@ const drivers = devices.flatMap(([id, row]) => {
   const driver = driverIdOf(row)
   return driver === undefined ? [] : [[id, driver] as const]
 })
-const context = driverContext({ drivers, rows: new Map(devices) })
+const context = driverContext({ drivers: () => drivers, row: (id) => new Map(devices).get(id) })
 const driver = (raw: object) => toDriver(read(wireDriver, { id: 99, ...raw }), context)
 
 t.test('a driver of platform 2.x has its device in the row (N01, N49)', async (t) => {

@@ -1,7 +1,7 @@
 /** API keys in listings, and the labels of new keys. */
 import fastify from 'fastify'
 import t from 'tap'
-import { CreateKey, toKey, toLabel } from '../../src/resources/key.js'
+import { CreateKey, toKey } from '../../src/resources/key.js'
 
 t.test('a listed key has its hint in place of the key, and nothing else of the record', async (t) => {
   const same = { id: '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3', label: 'Board' }
@@ -9,11 +9,6 @@ t.test('a listed key has its hint in place of the key, and nothing else of the r
   const record = { ...same, hint, createdAt: 1, expiresAt: 2, lastUsedAt: null, digest: 'x', sealed: 'y' }
   const times = { created_at: 1, expires_at: 2, last_used_at: null }
   t.strictSame(toKey(record), { object: 'api_key', ...same, key: hint, ...times, status: 'active' })
-})
-
-t.test('a label is trimmed', async (t) => {
-  t.equal(toLabel('  Dispatch \u677f\t'), 'Dispatch \u677f')
-  t.equal(toLabel(undefined), '')
 })
 
 t.test('a label has up to 100 characters of any script, without control characters', async (t) => {

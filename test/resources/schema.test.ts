@@ -68,7 +68,7 @@ function driverOf(raw: unknown) {
   const driver = driverIdOf(device)
   return toDriver(
     read(wire.wireDriver, raw),
-    driverContext({ drivers: driver === undefined ? [] : [[1, driver]], rows: new Map([[1, device]]) }),
+    driverContext({ drivers: () => (driver === undefined ? [] : [[1, driver]]), row: () => device }),
   )
 }
 const locationOf = (raw: unknown) => {
@@ -78,7 +78,7 @@ const locationOf = (raw: unknown) => {
 const serviceOf = (raw: unknown) =>
   toMaintenanceService(read(wire.wireService, raw), read(wire.wireDevice, raw), 20_584)
 const historyOf = (raw: unknown) =>
-  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' }, async () => {})
+  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' })
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [

@@ -105,7 +105,7 @@ t.test('a directory that cannot be used is refused when opening, by its name', a
   for (const name of ['file', 'taken', 'garbage']) {
     const opening = openStore(
       { redisUrl: undefined, dataDir: join(dir, name) },
-      { clock: () => NOW, onError: () => {} },
+      { clock: () => NOW, onError: () => {}, onDamaged: () => {} },
     )
     await t.rejects(opening, { name: 'StoreUnavailable', message: join(dir, name) }, name)
   }

@@ -15,7 +15,7 @@ import { type RedisServer, redisServer, stopOnceCopied, until, withoutRedis } fr
 /** A gateway whose keys live behind `redisUrl`, and one key. */
 async function withKey(t: Test, redisUrl: string) {
   const { url } = await platform(t, answers({ get_devices: [] }))
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
   const { get, log } = await gateway(t, { env: { PLATFORM_URL: url }, store })
   const create = () => {
@@ -183,7 +183,10 @@ async function detour(t: Test, server: RedisServer) {
 t.test('when the disk of the key file is full, no key is handed out, others work on, and space heals it', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'))
   t.teardown(() => rm(dataDir, { recursive: true, force: true }))
-  const store = await openStore({ redisUrl: undefined, dataDir }, { clock: Date.now, onError: () => {} })
+  const store = await openStore(
+    { redisUrl: undefined, dataDir },
+    { clock: Date.now, onError: () => {}, onDamaged: () => {} },
+  )
   t.teardown(() => store.close())
   const { url } = await platform(t, answers({ get_devices: [] }))
   const { get, log } = await gateway(t, { env: { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '1000' }, store })

@@ -13,7 +13,7 @@ const FILE = fileURLToPath(import.meta.url)
 
 if (process.argv[1] === FILE && process.send) {
   const config = JSON.parse(process.argv[2] ?? '') as StoreConfig
-  const { keys } = await openStore(config, { clock: () => NOW, onError: () => {} })
+  const { keys } = await openStore(config, { clock: () => NOW, onError: () => {}, onDamaged: () => {} })
   process.on('message', async (told: Told) => {
     if ('flood' in told) await flood(keys, told.flood)
     else process.send?.(await obey(keys, told))

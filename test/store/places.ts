@@ -3,11 +3,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Database, open } from 'lmdb'
 import type { Test } from 'tap'
 import { newKey, ownerOf, Secret, seal } from '../../src/auth/credential.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { KeyRecord, Store } from '../../src/store/store.js'
-import { redisCluster, redisServer } from '../redis.js'
+import { type RedisServer, redisCluster, redisServer } from '../redis.js'
 
 export const DAY_MS = 86_400_000
 
@@ -41,8 +42,19 @@ export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: 
   return { record, key, hash }
 }
 
+/** What is stored under a name: a key record as JSON, a digest, or an entry of an index. */
+export type Table = 'key' | 'id' | 'owner'
+
 export interface Place {
   readonly config: StoreConfig
+  /** The damage that open handles reported. */
+  readonly reports: string[]
+  /** Overwrites an entry behind the store's back. An entry of an index is named by owner and id. */
+  put(table: Table, name: readonly [string, string?], text: string): Promise<void>
+  /** Runs a command as redis-cli would; undefined where there is no Redis. */
+  readonly command: ((...args: string[]) => Promise<string>) | undefined
+  /** What is stored now. */
+  stored(table: Table, name: readonly [string, string?]): Promise<string>
   /** Opens one more handle, as another instance of the gateway would. */
   open(): Promise<Store>
   /** All that a thief of the store would hold. */
@@ -53,31 +65,64 @@ export async function embeddedPlace(t: Test): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), 'gps-data-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const dataDir = join(dir, 'data')
-  const bytes = async () => Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name))))
-  return place(t, { redisUrl: undefined, dataDir }, bytes)
+  const table = async <T>(name: Table, use: (table: Database<string>) => T): Promise<T> => {
+    const root = open({ path: join(dataDir, 'keys.mdb'), maxDbs: 4 })
+    const result = use(root.openDB({ name: { key: 'records', id: 'ids', owner: 'owners' }[name], encoding: 'string' }))
+    await root.close()
+    return result
+  }
+  const keyOf = ([first, second]: readonly [string, string?]) => (second === undefined ? first : [first, second])
+  return place(
+    t,
+    { redisUrl: undefined, dataDir },
+    {
+      command: undefined,
+      bytes: async () => Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)))),
+      put: (name, key, text) => table(name, (table) => table.putSync(keyOf(key), text)),
+      stored: (name, key) => table(name, (table) => table.get(keyOf(key)) ?? ''),
+    },
+  )
 }
 
 export async function redisPlace(t: Test): Promise<Place> {
   const server = await redisServer(t, '--rdbcompression', 'no')
-  return place(t, { redisUrl: server.url, dataDir: '' }, async () => {
-    await server.command('save')
-    return readFileSync(join(server.dir, 'dump.rdb'))
-  })
+  return sharedPlace(t, server.url, [server])
 }
 
 export async function clusterPlace(t: Test): Promise<Place> {
   const { url, nodes } = await redisCluster(t, '--rdbcompression', 'no')
-  return place(t, { redisUrl: url, dataDir: '' }, async () => {
-    await Promise.all(nodes.map((node) => node.command('save')))
-    return Buffer.concat(nodes.map(({ dir }) => readFileSync(join(dir, 'dump.rdb'))))
-  })
+  return sharedPlace(t, url, nodes)
 }
 
-function place(t: Test, config: StoreConfig, bytes: () => Promise<Buffer>): Place {
+function sharedPlace(t: Test, redisUrl: string, nodes: RedisServer[]): Place {
+  const command = (...args: string[]) => nodes[0]!.command('-c', ...args)
+  return place(
+    t,
+    { redisUrl, dataDir: '' },
+    {
+      command,
+      bytes: async () => {
+        await Promise.all(nodes.map((node) => node.command('save')))
+        return Buffer.concat(nodes.map(({ dir }) => readFileSync(join(dir, 'dump.rdb'))))
+      },
+      put: async (table, [name, id], text) => {
+        const key = `gps:${table}:${name}`
+        await (table === 'id' ? command('set', key, text) : command('hset', key, id ?? 'record', text))
+      },
+      stored: (table, [name, id]) =>
+        table === 'id' ? command('get', `gps:id:${name}`) : command('hget', `gps:${table}:${name}`, id ?? 'record'),
+    },
+  )
+}
+
+function place(t: Test, config: StoreConfig, raw: Pick<Place, 'bytes' | 'command' | 'put' | 'stored'>): Place {
+  const reports: string[] = []
   const open = async () => {
-    const store = await openStore(config, { clock: () => NOW, onError: (error) => t.comment(error.message) })
+    const onError = (error: Error) => t.comment(error.message)
+    const onDamaged = (what: string, start: string) => void reports.push(`${what} ${start}`)
+    const store = await openStore(config, { clock: () => NOW, onError, onDamaged })
     t.teardown(() => store.close())
     return store
   }
-  return { config, open, bytes }
+  return { config, open, reports, ...raw }
 }

@@ -14,7 +14,10 @@ const PROMPTLY_MS = 1000
 
 async function open(t: Test, redisUrl: string): Promise<{ store: Store; counters: Counters; errors: Error[] }> {
   const errors: Error[] = []
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: () => NOW, onError: (error) => errors.push(error) })
+  const store = await openStore(
+    { redisUrl, dataDir: '' },
+    { clock: () => NOW, onError: (error) => errors.push(error), onDamaged: () => {} },
+  )
   t.teardown(() => store.close())
   return { store, counters: store.counters!, errors }
 }

@@ -77,7 +77,7 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
   })
 
   t.test('whatever is asked at once, each is answered for itself', async (t) => {
-    const keys = Array.from({ length: 3 }, (_, limit) => aKey(anOwner(), { limit }).record)
+    const keys = Array.from({ length: 3 }, (_, i) => aKey(anOwner(), { limit: i + 1 }).record)
     for (const record of keys) await here.keys.create(record, 20, NOW)
     const [a, b, c] = keys as [KeyRecord, KeyRecord, KeyRecord]
     const use = async ({ digest }: KeyRecord) => (await here.keys.use(digest, DAY_MS, NOW))?.record.id

@@ -1,9 +1,12 @@
 /** Whether the platform is there, speaks as expected, is quick, and agrees on the time. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../config.js'
+import { readDeviceList } from '../../devices/device-list.js'
+import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
-import { Platform } from '../../platform/client.js'
+import { readDocument } from '../../platform/body.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
+import { HttpClient } from '../../platform/http-client.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 /** An answer slower than this leaves little of the 300 ms that callers are promised. */
@@ -22,7 +25,7 @@ const actions: Action[] = [
 export async function platformFindings(config: Config, hash: string | undefined): Promise<Finding[]> {
   const { platformUrl: url, platformTimeoutMs: timeoutMs } = config
   if (url === undefined) return [ok('platform', 'the sandbox in the process')]
-  const platform = new Platform({ url, timeoutMs })
+  const platform = new CheckedPlatform(url, timeoutMs)
   try {
     const found = [await shape(platform), await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') found.push(warn('platform TLS', 'http: hashes travel unencrypted'))
@@ -34,8 +37,38 @@ export async function platformFindings(config: Config, hash: string | undefined)
   }
 }
 
+/** The platform without circuit breaker and queue: each request is sent, and shows how the platform responds. */
+class CheckedPlatform {
+  readonly #url: string
+  readonly #timeoutMs: number
+  readonly #client: HttpClient
+  readonly #budget = new ByteBudget({ maxBytes: Number.POSITIVE_INFINITY, maxBytesPerOwner: Number.POSITIVE_INFINITY })
+
+  constructor(url: string, timeoutMs: number) {
+    this.#url = url
+    this.#timeoutMs = timeoutMs
+    this.#client = new HttpClient({ url, connections: 1, connectTimeoutMs: timeoutMs })
+  }
+
+  /** Throws as `Platform.get`. */
+  async get(action: Action, hash: string): Promise<void> {
+    const signal = AbortSignal.timeout(this.#timeoutMs)
+    const reservation = this.#budget.open(action)
+    if (action === 'get_devices') {
+      const job = { action, url: this.#url, hash, owner: action, params: { id: undefined, now: Date.now() } }
+      await readDeviceList(job, { client: this.#client, signal, reservation })
+      return
+    }
+    await this.#client.send({ action, hash, query: {} }, signal, (body) => readDocument(action, body, reservation))
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+}
+
 /** A refusal of a hash that nobody has is what only a working platform answers. */
-async function shape(platform: Platform): Promise<Finding> {
+async function shape(platform: CheckedPlatform): Promise<Finding> {
   const made = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
   const started = performance.now()
   const failure = await platform.get('get_user_data', made).catch((error: unknown) => error)
@@ -76,7 +109,7 @@ async function clock(url: string, timeoutMs: number): Promise<Finding> {
   return skewS > skewWarnS ? warn('clock', text) : ok('clock', text)
 }
 
-async function tried(platform: Platform, action: Action, hash: string): Promise<Finding> {
+async function tried(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {
   const name = `platform ${action}`
   const started = performance.now()
   const failure = await platform.get(action, hash).then(

@@ -29,7 +29,10 @@ async function redis(urls: string): Promise<Finding[]> {
 }
 
 const fieldOf = (info: string, name: string): string | undefined =>
-  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  info
+    .split(/\r?\n/)
+    .find((line) => line.startsWith(`${name}:`))
+    ?.slice(name.length + 1)
 
 /** Of one question put to many servers the answer to worry about. */
 function worst(findings: Finding[]): Finding[] {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from '../../config.js'
+import type { OnDamaged } from '../../store/damage.js'
 import { openStore } from '../../store/open.js'
 import { StoreUnavailable } from '../../store/store.js'
 import { commands, NothingFound, type Outcome, UsageError } from './commands.js'
@@ -41,7 +42,9 @@ async function perform(config: Config, name: string, args: readonly string[]): P
   if (config.redisUrl === undefined && !existsSync(dataDir)) {
     throw new NothingFound(`There is no folder ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
   }
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir }, { clock: Date.now, onError: () => {} })
+  const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
+  const deps = { clock: Date.now, onError: () => {}, onDamaged }
+  const store = await openStore({ redisUrl: config.redisUrl, dataDir }, deps)
   try {
     const command = commands[name]
     if (!command) throw new UsageError(`no command ${name}`)

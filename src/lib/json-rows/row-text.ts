@@ -1,56 +1,46 @@
-/** A record as the text of a flat list: the values of its fields in the order of its shape, those of records within it in their place. Knows no bytes. */
-import { type Shape, shapeOfItems } from '../../platform/shape.js'
+/** Shapes of rows, and a row's compact text: a flat JSON list of its values in the order of its shape. */
 
-export type RowShape = { readonly [field: string]: Shape }
-
-const isRecord = (shape: Shape): shape is RowShape => typeof shape === 'object' && !Array.isArray(shape)
-
-/** The items of a list within a row, which are records; none where the shape is no list. */
-function itemOf(shape: Shape): RowShape | undefined {
-  const item = shapeOfItems(shape)
-  if (item === undefined && !isRecord(shape) && shape !== 'scalar')
-    throw new Error('a row holds scalars, records and lists of records')
-  if (item !== undefined && !isRecord(item)) throw new Error('a list within a row holds records')
-  return item
+/** The fields to keep of an object: `'scalar'` one value, `[shape]` a list of objects, an object the fields of a nested object. */
+export interface RowShape {
+  readonly [field: string]: FieldShape
 }
+export type FieldShape = 'scalar' | readonly [RowShape] | RowShape
 
-/** The names of all that has a place in the list, such as `driver_data.id`. */
-export const fieldsOf = (shape: RowShape): string[] =>
-  Object.entries(shape).flatMap(([name, of]) =>
-    itemOf(of) === undefined && isRecord(of) ? fieldsOf(of).map((inner) => `${name}.${inner}`) : [name],
+/** A value once read: an absent or null value, and an object or list in its place, are `undefined`. */
+export type Scalar = string | number | boolean | undefined
+
+/** The shape of a list's items, or `undefined` if the field is no list. */
+export const itemShape = (field: FieldShape): RowShape | undefined =>
+  Array.isArray(field) ? (field[0] as RowShape) : undefined
+
+export const isNested = (field: FieldShape): field is RowShape => typeof field === 'object' && !Array.isArray(field)
+
+/** The name of each slot, such as `driver_data.id`. */
+export const slotNames = (shape: RowShape): string[] =>
+  Object.entries(shape).flatMap(([name, field]) =>
+    isNested(field) ? slotNames(field).map((inner) => `${name}.${inner}`) : [name],
   )
 
-/** The text of a record as `read` has made it. */
-export const textOfRecord = (shape: RowShape, record: object): string => JSON.stringify(flat(shape, record))
-
-function flat(shape: RowShape, record: object): unknown[] {
-  return Object.entries(shape).flatMap(([name, of]) => {
-    const value = record[name as keyof typeof record] as unknown
-    const item = itemOf(of)
-    if (item !== undefined) return [(value as object[]).map((each) => flat(item, each))]
-    return isRecord(of) ? flat(of, value as object) : [value]
-  })
-}
-
-/** Makes records of such texts, as `read` has made or would make them. Written out and compiled, as no loop makes objects as fast; the names are our own. */
+/** Decodes compact texts. The code is generated, as no loop creates objects as fast; all names in it are the shape's. */
 export function recordMaker(shape: RowShape): (text: string) => Record<string, unknown> {
   const make = new Function('v', `return ${literal(shape, 'v', 0).code}`)
   return (text) => make(JSON.parse(text))
 }
 
-/** The literal of a record whose values stand in the list `list` from `from` on; an absent value is null there. */
+/** An object literal whose values are in the list `list` from `from` on, where null stands for an absent value. */
 function literal(shape: RowShape, list: string, from: number): { code: string; next: number } {
   let next = from
-  const members = Object.entries(shape).map(([name, of]) => {
-    const item = itemOf(of)
-    if (item === undefined && isRecord(of)) {
-      const inner = literal(of, list, next)
+  const members = Object.entries(shape).map(([name, field]) => {
+    const key = JSON.stringify(name)
+    if (isNested(field)) {
+      const inner = literal(field, list, next)
       next = inner.next
-      return `${JSON.stringify(name)}:${inner.code}`
+      return `${key}:${inner.code}`
     }
     const value = `${list}[${next++}]`
-    if (item === undefined) return `${JSON.stringify(name)}:${value}??undefined`
-    return `${JSON.stringify(name)}:(${value}??[]).map(${list}i=>(${literal(item, `${list}i`, 0).code}))`
+    const item = itemShape(field)
+    if (item === undefined) return `${key}:${value}??undefined`
+    return `${key}:(${value}??[]).map(${list}i=>(${literal(item, `${list}i`, 0).code}))`
   })
   return { code: `{${members.join()}}`, next }
 }

@@ -1,4 +1,4 @@
-// Draws geofences and vehicles as SVG on a projection of its own. Knows no network.
+// Draws geofences and devices as SVG on a projection of its own.
 
 const NS = 'http://www.w3.org/2000/svg'
 const TRAIL = 36
@@ -18,8 +18,8 @@ const shapes = {
   offline: 'M0-5.5 5.5 0 0 5.5-5.5 0Z',
 }
 
-/** Corners of what is to be seen, as [longitude, latitude]. */
-function outline(geofences, devices) {
+/** The points that the map must include, as [longitude, latitude]. */
+function extent(geofences, devices) {
   const points = devices.filter(({ lat }) => lat !== null).map(({ lng, lat }) => [lng, lat])
   for (const { geometry, radius } of geofences) {
     if (geometry?.type === 'Polygon') points.push(...geometry.coordinates[0])
@@ -32,7 +32,7 @@ function outline(geofences, devices) {
   return points
 }
 
-/** Degrees to pixels: equirectangular about the middle, true to shape within a city. */
+/** Degrees to pixels: equirectangular about the centre, undistorted within a city. */
 function projection(points, width, height) {
   const [lngs, lats] = [points.map(([lng]) => lng), points.map(([, lat]) => lat)]
   const [west, east] = [Math.min(...lngs), Math.max(...lngs)]
@@ -49,10 +49,10 @@ function projection(points, width, height) {
   return { x, y, holds, perMetre: perDegree / DEGREE, squeeze, perDegree }
 }
 
-/** 1, 2 or 5 times a power of ten, not above `most`. */
-function round(most) {
-  const power = 10 ** Math.floor(Math.log10(most))
-  return [5, 2, 1].map((step) => step * power).find((step) => step <= most)
+/** 1, 2 or 5 times a power of ten, not above `max`. */
+function roundDown(max) {
+  const power = 10 ** Math.floor(Math.log10(max))
+  return [5, 2, 1].map((step) => step * power).find((step) => step <= max)
 }
 
 export class Drawing {
@@ -62,50 +62,50 @@ export class Drawing {
   #trails = svg('g', { class: 'trails' }, this.#root)
   #fleet = svg('g', { class: 'fleet' }, this.#root)
   #scale = svg('g', { class: 'scale' }, this.#root)
-  #vehicles = new Map()
-  #place
+  #markers = new Map()
+  #element
   #onChoose
   #geofences = []
   #devices = []
   #at
   #chosen
 
-  constructor(place, onChoose) {
-    this.#place = place
+  constructor(element, onChoose) {
+    this.#element = element
     this.#onChoose = onChoose
-    place.append(this.#root)
-    new ResizeObserver(() => this.#lay()).observe(place)
+    element.append(this.#root)
+    new ResizeObserver(() => this.#draw()).observe(element)
   }
 
   set geofences(geofences) {
     this.#geofences = geofences
-    this.#lay()
+    this.#draw()
   }
 
-  /** Moves every vehicle to where it is now. */
+  /** Moves every device to its current position. */
   show(devices) {
     this.#devices = devices
     this.#root.setAttribute('aria-label', this.#summary())
-    if (!this.#at || !outline([], devices).every(this.#at.holds)) this.#lay()
+    if (!this.#at || !extent([], devices).every(this.#at.holds)) this.#draw()
     else for (const device of devices) this.#move(device)
   }
 
   choose(id) {
-    this.#vehicles.get(this.#chosen)?.group.classList.remove('chosen')
+    this.#markers.get(this.#chosen)?.group.classList.remove('chosen')
     this.#chosen = id
-    const vehicle = this.#vehicles.get(id)
-    vehicle?.group.classList.add('chosen')
-    if (vehicle) this.#fleet.append(vehicle.group)
+    const marker = this.#markers.get(id)
+    marker?.group.classList.add('chosen')
+    if (marker) this.#fleet.append(marker.group)
   }
 
   #summary() {
     const moving = this.#devices.filter(({ status }) => status === 'moving').length
-    return `Map of ${this.#devices.length} vehicles, ${moving} of them moving, and ${this.#geofences.length} geofences`
+    return `Map of ${this.#devices.length} devices, ${moving} of them moving, and ${this.#geofences.length} geofences`
   }
 
-  #lay() {
-    const { clientWidth: width, clientHeight: height } = this.#place
-    const points = outline(this.#geofences, this.#devices)
+  #draw() {
+    const { clientWidth: width, clientHeight: height } = this.#element
+    const points = extent(this.#geofences, this.#devices)
     if (width === 0 || points.length === 0) return
     this.#root.setAttribute('viewBox', `0 0 ${width} ${height}`)
     this.#at = projection(points, width, height)
@@ -121,7 +121,7 @@ export class Drawing {
   #drawGrid(width, height) {
     this.#grid.replaceChildren()
     this.#scale.replaceChildren()
-    const metres = round(width / 4 / this.#at.perMetre)
+    const metres = roundDown(width / 4 / this.#at.perMetre)
     const step = metres * this.#at.perMetre
     for (let x = width / 2 - Math.ceil(width / 2 / step) * step; x < width; x += step)
       svg('path', { d: `M${x.toFixed(1)} 0V${height}` }, this.#grid)
@@ -149,8 +149,8 @@ export class Drawing {
       : `${name} (off)`
   }
 
-  #vehicle(id) {
-    const known = this.#vehicles.get(id)
+  #marker(id) {
+    const known = this.#markers.get(id)
     if (known) return known
     const trail = svg('polyline', {}, this.#trails)
     const group = svg('g', {}, this.#fleet)
@@ -158,25 +158,25 @@ export class Drawing {
     const arrow = svg('path', {}, group)
     const label = svg('text', { y: -16, 'text-anchor': 'middle' }, group)
     group.addEventListener('click', () => this.#onChoose(id))
-    const made = { group, arrow, label, trail, turned: 0, past: [] }
-    this.#vehicles.set(id, made)
-    return made
+    const marker = { group, arrow, label, trail, turned: 0, past: [] }
+    this.#markers.set(id, marker)
+    return marker
   }
 
   #move({ id, name, status, lat, lng, course, speed }) {
-    const vehicle = this.#vehicle(id)
-    const { group, arrow, label, trail, past } = vehicle
+    const marker = this.#marker(id)
+    const { group, arrow, label, trail, past } = marker
     if (lat === null) {
       group.setAttribute('class', 'absent')
       return
     }
     const { x, y } = this.#at
     // The short way round: from 350 to 10 degrees is a turn of 20.
-    vehicle.turned += ((((course - vehicle.turned) % 360) + 540) % 360) - 180
-    group.setAttribute('class', `vehicle ${status}${this.#chosen === id ? ' chosen' : ''}`)
+    marker.turned += ((((course - marker.turned) % 360) + 540) % 360) - 180
+    group.setAttribute('class', `device ${status}${this.#chosen === id ? ' chosen' : ''}`)
     group.style.transform = `translate(${x(lng).toFixed(1)}px, ${y(lat).toFixed(1)}px)`
     arrow.setAttribute('d', shapes[status] ?? shapes.offline)
-    arrow.style.transform = status === 'offline' ? '' : `rotate(${vehicle.turned}deg)`
+    arrow.style.transform = status === 'offline' ? '' : `rotate(${marker.turned}deg)`
     label.textContent = status === 'moving' ? `${name} · ${Math.round(speed)} km/h` : name
     const last = past.at(-1)
     if (!last || last[0] !== lng || last[1] !== lat) past.push([lng, lat])
@@ -185,9 +185,9 @@ export class Drawing {
   }
 }
 
-/** The sign of a status, for the legend. */
-export function sign(status) {
-  const picture = svg('svg', { viewBox: '-12 -12 24 24', 'aria-hidden': 'true', class: `vehicle ${status}` })
+/** The symbol of a status, for the legend. */
+export function symbol(status) {
+  const picture = svg('svg', { viewBox: '-12 -12 24 24', 'aria-hidden': 'true', class: `device ${status}` })
   svg('path', { d: shapes[status] }, picture)
   return picture
 }

@@ -1,8 +1,8 @@
-// The live map: asks for the demo fleet as any caller would, at most every five seconds and only while it is seen.
-import { Drawing, sign } from './map-drawing.js'
+// The live map: polls the demo fleet like any client, at most every five seconds and only while the map is visible.
+import { Drawing, symbol } from './map-drawing.js'
 
 const INTERVAL = 5000
-const MOST = 60_000
+const MAX_DELAY = 60_000
 const STATUSES = ['moving', 'online', 'offline']
 const find = (id) => document.getElementById(id)
 const authorization = { Authorization: `Bearer ${document.body.dataset.demo}` }
@@ -14,8 +14,8 @@ const pause = find('map-pause')
 const blocks = new Map()
 let chosen
 
-/** An answer's JSON. @throws an error with `status` and `waitMs` when it is none. */
-async function ask(path) {
+/** The JSON of a response. @throws an error with `status` and `waitMs` for an error response. */
+async function get(path) {
   const response = await fetch(path, { headers: authorization })
   if (response.ok) return response.json()
   const waitMs = Number(response.headers.get('Retry-After') ?? 0) * 1000
@@ -40,7 +40,7 @@ function showLegend(devices) {
   const items = STATUSES.map((status) => {
     const item = document.createElement('li')
     const count = devices.filter((device) => device.status === status).length
-    item.append(sign(status), ` ${status} ${count}`)
+    item.append(symbol(status), ` ${status} ${count}`)
     return item
   })
   find('map-legend').replaceChildren(...items)
@@ -48,10 +48,10 @@ function showLegend(devices) {
 
 const indented = (device) => JSON.stringify(device, null, 2).replaceAll('\n', '\n    ')
 
-/** The answer as it came, one block per device; only blocks that changed are written, so that a selection survives. */
+/** Shows the response, one block per device. Only changed blocks are written, so that a text selection survives. */
 function showJson({ data, ...rest }) {
   const head = JSON.stringify(rest, null, 2).slice(0, -2)
-  if (data.length !== blocks.size || data.some(({ id }) => !blocks.has(id))) layBlocks(data)
+  if (data.length !== blocks.size || data.some(({ id }) => !blocks.has(id))) createBlocks(data)
   json.firstChild.textContent = `${head},\n  "data": [\n`
   for (const [at, device] of data.entries()) {
     const text = `    ${indented(device)}${at < data.length - 1 ? ',' : ''}\n`
@@ -60,7 +60,7 @@ function showJson({ data, ...rest }) {
   }
 }
 
-function layBlocks(devices) {
+function createBlocks(devices) {
   blocks.clear()
   for (const { id } of devices) {
     const block = document.createElement('span')
@@ -82,49 +82,49 @@ function show(list) {
   }
 }
 
-const say = (text) => {
+const setNote = (text) => {
   if (note.textContent !== text) note.textContent = text
 }
 
 let geofences
 async function step() {
   if (!geofences) {
-    const { data } = await ask('v1/geofences')
-    geofences = await Promise.all(data.map(({ id }) => ask(`v1/geofences/${id}`)))
+    const { data } = await get('v1/geofences')
+    geofences = await Promise.all(data.map(({ id }) => get(`v1/geofences/${id}`)))
     drawing.geofences = geofences
   }
-  show(await ask('v1/devices?limit=500'))
+  show(await get('v1/devices?limit=500'))
 }
 
 const paused = () => pause.dataset.state === 'paused'
-let isSeen = false
+let isVisible = false
 let timer
-let isAsking = false
+let isPending = false
 let delay = INTERVAL
-let lastAsked = 0
+let lastRequest = 0
 
-/** Asks now, then again after a while; failures wait longer each time, and at least as long as they say. */
+/** Polls now and again after a delay, which grows with each failure and is at least `Retry-After`. */
 async function run() {
-  if (isAsking || paused() || !isSeen || document.hidden) return
+  if (isPending || paused() || !isVisible || document.hidden) return
   clearTimeout(timer)
-  isAsking = true
-  lastAsked = Date.now()
+  isPending = true
+  lastRequest = Date.now()
   try {
     await step()
     delay = INTERVAL
-    say('Live, every 5 seconds while you look.')
+    setNote('Live: updated every 5 seconds while visible.')
   } catch (error) {
-    delay = Math.min(Math.max(delay * 2, error.waitMs ?? 0), MOST)
-    const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet does not answer'
-    say(`${why}; trying again in ${Math.round(delay / 1000)} seconds.`)
+    delay = Math.min(Math.max(delay * 2, error.waitMs ?? 0), MAX_DELAY)
+    const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet cannot be loaded'
+    setNote(`${why}; trying again in ${Math.round(delay / 1000)} seconds.`)
   }
-  isAsking = false
+  isPending = false
   timer = setTimeout(run, delay)
 }
 
-/** Coming back into sight must not shorten a wait that is under way. */
+/** When the map becomes visible again, a pending delay is not shortened. */
 function wake() {
-  const left = lastAsked + delay - Date.now()
+  const left = lastRequest + delay - Date.now()
   clearTimeout(timer)
   timer = setTimeout(run, Math.max(0, left))
 }
@@ -132,11 +132,11 @@ function wake() {
 pause.addEventListener('click', () => {
   pause.dataset.state = paused() ? 'live' : 'paused'
   pause.textContent = paused() ? 'Resume' : 'Pause'
-  if (paused()) say('Paused.')
+  if (paused()) setNote('Paused.')
   else wake()
 })
 document.addEventListener('visibilitychange', wake)
 new IntersectionObserver((entries) => {
-  isSeen = entries.at(-1).isIntersecting
-  if (isSeen) wake()
+  isVisible = entries.at(-1).isIntersecting
+  if (isVisible) wake()
 }).observe(find('map-canvas'))

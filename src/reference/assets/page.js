@@ -1,11 +1,11 @@
-// What the page does by itself: follows the colour scheme, copies code, loads the interactive reference when it comes near.
+// The scripts of the page: the colour scheme, the copy buttons, and the interactive reference, loaded when it is near the viewport.
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
-const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-dark.addEventListener('change', paint)
-paint()
+const applyScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', applyScheme)
+applyScheme()
 
-/** The API this page belongs to, whatever address it was opened under. */
+/** The URL of the API, derived from the URL of this page. */
 const base = new URL('.', location.href).href.replace(/\/$/, '')
 
 function addCopyButtons() {
@@ -25,10 +25,10 @@ function addCopyButtons() {
   }
 }
 
-/** A day as YYYY-MM-DD, so many days ago. */
+/** The day so many days ago, as YYYY-MM-DD. */
 const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
 
-/** Values that "try it" begins with: days that have a history, and no filter nobody asked for. */
+/** Initial values of "Try it out": recent days where `from` and `to` are required, no filter where they are optional. */
 function withFreshExamples(spec) {
   for (const { get: operation } of Object.values(spec.paths)) {
     for (const parameter of operation?.parameters ?? []) {
@@ -50,8 +50,8 @@ function script(src) {
   })
 }
 
-/** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled for good. */
-const executesWhatIsResolved = () => ({
+/** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled. */
+const executeWhenResolved = () => ({
   wrapComponents: {
     execute:
       (Execute, { React }) =>
@@ -60,15 +60,15 @@ const executesWhatIsResolved = () => ({
   },
 })
 
-async function showOperations(place) {
+async function showOperations(element) {
   const { bundle, demo } = document.body.dataset
   const [response] = await Promise.all([fetch('openapi.json'), script(bundle)])
   const spec = withFreshExamples(await response.json())
   const ui = window.SwaggerUIBundle({
     spec,
-    domNode: place,
+    domNode: element,
     presets: [window.SwaggerUIBundle.presets.apis],
-    plugins: [executesWhatIsResolved],
+    plugins: [executeWhenResolved],
     layout: 'BaseLayout',
     validatorUrl: null,
     syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
@@ -78,7 +78,7 @@ async function showOperations(place) {
     displayRequestDuration: true,
     onComplete: () => {
       if (demo) ui.preauthorizeApiKey('demoToken', demo)
-      place.dataset.state = 'ready'
+      element.dataset.state = 'ready'
     },
   })
 }
@@ -96,9 +96,9 @@ function whenNear(element, act) {
 }
 
 addCopyButtons()
-const place = document.getElementById('operations')
-whenNear(place, () =>
-  showOperations(place).catch(() => {
-    place.textContent = 'The reference could not be loaded. Reload the page to try again.'
+const operations = document.getElementById('operations')
+whenNear(operations, () =>
+  showOperations(operations).catch(() => {
+    operations.textContent = 'The reference could not be loaded. Reload the page to try again.'
   }),
 )

@@ -1,119 +1,95 @@
-/** Pure: a vehicle and its last report as the platform's device lists show them (`platform.md` 3). */
+/** A device, its registration and its last report in the platform's device lists. */
 import type { Account, Driver } from '../account.js'
-import { displayTime, durationText, rawTime } from '../clock.js'
-import { depotOf, type Fleet, kindOf, stateOf } from '../fleet.js'
-import { servicesOf } from '../maintenance.js'
+import { isExpiring, plannedOf, serviceAt, serviceRow, serviceText } from '../maintenance.js'
+import type { Report } from '../program.js'
 import { between, roll } from '../random.js'
-import { lastReports } from '../reports.js'
-import type { Kind, Report } from '../tour.js'
-import { serviceRow, serviceText } from './service.js'
+import { isExpired, lastReports, shiftOf } from '../reports.js'
+import { displayTime, durationText, rawTime } from '../wall-clock.js'
 
-const KIND_NAMES: Record<Kind, string> = { shuttle: 'Truck', day: 'Van', night: 'Courier', yard: 'Crane' }
-const PROTOCOLS = ['teltonika', 'gt06', 'osmand', 'queclink', 'h02']
-const COLORS = { moving: 'green', stopped: 'yellow', offline: 'red', engine: 'orange' }
-/** A tracker silent for longer is offline. */
-const ONLINE_SECONDS = 600
-const UNITS = { distance_unit_hour: 'kph', unit_of_distance: 'km', unit_of_altitude: 'mt', unit_of_capacity: 'lt' }
+type Connection = { online: 'online' | 'ack' | 'engine' | 'offline'; ack: number }
 
-export const nameOf = (index: number) => `${KIND_NAMES[kindOf(index)]} ${String(index + 1).padStart(2, '0')}`
-/** The tracker's own number, which history points carry; not the device id, though it may be another device's. */
-export const trackerIdOf = (account: Account, index: number) => account.firstId + index + 7
-export const imeiOf = (account: Account, index: number) => `99000${String(account.firstId + index).padStart(10, '0')}`
-
-/** The group of a vehicle; 0 is no group. */
-export function groupOf(account: Account, index: number): { id: number; title: string } {
-  const [north, south, night] = account.groups
-  if (index % 9 === 8) return { id: 0, title: 'Ungrouped' }
-  if (kindOf(index) === 'night') return night!
-  return depotOf(index) === 0 ? north! : south!
+const COLOR_OF = { online: 'green', ack: 'yellow', engine: 'orange', offline: 'red' }
+const PATH = 'frontend/images/device_icons/8.png'
+/** Spread last: V8 makes a slow object of a literal that starts with a spread. */
+const STATIC = {
+  icon: { id: 8, user_id: null, type: 'rotating', order: 1, width: 25, height: 33, path: PATH, by_status: 0 },
+  ...{ icon_type: 'rotating', icon_colors: { moving: 'green', stopped: 'yellow', offline: 'red', engine: 'orange' } },
+  ...{ distance_unit_hour: 'kph', unit_of_distance: 'km', unit_of_altitude: 'mt', unit_of_capacity: 'lt' },
+  ...{ detect_engine: 'acc', engine_hours: 'engine_hours', inaccuracy: null, sim_expiration_date: null },
+  ...{ alarm: 0, power: '-', address: '-' },
 }
+/** After this silence a device is offline. */
+const ONLINE_SECONDS = 600
+const ACK_SECONDS = 60
 
-function onlineOf(report: Report | undefined, index: number, instant: number): 'online' | 'ack' | 'engine' | 'offline' {
-  if (!report || stateOf(index) !== 'working' || instant - report.at > ONLINE_SECONDS) return 'offline'
-  if (report.speedKmh > 0) return 'online'
-  return report.ignition ? 'engine' : 'ack'
+/** The platform's word for the connection, and the last sign of life. */
+export function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
+  if (!report) return { online: 'offline', ack: 0 }
+  if (isExpired(index) || instant - report.at > ONLINE_SECONDS) return { online: 'offline', ack: report.at }
+  const ack = report.at + Math.floor((instant - report.at) / ACK_SECONDS) * ACK_SECONDS
+  if (report.speedKmh > 0) return { online: 'online', ack }
+  return { online: report.ignition ? 'engine' : 'ack', ack }
 }
 
 /** One item of `get_devices`. */
-export function deviceRow(account: Account, fleet: Fleet, index: number, instant: number) {
-  const reports = lastReports(fleet, index, instant, 6)
+export function deviceRow(account: Account, index: number, instant: number) {
+  const reports = lastReports(account, index, instant, 6)
   const report = reports.at(-1)
-  const online = onlineOf(report, index, instant)
-  const driver = account.drivers.find((candidate) => candidate.index === index)
-  const services = servicesOf(account, fleet, index, instant)
-  const standing = report ? Math.max(0, instant - report.movedAt) : 0
-  const color = { online: 'moving', ack: 'stopped', engine: 'engine', offline: 'offline' }[
-    online
-  ] as keyof typeof COLORS
-  const time = stateOf(index) === 'expired' ? 'Expired' : report && displayTime(report.at, account.zoneSeconds)
+  const { online, ack } = connectionOf(report, index, instant)
+  const driver = driverOf(account, index)
+  const services = plannedOf(index).map((planned) => serviceAt(account, planned, report, instant))
+  const stopped = report?.speedKmh === 0 ? instant - report.movedAt : 0
+  const ignition = report?.ignition ? instant - report.ignitionAt : 0
   return {
     id: account.firstId + index,
-    alarm: 0,
     name: nameOf(index),
     online,
-    time: time ?? 'Not connected',
+    time: isExpired(index) ? 'Expired' : report ? displayTime(ack, account.zoneSeconds) : 'Not connected',
     timestamp: report?.at ?? 0,
-    acktimestamp: report
-      ? online === 'offline'
-        ? report.at
-        : report.at + Math.floor((instant - report.at) / 60) * 60
-      : 0,
+    acktimestamp: ack,
     lat: report?.lat ?? null,
     lng: report?.lng ?? null,
     course: report?.course ?? 0,
     speed: report?.speedKmh ?? 0,
     altitude: report?.altitude ?? 0,
-    icon_type: 'rotating',
-    icon_color: COLORS[color],
-    icon_colors: COLORS,
-    power: '-',
-    address: '-',
+    icon_color: COLOR_OF[online],
     protocol: report ? protocolOf(account, index) : '-',
     driver: driver?.name ?? '-',
-    driver_data: driverData(account, driver),
+    driver_data: driverFields(account, driver),
     sensors: report ? sensorRows(account, index, report) : [],
-    services: services.map((service) => ({ id: service.id, name: service.name, ...serviceText(service) })),
+    services: services.map((service) => {
+      return { id: service.id, name: service.name, value: serviceText(service), expiring: isExpiring(service) }
+    }),
     tail: reports.slice(0, -1).map((point) => ({ lat: String(point.lat), lng: String(point.lng) })),
-    ...UNITS,
-    stop_duration: report?.speedKmh === 0 ? durationText(standing) : '0s',
-    stop_duration_sec: report?.speedKmh === 0 ? standing : 0,
+    stop_duration: durationText(stopped),
+    stop_duration_sec: stopped,
+    ignition_duration: durationText(ignition),
+    idle_duration: durationText(Math.min(stopped, ignition)),
     moved_timestamp: report?.movedAt ?? 0,
     engine_status: report ? report.ignition : null,
-    detect_engine: 'acc',
-    engine_hours: 'engine_hours',
     total_distance: report ? Math.round(report.km * 100) / 100 : 0,
-    inaccuracy: null,
-    sim_expiration_date: null,
     device_data: {
+      services: services.map((service) => serviceRow(account, service, Number)),
       ...deviceData(account, index, report),
-      services: services.map((service) => serviceRow(account, service)),
     },
+    ...STATIC,
   }
 }
 
 /** One item of `get_devices_latest`: the lists inside are JSON in a string. */
-export function latestRow(account: Account, fleet: Fleet, index: number, instant: number) {
-  const { sensors, services, tail, ...row } = deviceRow(account, fleet, index, instant)
+export function latestRow(account: Account, index: number, instant: number) {
+  const { sensors, services, tail, ...row } = deviceRow(account, index, instant)
   const text = { sensors: JSON.stringify(sensors), services: JSON.stringify(services), tail: JSON.stringify(tail) }
   return { ...row, ...text }
 }
 
-const protocolOf = (account: Account, index: number) =>
-  PROTOCOLS[between(0, PROTOCOLS.length - 1, roll(account.region.seed, 20, index))]!
-
-function driverData(account: Account, driver: Driver | undefined) {
-  return {
-    id: driver?.id ?? null,
-    user_id: driver ? account.userId : null,
-    device_id: driver?.index === undefined ? null : account.firstId + driver.index,
-    name: driver?.name ?? null,
-    rfid: driver?.rfid ?? null,
-    phone: driver?.phone ?? null,
-    email: driver ? '' : null,
-    description: driver ? '' : null,
-    created_at: driver ? '2025-01-02 10:00:00' : null,
-    updated_at: driver ? '2025-01-02 10:00:00' : null,
-  }
+/** What driver rows and `driver_data` share; all null without a driver. */
+export function driverFields(account: Account, driver: Driver | undefined) {
+  const device_id = driver?.index === undefined ? null : account.firstId + driver.index
+  const ids = { id: driver?.id ?? null, user_id: driver ? account.userId : null, device_id }
+  const names = { name: driver?.name ?? null, rfid: driver?.rfid ?? null, phone: driver?.phone || null }
+  const [text, time] = driver ? ['', '2025-01-02 10:00:00'] : [null, null]
+  return { ...ids, ...names, email: text, description: text, created_at: time, updated_at: time }
 }
 
 function sensorRows(account: Account, index: number, report: Report) {
@@ -121,10 +97,10 @@ function sensorRows(account: Account, index: number, report: Report) {
   const row = (n: number, type: string, name: string, value: string, val: string | number | boolean) => {
     return { id: base + n, type, name, show_in_popup: n < 3 ? 1 : 0, value, val, scale_value: null }
   }
-  const volts =
-    (report.ignition ? 13.6 : 12.3) + 0.5 * roll(account.region.seed, 21, index, Math.floor(report.at / 3600))
+  const wobble = (key: number, seconds: number) => roll(account.seed, key, index, Math.floor(report.at / seconds))
+  const volts = (report.ignition ? 13.6 : 12.3) + 0.5 * wobble(21, 3600)
   const hours = Math.round(report.engineSeconds / 360) / 10
-  const gsm = between(40, 100, roll(account.region.seed, 22, index, Math.floor(report.at / 600)))
+  const gsm = between(40, 100, wobble(22, 600))
   const rows = [
     row(1, 'acc', 'Ignition', report.ignition ? 'On' : 'Off', report.ignition),
     row(2, 'battery', 'Battery', `${volts.toFixed(1)} V`, volts.toFixed(2)),
@@ -132,74 +108,76 @@ function sensorRows(account: Account, index: number, report: Report) {
     row(4, 'engine_hours', 'Engine hours', `${hours} h`, hours),
     row(5, 'gsm', 'SIM network', `${gsm} %`, gsm.toFixed(2)),
   ]
-  if (index % 6 === 1) rows.push(row(6, 'temperature', 'Cargo', '-', '-'))
-  return rows
+  return index % 6 === 1 ? [...rows, row(6, 'temperature', 'Cargo', '-', '-')] : rows
 }
 
-/** The registration of a vehicle, as it also stands in driver and service rows. */
+const KINDS = { day: 'Van', late: 'Truck', night: 'Courier' }
+const PROTOCOLS = ['teltonika', 'gt06', 'osmand', 'queclink', 'h02']
+const MODELS = ['TX-100', 'TX-200', 'Cargo Mini']
+const STATIC_DATA = {
+  ...{ user_id: null, icon_id: 8, active: 1, deleted: 0, tail_color: '#33cc33', tail_length: 5, min_moving_speed: 6 },
+  ...{ fuel_measurement_id: 1, fuel_quantity: '0.00', fuel_price: '0.00', fuel_per_km: '0.00' },
+  ...{ engine_hours: 'engine_hours', detect_engine: 'acc', created_at: '2025-01-02 09:30:00' },
+}
+
+export const nameOf = (index: number) => `${KINDS[shiftOf(index)]} ${String(index + 1).padStart(2, '0')}`
+/** The tracker's own number, which history points carry; it may equal another device's id. */
+export const trackerIdOf = (account: Account, index: number) => account.firstId + index + 7
+const imeiOf = (account: Account, index: number) => `99000${String(account.firstId + index).padStart(10, '0')}`
+const protocolOf = (account: Account, index: number) =>
+  PROTOCOLS[between(0, PROTOCOLS.length - 1, roll(account.seed, 20, index))]!
+const driverOf = (account: Account, index: number) => account.drivers.find((driver) => driver.index === index)
+
+/** The group of a device; 0 is no group. */
+export function groupOf(account: Account, index: number): { id: number; title: string } {
+  const [north, south, night] = account.groups
+  if (index % 10 === 9) return { id: 0, title: 'Ungrouped' }
+  if (shiftOf(index) === 'night') return night!
+  return index % 2 === 0 ? north! : south!
+}
+
+/** The `device_data` of a device, which driver and service rows repeat. */
 export function deviceData(account: Account, index: number, report?: Report | undefined) {
   const id = account.firstId + index
-  const driver = account.drivers.find((candidate) => candidate.index === index)
+  const current_driver_id = driverOf(account, index)?.id ?? null
+  const group_id = groupOf(account, index).id
   return {
     id,
-    user_id: null,
     traccar_device_id: trackerIdOf(account, index),
-    icon_id: 8,
-    active: 1,
-    deleted: 0,
     name: nameOf(index),
     imei: imeiOf(account, index),
-    fuel_measurement_id: 1,
-    fuel_quantity: '0.00',
-    fuel_price: '0.00',
-    fuel_per_km: '0.00',
-    sim_number: '',
-    device_model: '',
+    sim_number: `+34600${String(id).padStart(6, '0')}`,
+    device_model: MODELS[index % MODELS.length]!,
     plate_number: `SBX ${String(id).padStart(6, '0')}`,
-    vin: '',
-    registration_number: '',
-    object_owner: '',
-    expiration_date: stateOf(index) === 'expired' ? '2025-01-31 00:00:00' : null,
-    tail_color: '#33cc33',
-    tail_length: 5,
-    engine_hours: 'engine_hours',
-    detect_engine: 'acc',
-    min_moving_speed: 6,
-    snap_to_road: 0,
-    created_at: '2025-01-02 09:30:00',
-    updated_at: '2025-01-02 09:30:00',
-    current_driver_id: driver?.id ?? null,
-    group_id: groupOf(account, index).id,
-    pivot: pivotOf(account, index, driver),
-    users: [{ id: account.userId, email: account.email }],
+    vin: `SBXAA1A1XSB${String(id).padStart(6, '0')}`,
+    registration_number: `R-${id}`,
+    object_owner: index % 5 === 4 ? 'Example Leasing' : 'Example Logistics',
+    expiration_date: isExpired(index) ? '2025-01-31 00:00:00' : null,
+    current_driver_id,
+    group_id,
+    pivot: { user_id: account.userId, device_id: id, group_id, current_driver_id, active: 1, timezone_id: null },
     traccar: report ? traccarOf(account, index, report) : null,
+    ...STATIC_DATA,
   }
-}
-
-function pivotOf(account: Account, index: number, driver: Driver | undefined) {
-  const group = groupOf(account, index).id
-  const ids = { user_id: account.userId, device_id: account.firstId + index, group_id: group }
-  return { ...ids, current_driver_id: driver?.id ?? null, active: 1, timezone_id: null }
 }
 
 /** The tracker server's own row; its times are UTC. */
 function traccarOf(account: Account, index: number, report: Report) {
-  const time = rawTime(report.at, 0)
+  const [time, received] = [rawTime(report.at, 0), rawTime(report.at + 1, 0)]
   return {
     id: trackerIdOf(account, index),
-    name: nameOf(index),
     uniqueId: imeiOf(account, index),
     lastValidLatitude: report.lat,
     lastValidLongitude: report.lng,
     speed: report.speedKmh.toFixed(2),
-    course: report.course.toFixed(2),
-    altitude: report.altitude.toFixed(2),
+    course: report.course,
+    altitude: report.altitude,
+    protocol: protocolOf(account, index),
     time,
     device_time: time,
-    server_time: rawTime(report.at + 1, 0),
-    ack_time: rawTime(report.at + 1, 0),
+    server_time: received,
+    ack_time: received,
     moved_at: rawTime(report.movedAt, 0),
-    protocol: protocolOf(account, index),
     other: `<info><ignition>${report.ignition}</ignition></info>`,
   }
 }

@@ -1,163 +1,124 @@
-/** Pure: the reports of a vehicle as the platform's history shows them, cut into drives and stops (`platform.md` 6). */
-import type { Account } from '../account.js'
-import { displayTime, durationText, rawTime } from '../clock.js'
-import { distanceM } from '../geometry.js'
-import type { Report } from '../tour.js'
+/** The reports of a device in the platform's history, cut into drives and stops. */
+import { lazily } from '../json-stream.js'
+import type { Report } from '../program.js'
+import { displayTime, durationText, rawTime } from '../wall-clock.js'
 
-/** What the history says of an event between the points. */
-export type Told = { at: number; message: string; report: Report }
-type Subject = { id: number; trackerId: number; name: string; imei: string }
-type Point = ReturnType<typeof pointOf>
-type Stretch = { driving: boolean; reports: Report[]; points: Point[]; until: number }
+/** `trackerId` is the tracker's own number, which the points carry. */
+type Subject = { zoneSeconds: number; trackerId: number; device: object }
+/** An event between the points. */
+export type HistoryEvent = { at: number; details: () => { message: string; report: Report } }
+/** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
+type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
 
-const CLASSES = ['Drive', 'Stop', 'Start', 'End', 'Event'].map((title, n) => ({
-  id: n + 1,
-  value: title.toLowerCase(),
-  title,
-}))
-/** After a silence this long the tracker wakes up with a point that has no fix yet. */
-const COLD_START_SECONDS = 1500
+const STATIC = {
+  sensors: [{ id: 'speed', name: 'Speed', sufix: 'kph' }],
+  item_class: ['drive', 'stop', 'start', 'end', 'event'].map((value, n) => ({ id: n + 1, value, title: value })),
+  ...{ fuel_consumption: null, fuel_consumption_arr: [], images: [], status: 1 },
+}
 
-/** The number of a position in the tracker's own table: one a second at most, and growing. */
+/** The id of a position: at most one a second, growing with time. */
 export const positionId = (at: number) => at - 1_600_000_000
 const cents = (value: number) => Math.round(value * 100) / 100
+const topSpeed = (reports: Report[]) => reports.reduce((max, { speedKmh }) => Math.max(max, speedKmh), 0)
 
-/** The whole answer; without reports that of a device that said nothing. */
-export function historyAnswer(account: Account, subject: Subject, reports: Report[], events: Told[]) {
-  const stretches = stretchesOf(account, subject, reports)
+/** The whole response, one report per step; without reports that of a device that sent nothing. */
+export function* historyBody(subject: Subject, reports: Iterable<Report>, events: HistoryEvent[]) {
+  const runs: Report[][] = []
+  for (const report of reports) {
+    const run = runs.at(-1)
+    if (run?.[0]?.driving === report.driving) run.push(report)
+    else runs.push([report])
+    yield
+  }
+  const stretches = runs.map((reports, n): Stretch => {
+    const [first, last] = [reports[0]!, reports.at(-1)!]
+    return { reports, first, last, before: runs[n - 1]?.at(-1) ?? first, until: (runs[n + 1]?.[0] ?? last).at }
+  })
   const seconds = (driving: boolean) =>
-    stretches.filter((s) => s.driving === driving).reduce((sum, s) => sum + s.until - s.reports[0]!.at, 0)
-  const km = stretches.reduce((sum, stretch) => sum + kmOf(stretch), 0)
-  const top = reports.reduce((most, report) => Math.max(most, report.speedKmh), 0)
-  const engine = reports.length > 0 ? reports.at(-1)!.engineSeconds - reports[0]!.engineSeconds : 0
+    stretches.reduce((sum, { first, until }) => sum + (first.driving === driving ? until - first.at : 0), 0)
+  const [first, last] = [stretches[0]?.first, stretches.at(-1)?.last]
   return {
-    items: groupsOf(account, stretches, events),
-    device: { id: subject.id, traccar_device_id: subject.trackerId, name: subject.name, imei: subject.imei },
-    distance_sum: `${cents(km)} Km`,
-    top_speed: `${top} kph`,
+    ...STATIC,
+    items: first && last ? groupsOf(subject, stretches, events, first, last) : [],
+    device: subject.device,
+    distance_sum: `${cents((last?.km ?? 0) - (first?.km ?? 0))} Km`,
+    top_speed: `${Math.max(0, ...runs.map(topSpeed))} kph`,
     move_duration: durationText(seconds(true)),
     stop_duration: durationText(seconds(false)),
-    engine_hours: durationText(engine),
-    fuel_consumption: null,
-    sensors: [
-      { id: 'speed', name: 'Speed', sufix: 'kph' },
-      { id: 'altitude', name: 'Altitude', sufix: 'm' },
-    ],
-    fuel_consumption_arr: [],
-    item_class: CLASSES,
-    images: [],
-    status: 1,
+    engine_hours: durationText((last?.engineSeconds ?? 0) - (first?.engineSeconds ?? 0)),
   }
 }
 
-function stretchesOf(account: Account, subject: Subject, reports: Report[]): Stretch[] {
-  const stretches: Stretch[] = []
-  let number = 0
-  for (const [n, report] of reports.entries()) {
-    const before = reports[n - 1]
-    let stretch = stretches.at(-1)
-    if (stretch?.driving !== report.driving) {
-      if (stretch) stretch.until = report.at
-      stretch = { driving: report.driving, reports: [], points: [], until: report.at }
-      stretches.push(stretch)
-    }
-    if (before && report.at - before.at > COLD_START_SECONDS)
-      stretch.points.push(
-        pointOf(account, subject, { ...report, at: report.at - 4, lat: 0, lng: 0, altitude: 0 }, ++number, 0),
-      )
-    stretch.points.push(pointOf(account, subject, report, ++number, before ? distanceM(before, report) / 1000 : 0))
-    stretch.reports.push(report)
-    stretch.until = report.at
+/** The start, then drives, stops and events in order of time, then the end; made when they are read. */
+function groupsOf(subject: Subject, stretches: Stretch[], events: HistoryEvent[], first: Report, last: Report) {
+  const edge = (status: 3 | 4, report: Report) => {
+    const items = pointsOf(subject, [report], report)
+    return { ...shown(subject, report.at), status, time: null, distance: 0, driver: null, items }
   }
-  return stretches
-}
-
-const kmOf = (stretch: Stretch) => stretch.points.reduce((sum, point) => sum + point.distance, 0)
-
-function pointOf(account: Account, subject: Subject, report: Report, number: number, distance: number) {
-  const { at, lat, lng, altitude, course, speedKmh: speed, ignition } = report
-  const found = lat !== 0
-  return {
-    id: positionId(at),
-    device_id: subject.trackerId,
-    item_id: `i${number}`,
-    time: displayTime(at, account.zoneSeconds),
-    raw_time: rawTime(at, account.zoneSeconds),
-    altitude,
-    course,
-    speed,
-    latitude: lat,
-    longitude: lng,
-    lat,
-    lng,
-    distance,
-    other: `<info><ignition>${ignition}</ignition></info>`,
-    color: 'blue',
-    valid: found ? 1 : 0,
-    device_time: rawTime(at, 0),
-    server_time: rawTime(at + 1, 0),
-    other_arr: [`ignition: ${ignition}`],
-    sensors_data: [
-      { id: 'speed', value: speed },
-      { id: 'altitude', value: altitude },
-    ],
-  }
-}
-
-function groupsOf(account: Account, stretches: Stretch[], events: Told[]) {
-  const first = stretches[0]
-  const last = stretches.at(-1)
-  if (!first || !last) return []
-  const between = [
-    ...stretches.map((stretch, n) => ({ at: stretch.reports[0]!.at, group: stretchGroup(account, stretch, n + 1) })),
-    ...events.map((event) => ({ at: event.at, group: eventGroup(account, event) })),
+  const groups = [
+    ...stretches.map((stretch, n) => ({ at: stretch.first.at, make: () => stretchGroup(subject, stretch, n + 1) })),
+    ...events.map((event) => ({ at: event.at, make: () => eventGroup(subject, event) })),
   ].sort((a, b) => a.at - b.at)
-  return [
-    edgeGroup(account, 3, first.reports[0]!.at, first.points.find((point) => point.valid)!),
-    ...between.map(({ group }) => group),
-    edgeGroup(account, 4, last.reports.at(-1)!.at, last.points.at(-1)!),
-  ]
+  return lazily([() => edge(3, first), ...groups.map(({ make }) => make), () => edge(4, last)], (make) => make())
 }
 
-const shown = (account: Account, at: number) => ({
-  show: displayTime(at, account.zoneSeconds),
-  raw_time: rawTime(at, account.zoneSeconds),
-})
-
-/** The first and the last point of the period once more, under a group of their own. */
-function edgeGroup(account: Account, status: 3 | 4, at: number, point: Point) {
-  return { status, time: null, ...shown(account, at), distance: 0, driver: null, items: [point] }
+function shown(subject: Subject, at: number) {
+  return { show: displayTime(at, subject.zoneSeconds), raw_time: rawTime(at, subject.zoneSeconds) }
 }
 
-function stretchGroup(account: Account, stretch: Stretch, index: number) {
-  const [first, last] = [stretch.reports[0]!, stretch.reports.at(-1)!]
-  const seconds = stretch.until - first.at
-  const km = kmOf(stretch)
-  const engine = last.engineSeconds - first.engineSeconds
+function stretchGroup(subject: Subject, { reports, first, last, before, until }: Stretch, index: number) {
+  const [seconds, km] = [until - first.at, last.km - before.km]
   return {
-    status: stretch.driving ? 1 : 2,
+    ...shown(subject, first.at),
+    left: displayTime(until, subject.zoneSeconds),
+    status: first.driving ? 1 : 2,
     index,
     time: durationText(seconds),
-    ...shown(account, first.at),
-    left: displayTime(stretch.until, account.zoneSeconds),
-    distance: cents(km),
     time_seconds: seconds,
-    engine_work: stretch.driving ? engine : 0,
-    engine_idle: stretch.driving ? 0 : engine,
-    engine_hours: engine,
-    fuel_consumption: null,
-    top_speed: stretch.reports.reduce((most, report) => Math.max(most, report.speedKmh), 0),
+    distance: cents(km),
+    engine_hours: last.engineSeconds - first.engineSeconds,
+    top_speed: topSpeed(reports),
     average_speed: seconds > 0 ? Math.round((km / seconds) * 3600) : 0,
     driver: null,
-    items: stretch.points,
+    items: pointsOf(subject, reports, before),
   }
 }
 
-function eventGroup(account: Account, { at, message, report }: Told) {
-  const { show: time, raw_time } = shown(account, at)
+function pointsOf(subject: Subject, reports: Report[], before: Report) {
+  let last = before
+  return lazily(reports, (report) => {
+    const { at, lat, lng, altitude, course, speedKmh: speed, ignition } = report
+    const distance = report.km - last.km
+    last = report
+    return {
+      id: positionId(at),
+      device_id: subject.trackerId,
+      item_id: `i${positionId(at)}`,
+      time: displayTime(at, subject.zoneSeconds),
+      raw_time: rawTime(at, subject.zoneSeconds),
+      altitude,
+      course,
+      speed,
+      latitude: lat,
+      longitude: lng,
+      lat,
+      lng,
+      distance,
+      color: 'blue',
+      valid: 1,
+      device_time: rawTime(at, 0),
+      server_time: rawTime(at + 1, 0),
+      other: `<info><ignition>${ignition}</ignition></info>`,
+      other_arr: [`ignition: ${ignition}`],
+      sensors_data: [{ id: 'speed', value: speed }],
+    }
+  })
+}
+
+function eventGroup(subject: Subject, { at, details }: HistoryEvent) {
+  const { message, report } = details()
+  const { show, raw_time } = shown(subject, at)
   const place = { lat: report.lat.toFixed(12), lng: report.lng.toFixed(12) }
-  return {
-    ...{ status: 5, time: null, distance: 0, show: time, raw_time, message },
-    items: [{ other: '', speed: report.speedKmh, time, raw_time, ...place }],
-  }
+  const items = [{ other: '', speed: report.speedKmh, time: show, raw_time, ...place }]
+  return { status: 5, time: null, distance: 0, show, raw_time, message, items }
 }

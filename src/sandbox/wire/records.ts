@@ -1,183 +1,124 @@
-/** Pure: geofences, alerts, events, drivers and the account itself as the platform writes them (`platform.md` 4, 5, 7, 9). */
-import { type Account, type Alert, type Driver, type Geofence, WATCHED } from '../account.js'
-import { rawTime } from '../clock.js'
+/** Geofences, alerts, events, drivers and the account itself as the platform writes them. */
+import { type Account, type Alert, type Driver, type Geofence, MAX_ALERT_DEVICES } from '../account.js'
 import { type FleetEvent, reportOf } from '../events.js'
-import type { Fleet } from '../fleet.js'
-import { deviceData, nameOf } from './device.js'
+import { rawTime } from '../wall-clock.js'
+import { deviceData, driverFields, nameOf } from './device.js'
 import { positionId } from './history.js'
 
 const CREATED = { created_at: '2025-02-03 08:15:00', updated_at: '2025-02-10 16:40:12' }
 
-export function geofenceRow(account: Account, geofence: Geofence) {
-  const { area } = geofence
-  const circle = 'radius' in area
-  return {
-    id: geofence.id,
-    user_id: account.userId,
-    group_id: circle ? null : 0,
-    active: geofence.active ? 1 : 0,
-    name: geofence.name,
-    coordinates: circle ? '[]' : JSON.stringify(area.polygon),
-    polygon_color: geofence.color,
-    ...CREATED,
-    type: circle ? 'circle' : 'polygon',
-    radius: circle ? area.radius : 0,
-    center: circle ? { lat: area.center.lat.toFixed(6), lng: area.center.lng.toFixed(6) } : { lat: 0, lng: 0 },
-    device_id: null,
-    speed_limit: 0,
+export function geofenceRow(account: Account, { id, name, active, color, area }: Geofence) {
+  const row = { id, user_id: account.userId, active: active ? 1 : 0, name, polygon_color: color, ...CREATED }
+  const rest = { device_id: null, speed_limit: 0 }
+  if ('radius' in area) {
+    const center = { lat: area.center.lat.toFixed(6), lng: area.center.lng.toFixed(6) }
+    return { ...row, group_id: null, type: 'circle', coordinates: '[]', radius: area.radius, center, ...rest }
   }
+  const [{ lat: south, lng: west }, { lat: north, lng: east }] = [area.southWest, area.northEast]
+  const corner = (lat: number, lng: number) => ({ lat, lng })
+  const corners = [corner(south, west), corner(north, west), corner(north, east), corner(south, east)]
+  const center = { lat: 0, lng: 0 }
+  return { ...row, group_id: 0, type: 'polygon', coordinates: JSON.stringify(corners), radius: 0, center, ...rest }
 }
 
 export function alertRow(account: Account, alert: Alert) {
-  const watched = Array.from({ length: Math.min(account.devices, WATCHED) }, (_, index) => index)
-  const attribute =
-    alert.type === 'ignition' ? { state: alert.value } : alert.value > 0 ? { [alert.type]: alert.value } : {}
+  const { id, name, type, active, value, nth, geofences } = alert
+  const covered = Array.from({ length: Math.min(account.devices, MAX_ALERT_DEVICES) }, (_, index) => index)
   return {
-    id: alert.id,
-    user_id: account.userId,
-    active: alert.active ? 1 : 0,
-    name: alert.name,
-    type: alert.type,
-    ...attribute,
-    for_all_user_devices: 0,
-    schedules: null,
-    notifications: alert.active ? { push: { active: 1 }, email: { active: 0, input: account.email } } : [],
-    ...CREATED,
-    zone: 0,
-    schedule: 0,
-    command: null,
-    devices: watched.filter((index) => index % alert.nth === 0).map((index) => account.firstId + index),
-    drivers: [],
-    geofences: alert.geofences,
-    events_custom: [],
+    ...{ id, user_id: account.userId, active: active ? 1 : 0, name, type },
+    ...(type === 'ignition' ? { state: value } : value > 0 ? { [type]: value } : {}),
+    notifications: active ? { push: { active: 1 }, email: { active: 0, input: account.email } } : [],
+    ...{ for_all_user_devices: 0, schedules: null, zone: 0, schedule: 0, command: null, ...CREATED },
+    devices: covered.filter((index) => index % nth === 0).map((index) => account.firstId + index),
+    ...{ drivers: [], geofences, events_custom: [] },
   }
 }
 
-const EVENT_NAMES: Record<FleetEvent['type'], string> = {
-  overspeed: 'Overspeed',
-  zone_in: 'Zone in',
-  zone_out: 'Zone out',
-  ignition_on: 'Ignition ON',
-  ignition_off: 'Ignition OFF',
-  sos: 'SOS',
-  offline_duration: 'Offline duration',
-  idle_duration: 'Idle duration',
-  stop_duration: 'Stop duration',
-}
+const EVENTS = ['overspeed', 'zone_in', 'zone_out', 'ignition_on', 'ignition_off', 'sos', 'offline_duration']
+/** `Zone in` for `zone_in`. */
+const titleOf = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1).replace('_', ' ')}`
 
-export const eventTypes = () => Object.entries(EVENT_NAMES).map(([type, title]) => ({ type, title }))
-
-function eventDetail(account: Account, event: FleetEvent): string | null {
-  if (event.type === 'overspeed') return `${event.alert.value} kph`
-  if (event.geofence !== undefined) return geofenceOf(account, event)!.name.trim()
-  return event.type.endsWith('_duration') ? `${event.alert.value} min` : null
-}
+export const eventTypes = () =>
+  [...EVENTS, 'idle_duration', 'stop_duration'].map((type) => ({ type, title: titleOf(type) }))
 
 const geofenceOf = (account: Account, event: FleetEvent) => account.geofences.find(({ id }) => id === event.geofence)
 
-/** What a person reads: the name and, in brackets, the detail. */
-export function eventMessage(account: Account, event: FleetEvent): string {
-  const detail = eventDetail(account, event)
-  return detail ? `${EVENT_NAMES[event.type]} (${detail})` : EVENT_NAMES[event.type]
+function detailOf(account: Account, event: FleetEvent): string | null {
+  if (event.type === 'overspeed') return `${event.alert.value} kph`
+  if (event.type.endsWith('_duration')) return `${event.alert.value} min`
+  return geofenceOf(account, event)?.name.trim() ?? null
 }
 
-export function eventRow(account: Account, fleet: Fleet, event: FleetEvent) {
-  const report = reportOf(fleet, event)
+/** The display text: the name and, in brackets, the detail. */
+export function eventMessage(account: Account, event: FleetEvent): string {
+  const detail = detailOf(account, event)
+  return detail ? `${titleOf(event.type)} (${detail})` : titleOf(event.type)
+}
+
+export function eventRow(account: Account, event: FleetEvent) {
+  const { id, at, type, alert, index } = event
+  const { lat, lng, altitude, course, speedKmh, at: fixedAt } = reportOf(account, event)
   const geofence = geofenceOf(account, event)
-  const created = rawTime(event.at + 3, account.zoneSeconds)
+  const created = rawTime(at + 3, account.zoneSeconds)
   return {
-    id: event.id,
+    id,
     user_id: account.userId,
-    device_id: account.firstId + event.index,
-    geofence_id: event.geofence ?? null,
-    poi_id: null,
-    position_id: positionId(report.at),
-    alert_id: event.alert.id,
-    type: event.type,
+    device_id: account.firstId + index,
+    device_name: nameOf(index),
+    geofence_id: geofence?.id ?? null,
+    geofence: geofence ? { id: geofence.id, name: geofence.name } : null,
+    position_id: positionId(fixedAt),
+    alert_id: alert.id,
+    type,
+    name: titleOf(type),
+    detail: detailOf(account, event),
     message: eventMessage(account, event),
-    address: null,
-    altitude: report.altitude,
-    course: report.course,
-    latitude: report.lat,
-    longitude: report.lng,
-    power: null,
-    speed: report.speedKmh,
-    time: rawTime(event.at, account.zoneSeconds),
-    deleted: 0,
+    altitude,
+    course,
+    latitude: lat,
+    longitude: lng,
+    speed: speedKmh,
+    time: rawTime(at, account.zoneSeconds),
     created_at: created,
     updated_at: created,
-    additional: event.type === 'overspeed' ? { overspeed_speed: event.alert.value } : [],
-    silent: null,
-    name: EVENT_NAMES[event.type],
-    detail: eventDetail(account, event),
-    geofence: geofence ? { id: geofence.id, name: geofence.name } : null,
-    device_name: nameOf(event.index),
+    additional: type === 'overspeed' ? { overspeed_speed: alert.value } : [],
+    ...{ poi_id: null, address: null, power: null, deleted: 0, silent: null },
   }
 }
 
 export function driverRow(account: Account, driver: Driver) {
-  const { index } = driver
-  return {
-    id: driver.id,
-    user_id: account.userId,
-    device_id: index === undefined ? null : account.firstId + index,
-    device_port: null,
-    name: driver.name,
-    rfid: driver.rfid,
-    phone: driver.phone || null,
-    email: '',
-    description: '',
-    ...CREATED,
-    device: index === undefined ? null : deviceData(account, index),
-  }
+  const device = driver.index === undefined ? null : deviceData(account, driver.index)
+  return { ...driverFields(account, driver), device_port: null, device }
 }
 
-/** The smallest answer that needs a valid hash. */
-export function userData(account: Account) {
-  const { email, plan, devices } = account
+/** The smallest response that needs a valid hash. */
+export function userData({ email, plan, devices }: Account) {
   return { email, expiration_date: null, days_left: null, plan, devices_limit: devices, group_id: 2 }
 }
 
-/** The account's settings and the lists to choose from. The real one leaks secrets in older versions; this one has none. */
-export function setupData(account: Account) {
-  return {
-    item: {
-      id: account.userId,
-      active: 1,
-      group_id: 2,
-      manager_id: null,
-      billing_plan_id: null,
-      map_id: 1,
-      devices_limit: account.devices,
-      email: account.email,
-      subscription_expiration: '0000-00-00 00:00:00',
-      loged_at: '2025-02-10 16:40:12',
-      open_geofence_groups: '["0"]',
-      open_device_groups: '["0"]',
-      ...CREATED,
-      unit_of_altitude: 'mt',
-      lang: 'en',
-      unit_of_distance: 'km',
-      unit_of_capacity: 'lt',
-      timezone_id: 57 + account.zoneSeconds / 900,
-      duration_format: 'standart',
-    },
-    timezones: timezones(),
-    units_of_distance: [
-      { id: 'km', value: 'Kilometer' },
-      { id: 'mi', value: 'Mile' },
-    ],
-    dst_types: ['none', 'exact', 'automatic', 'other'].map((id) => ({ id, value: id })),
-    user_dst: null,
-    status: 1,
-  }
-}
+const options = (titles: Record<string, string>) => Object.entries(titles).map(([id, value]) => ({ id, value }))
 
 /** Every quarter of an hour from -14:00, which is 1, to +14:00. */
-function timezones(): { id: number; value: string }[] {
-  return Array.from({ length: 113 }, (_, n) => {
-    const minutes = Math.abs(n - 56) * 15
-    const clock = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')
-    return { id: n + 1, value: `UTC ${n < 56 ? '-' : '+'}${clock}` }
-  })
+const TIMEZONES = Array.from({ length: 113 }, (_, n) => {
+  const clock = new Date(Math.abs(n - 56) * 900_000).toISOString().slice(11, 16)
+  return { id: n + 1, value: `UTC ${n < 56 ? '-' : '+'}${clock}` }
+})
+
+/** The account's settings and the lists to choose from. Older platforms leak secrets here; the sandbox has none. */
+export function setupData({ userId, email, devices, zoneSeconds }: Account) {
+  return {
+    item: {
+      ...{ id: userId, active: 1, group_id: 2, manager_id: null, billing_plan_id: null, map_id: 1, email, lang: 'en' },
+      ...{ devices_limit: devices, subscription_expiration: '0000-00-00 00:00:00', loged_at: '2025-02-10 16:40:12' },
+      ...{ open_geofence_groups: '["0"]', open_device_groups: '["0"]', ...CREATED },
+      ...{ unit_of_altitude: 'mt', unit_of_distance: 'km', unit_of_capacity: 'lt', duration_format: 'standart' },
+      timezone_id: 57 + zoneSeconds / 900,
+    },
+    timezones: TIMEZONES,
+    units_of_distance: options({ km: 'Kilometer', mi: 'Mile' }),
+    units_of_capacity: options({ lt: 'Liter', gl: 'Gallon' }),
+    units_of_altitude: options({ mt: 'Meter', ft: 'Feet' }),
+    dst_types: options({ none: 'None', exact: 'Exact date', automatic: 'Automatic', other: 'Other' }),
+    ...{ groups: [], user_dst: null, status: 1 },
+  }
 }

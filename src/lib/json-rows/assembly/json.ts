@@ -1,28 +1,29 @@
-/** Where a JSON value ends, sixteen bytes at a time; the bytes end with a zero, which is nothing of JSON. Knows no shape and keeps no state. */
+/** Finds where a JSON value ends, sixteen bytes at a time. The input ends with a zero byte, which is not valid JSON. */
 
 export const QUOTE: u8 = 0x22
 export const COMMA: u8 = 0x2c
+export const COLON: u8 = 0x3a
+export const BACKSLASH: u8 = 0x5c
 export const OPEN_LIST: u8 = 0x5b
 export const CLOSE_LIST: u8 = 0x5d
-export const OPEN_RECORD: u8 = 0x7b
-export const CLOSE_RECORD: u8 = 0x7d
-/** Four letters as one word, and a quote with the colon behind it. */
+export const OPEN_OBJECT: u8 = 0x7b
+export const CLOSE_OBJECT: u8 = 0x7d
+/** Four letters as one word, and a quote followed by a colon. */
 export const NULL: u32 = 0x6c6c756e
 export const QUOTE_COLON: u16 = 0x3a22
 
-const BACKSLASH: u8 = 0x5c
 const TRUE: u32 = 0x65757274
 const ALSE: u32 = 0x65736c61
 
-/** In place of an end: the bytes are unusual, wrong, or end too soon. */
-export const UNREAD: usize = 0
+/** Returned instead of an end: the bytes are unusual, invalid or incomplete. */
+export const DECLINED: usize = 0
 
-/** Nesting of what is skipped; deeper is for others. */
-const MOST_LEVELS: i32 = 40
-/** A number this long may be beyond all numbers. */
-const LONGEST_NUMBER: usize = 300
+/** Nesting of a skipped value; deeper rows are declined. */
+const MAX_DEPTH: i32 = 40
+/** A longer number may exceed the range of doubles. */
+const MAX_NUMBER: usize = 300
 
-/** A bit for each of sixteen bytes that does not stand for itself in a string. */
+/** A bit for each of sixteen bytes that is a quote, a backslash or a control character. */
 @inline
 export function special(at: usize): i32 {
   const bytes = v128.load(at)
@@ -40,17 +41,16 @@ function isHex(byte: u8): bool {
   return isDigit(byte) || (byte | 0x20) - 0x61 < <u8>6
 }
 
-/** Behind an escape that starts at `at`. */
 function endOfEscape(at: usize): usize {
   const byte = load<u8>(at, 1)
   if (byte == 0x75) {
-    for (let digit: usize = 2; digit < 6; digit++) if (!isHex(load<u8>(at + digit))) return UNREAD
+    for (let digit: usize = 2; digit < 6; digit++) if (!isHex(load<u8>(at + digit))) return DECLINED
     return at + 6
   }
   const isOne =
     byte == QUOTE || byte == BACKSLASH || byte == 0x2f // "\/
   const isLetter = byte == 0x62 || byte == 0x66 || byte == 0x6e || byte == 0x72 || byte == 0x74 // bfnrt
-  return isOne || isLetter ? at + 2 : UNREAD
+  return isOne || isLetter ? at + 2 : DECLINED
 }
 
 @inline
@@ -65,19 +65,19 @@ function endOfString(at: usize): usize {
     to += <usize>ctz(bits)
     const byte = load<u8>(to)
     if (byte == QUOTE) return to + 1
-    if (byte != BACKSLASH) return UNREAD
+    if (byte != BACKSLASH) return DECLINED
     to = endOfEscape(to)
-    if (to == UNREAD) return UNREAD
+    if (to == DECLINED) return DECLINED
   }
-  return UNREAD
+  return DECLINED
 }
 
-/** Behind a name that nobody keeps and its colon. */
+/** The end of a name within a skipped value, colon included. */
 @inline
 function endOfName(at: usize): usize {
-  if (load<u8>(at) != QUOTE) return UNREAD
+  if (load<u8>(at) != QUOTE) return DECLINED
   const end = endOfString(at)
-  return end != UNREAD && load<u16>(end - 1) == QUOTE_COLON ? end + 1 : UNREAD
+  return end != DECLINED && load<u16>(end - 1) == QUOTE_COLON ? end + 1 : DECLINED
 }
 
 @inline
@@ -87,22 +87,34 @@ function endOfDigits(at: usize): usize {
   return to
 }
 
-/** Behind a number without an exponent; one with it may be beyond all numbers. */
+/** Whether a number may have an exponent, with which it may exceed the range of doubles. */
+let hasExponents: bool = false
+
+export function setExponents(accepted: bool): void {
+  hasExponents = accepted
+}
+
+/** Behind an exponent as JavaScript writes it, with a sign. */
+function endOfExponent(at: usize): usize {
+  return hasExponents ? endOfDigits(at + 2) : DECLINED
+}
+
 @inline
 function endOfNumber(at: usize): usize {
   let to = at
   let byte = load<u8>(to)
   if (byte == 0x2d) byte = load<u8>(++to)
-  if (!isDigit(byte)) return UNREAD
+  if (!isDigit(byte)) return DECLINED
   to++
   if (byte != 0x30) to = endOfDigits(to)
   byte = load<u8>(to)
   if (byte == 0x2e) {
-    if (!isDigit(load<u8>(to, 1))) return UNREAD
+    if (!isDigit(load<u8>(to, 1))) return DECLINED
     to = endOfDigits(to + 2)
     byte = load<u8>(to)
   }
-  return (byte | 0x20) == 0x65 || to - at > LONGEST_NUMBER ? UNREAD : to
+  if ((byte | 0x20) == 0x65) return endOfExponent(to)
+  return to - at > MAX_NUMBER ? DECLINED : to
 }
 
 @inline
@@ -112,7 +124,7 @@ function endOfScalar(at: usize): usize {
   if (byte <= 0x39) return endOfNumber(at)
   const word = load<u32>(at)
   if (word == NULL || word == TRUE) return at + 4
-  return byte == 0x66 && load<u32>(at, 1) == ALSE ? at + 5 : UNREAD
+  return byte == 0x66 && load<u32>(at, 1) == ALSE ? at + 5 : DECLINED
 }
 
 function endOfNested(from: usize): usize {
@@ -122,53 +134,53 @@ function endOfNested(from: usize): usize {
   let depth: i32 = 0
   for (;;) {
     const byte = load<u8>(at)
-    if (byte == OPEN_RECORD || byte == OPEN_LIST) {
-      if (++depth > MOST_LEVELS) return UNREAD
+    if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
+      if (++depth > MAX_DEPTH) return DECLINED
       const isList = byte == OPEN_LIST
       lists = (lists << 1) | u64(isList)
       at++
       if (load<u8>(at) != byte + 2) {
         if (isList) continue
         at = endOfName(at)
-        if (at == UNREAD) return UNREAD
+        if (at == DECLINED) return DECLINED
         continue
       }
     } else {
       at = endOfScalar(at)
-      if (at == UNREAD) return UNREAD
+      if (at == DECLINED) return DECLINED
     }
-    while (load<u8>(at) == ((lists & 1) != 0 ? CLOSE_LIST : CLOSE_RECORD)) {
+    while (load<u8>(at) == ((lists & 1) != 0 ? CLOSE_LIST : CLOSE_OBJECT)) {
       at++
       if (--depth == 0) return at
       lists >>= 1
     }
-    if (load<u8>(at) != COMMA) return UNREAD
+    if (load<u8>(at) != COMMA) return DECLINED
     at++
     if ((lists & 1) != 0) continue
     at = endOfName(at)
-    if (at == UNREAD) return UNREAD
+    if (at == DECLINED) return DECLINED
   }
-  return UNREAD
+  return DECLINED
 }
 
-/** Behind the value that starts at `at` and holds no blanks between its parts. */
+/** The end of the value at `at`, which is declined if it contains whitespace between its tokens. */
 @inline
 export function endOfValue(at: usize): usize {
   const byte = load<u8>(at)
-  return byte == OPEN_RECORD || byte == OPEN_LIST ? endOfNested(at) : endOfScalar(at)
+  return byte == OPEN_OBJECT || byte == OPEN_LIST ? endOfNested(at) : endOfScalar(at)
 }
 
-/** Behind what reads as a list or record without content, whichever was expected. */
-export function endOfNothing(at: usize): usize {
+/** The end of `null`, `[]` or `{}`: an empty list or object, whichever the shape expects. */
+export function endOfEmpty(at: usize): usize {
   if (load<u32>(at) == NULL) return at + 4
   const byte = load<u8>(at)
-  return (byte == OPEN_LIST || byte == OPEN_RECORD) && load<u8>(at, 1) == byte + 2 ? at + 2 : UNREAD
+  return (byte == OPEN_LIST || byte == OPEN_OBJECT) && load<u8>(at, 1) == byte + 2 ? at + 2 : DECLINED
 }
 
-/** Behind a name of more than thirty-one bytes, which is none that is kept, and its colon; one with an escape may be shorter than it looks. */
+/** The end of a name of more than 31 bytes, which no shape has. A name with an escape is declined: it may be shorter than it looks. */
 export function endOfLongName(from: usize): usize {
   let at = from
   while (special(at) == 0) at += 16
   at += <usize>ctz(special(at))
-  return load<u16>(at) == QUOTE_COLON ? at + 2 : UNREAD
+  return load<u16>(at) == QUOTE_COLON ? at + 2 : DECLINED
 }

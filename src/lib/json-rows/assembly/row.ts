@@ -1,80 +1,83 @@
-/** Reads one record of a long list straight from its bytes and writes what is kept of it as the text of a flat list. Leaves whatever is unusual to others; knows no action and no list around it. */
-import {
-  CLOSE_LIST,
-  CLOSE_RECORD,
-  COMMA,
-  endOfLongName,
-  endOfNothing,
-  endOfValue,
-  NULL,
-  OPEN_LIST,
-  OPEN_RECORD,
-  QUOTE,
-  QUOTE_COLON,
-  special,
-  UNREAD,
-} from './json'
-import { expected, fieldOfMember, firstLink, generation, learn, lengthOf, MOST_SHAPES, membersEnd, NEXT } from './members'
+/** Reads one object by a shape and writes its fields as the text of a flat list. Declines whatever is unusual or invalid. */
+import { compactedEnd, compactObject, TOO_DEEP } from './compact'
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfLongName, endOfValue } from './json'
+import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
+import { fieldOfMember, firstLink, generation, learn, lengthOf, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
 
-/** What a field holds. */
+/** What a field holds; 2 is a list of objects. */
 const SCALAR: u32 = 0
-const RECORD: u32 = 1
+const OBJECT: u32 = 1
 
-// A shape is a table of fields by the hash of their names.
-const FIELDS: usize = 64
+// A shape is a hash table of fields by name.
+const BUCKETS: usize = 64
 // A field: its name and a mask of the same length, 32 bytes each with zeros behind them, and these numbers.
 const MASK: usize = 32
-const LENGTH: usize = 64 // of the name, and 1; 0 where the place is free
+const LENGTH: usize = 64 // of the name, plus 1; 0 in a free bucket
 const KIND: usize = 68
 const SLOT: usize = 72
-const SHAPE: usize = 76 // of the record, or of the list's items
-const FIRST: usize = 80 // slot of the record or of an item
+const SHAPE: usize = 76 // of the object, or of the list's items
+const FIRST: usize = 80 // first slot of the object or of an item
 const COUNT: usize = 84
 const FIELD_BYTES: usize = 128
 
-const MOST_SLOTS: usize = 1024
-const LONGEST_TEXT: usize = 1 << 17
+const MAX_SLOTS: usize = 1024
+const MAX_TEXT: usize = 1 << 17
+const PADDING: usize = 64
 
 const shapes: usize = membersEnd
-/** Where the values of a record are, from and to; two words each. */
-export const slots: usize = shapes + MOST_SHAPES * FIELDS * FIELD_BYTES
-const nothing: usize = slots + MOST_SLOTS * 8
-/** Where a record stands that is to be read, with a zero behind the last byte. */
-export const input: usize = nothing + 64
-const lists: usize = input + (1 << 17) + 64
-/** Where its text is written. */
-export const output: usize = lists + LONGEST_TEXT + 64
+/** Start and end of the value of each slot; two words each. */
+export const slots: usize = shapes + MAX_SHAPES * BUCKETS * FIELD_BYTES
+const nullText: usize = slots + MAX_SLOTS * 8
+const lists: usize = nullText + PADDING
+/** The text of the row. */
+export const output: usize = lists + MAX_TEXT + PADDING
+/** Bytes to read, which end with a zero. */
+export const input: usize = output + MAX_TEXT + PADDING
+export const inputLength: usize = (1 << 20) + (1 << 16) + 1
+/** A copy of an object without whitespace. */
+export const compacted: usize = input + inputLength + PADDING
 
-/** Up to where texts of lists were written. */
+/** Where the texts of lists end. */
 let listsEnd: usize = lists
 let outputEnd: usize = output
-let found: usize = 0
+let foundField: usize = 0
 
-/** Bytes of the text that was written last. */
+/** Bytes of the text written last. */
 export function written(): usize {
   return outputEnd - output
 }
 
+/** Copies the object at `at` to `compacted`; returns where it ends, 0 if that is not before `end`, or -1 if it is nested too deeply. */
+export function compact(at: usize, end: usize): usize {
+  const to = compactObject(input + at, input + end, compacted)
+  return to == DECLINED || to == TOO_DEEP ? to : to - input
+}
+
+/** Bytes of the copy made last. */
+export function compactedLength(): usize {
+  return compactedEnd - compacted
+}
+
 @inline
-function place(shape: usize, name: usize, length: usize): usize {
+function bucketOf(shape: usize, name: usize, length: usize): usize {
   let first = load<u64>(name)
   let last: u64 = 0
   if (length < 8) first &= ((<u64>1) << ((<u64>length) << 3)) - 1
   else last = load<u64>(name + length - 8)
   const hash = <usize>(((first ^ (last * 0xc2b2ae3d27d4eb4f)) * 0x9e3779b97f4a7c15) >> 58)
-  return shapes + (shape * FIELDS + hash) * FIELD_BYTES
+  return shapes + (shape * BUCKETS + hash) * FIELD_BYTES
 }
 
 @inline
-function next(field: usize): usize {
+function nextBucket(field: usize): usize {
   const at = field + FIELD_BYTES
-  return (at - shapes) % (FIELDS * FIELD_BYTES) == 0 ? at - FIELDS * FIELD_BYTES : at
+  return (at - shapes) % (BUCKETS * FIELD_BYTES) == 0 ? at - BUCKETS * FIELD_BYTES : at
 }
 
-/** Adds a field to a shape, which has less than 64 of them; its name, of at most 31 bytes, stands in the input. */
+/** Adds a field to a shape, which has fewer than 64; its name, of at most 31 bytes, is in the input. */
 export function addField(shape: usize, length: usize, kind: u32, slot: u32, inner: u32, first: u32, count: u32): void {
-  let field = place(shape, input, length)
-  while (load<u32>(field, LENGTH) != 0) field = next(field)
+  let field = bucketOf(shape, input, length)
+  while (load<u32>(field, LENGTH) != 0) field = nextBucket(field)
   memory.copy(field, input, length)
   memory.fill(field + MASK, 0xff, length)
   store<u32>(field, <u32>length + 1, LENGTH)
@@ -88,7 +91,7 @@ export function addField(shape: usize, length: usize, kind: u32, slot: u32, inne
 /** The field of this name, or 0. */
 @inline
 function fieldOf(shape: usize, name: usize, length: usize): usize {
-  let field = place(shape, name, length)
+  let field = bucketOf(shape, name, length)
   for (;;) {
     const own = <usize>load<u32>(field, LENGTH)
     if (own == 0) return 0
@@ -97,31 +100,31 @@ function fieldOf(shape: usize, name: usize, length: usize): usize {
       const high = v128.xor(v128.and(v128.load(name, 16), v128.load(field, MASK + 16)), v128.load(field, 16))
       if (!v128.any_true(v128.or(low, high))) return field
     }
-    field = next(field)
+    field = nextBucket(field)
   }
   return 0
 }
 
 @inline
-function keep(slot: u32, from: usize, to: usize): void {
+function setSlot(slot: u32, from: usize, to: usize): void {
   store<u32>(slots + ((<usize>slot) << 3), <u32>from)
   store<u32>(slots + ((<usize>slot) << 3), <u32>to, 4)
 }
 
 @inline
-function keepNothing(first: u32, count: u32): void {
-  for (let slot = first; slot < first + count; slot++) keep(slot, nothing, nothing + 4)
+function clearSlots(first: u32, count: u32): void {
+  for (let slot = first; slot < first + count; slot++) setSlot(slot, nullText, nullText + 4)
 }
 
-/** Writes slots as a list from `at` on; returns where that ends, or `UNREAD` where it would be past `most`. */
-function write(first: u32, count: u32, at: usize, most: usize): usize {
+/** Writes slots as a list; returns where it ends, or `DECLINED` if that is beyond `max`. */
+function writeList(first: u32, count: u32, at: usize, max: usize): usize {
   let to = at
   store<u8>(to++, OPEN_LIST)
   for (let slot = first; slot < first + count; slot++) {
     const from = <usize>load<u32>(slots + ((<usize>slot) << 3))
     const length = <usize>load<u32>(slots + ((<usize>slot) << 3), 4) - from
-    if (to + length > most) return UNREAD
-    // Most values are short: what is written beyond them is written over.
+    if (to + length > max) return DECLINED
+    // Most values are short; the next value overwrites the excess.
     v128.store(to, v128.load(from))
     if (length > 16) memory.copy(to + 16, from + 16, length - 16)
     to += length
@@ -132,36 +135,36 @@ function write(first: u32, count: u32, at: usize, most: usize): usize {
   return to
 }
 
-/** A list of records written as a list; any other spelling is unusual. */
+/** Reads a list of objects; any other item is declined. */
 function readList(field: usize, from: usize): usize {
   const slot = load<u32>(field, SLOT)
   const first = load<u32>(field, FIRST)
   const count = load<u32>(field, COUNT)
   if (load<u8>(from) != OPEN_LIST || load<u8>(from, 1) == CLOSE_LIST) {
-    keepNothing(slot, 1)
-    return endOfNothing(from)
+    clearSlots(slot, 1)
+    return endOfEmpty(from)
   }
-  const most = lists + LONGEST_TEXT - 64
+  const max = lists + MAX_TEXT - PADDING
   const begin = listsEnd
   let to = begin
   let at = from
   do {
-    if (to > most) return UNREAD
+    if (to > max) return DECLINED
     store<u8>(to, to == begin ? OPEN_LIST : COMMA)
     listsEnd = ++to
-    keepNothing(first, count)
-    at = load<u8>(at, 1) == OPEN_RECORD ? readRecord(load<u32>(field, SHAPE), at + 1) : UNREAD
-    if (at == UNREAD) return UNREAD
-    // Behind the lists within the item, and then over them.
-    const end = write(first, count, listsEnd, most)
-    if (end == UNREAD) return UNREAD
+    clearSlots(first, count)
+    at = load<u8>(at, 1) == OPEN_OBJECT ? readObject(load<u32>(field, SHAPE), at + 1) : DECLINED
+    if (at == DECLINED) return DECLINED
+    // Written behind the lists within the item, then moved over them.
+    const end = writeList(first, count, listsEnd, max)
+    if (end == DECLINED) return DECLINED
     if (listsEnd > to) memory.copy(to, listsEnd, end - listsEnd)
     to += end - listsEnd
   } while (load<u8>(at) == COMMA)
   store<u8>(to++, CLOSE_LIST)
   listsEnd = to
-  keep(slot, begin, to)
-  return load<u8>(at) == CLOSE_LIST ? at + 1 : UNREAD
+  setSlot(slot, begin, to)
+  return load<u8>(at) == CLOSE_LIST ? at + 1 : DECLINED
 }
 
 @inline
@@ -170,19 +173,19 @@ function readField(field: usize, at: usize): usize {
   if (kind == SCALAR) {
     const end = endOfValue(at)
     const byte = load<u8>(at)
-    if (byte == OPEN_RECORD || byte == OPEN_LIST) keepNothing(load<u32>(field, SLOT), 1)
-    else keep(load<u32>(field, SLOT), at, end)
+    if (byte == OPEN_OBJECT || byte == OPEN_LIST) clearSlots(load<u32>(field, SLOT), 1)
+    else setSlot(load<u32>(field, SLOT), at, end)
     return end
   }
-  if (kind != RECORD) return readList(field, at)
-  keepNothing(load<u32>(field, FIRST), load<u32>(field, COUNT))
-  return load<u8>(at) == OPEN_RECORD ? readRecord(load<u32>(field, SHAPE), at) : endOfNothing(at)
+  if (kind != OBJECT) return readList(field, at)
+  clearSlots(load<u32>(field, FIRST), load<u32>(field, COUNT))
+  return load<u8>(at) == OPEN_OBJECT ? readObject(load<u32>(field, SHAPE), at) : endOfEmpty(at)
 }
 
-/** Behind the name and colon at `at` of a member that was not expected, with its field in `found`. */
+/** The end of the name and colon at `at`; sets `foundField`. */
 function readName(shape: usize, at: usize): usize {
-  found = 0
-  if (load<u8>(at) != QUOTE) return UNREAD
+  foundField = 0
+  if (load<u8>(at) != QUOTE) return DECLINED
   const name = at + 1
   let bits = special(name)
   let length: usize = 0
@@ -192,18 +195,18 @@ function readName(shape: usize, at: usize): usize {
     if (bits == 0) return endOfLongName(name + 32)
   }
   length += <usize>ctz(bits)
-  if (load<u16>(name + length) != QUOTE_COLON) return UNREAD
-  found = fieldOf(shape, name, length)
+  if (load<u16>(name + length) != QUOTE_COLON) return DECLINED
+  foundField = fieldOf(shape, name, length)
   return name + length + 2
 }
 
-/** A record without blanks between its members; the last member of a name counts. */
-function readRecord(shape: usize, from: usize): usize {
+/** Reads an object without whitespace between its tokens; the last of several members of one name wins. */
+function readObject(shape: usize, from: usize): usize {
   let at = from + 1
-  if (load<u8>(at) == CLOSE_RECORD) return at + 1
+  if (load<u8>(at) == CLOSE_OBJECT) return at + 1
   let link = firstLink(shape)
   for (;;) {
-    const member = expected(link, at)
+    const member = predicted(link, at)
     let field: usize
     if (member != 0) {
       field = fieldOfMember(member)
@@ -212,29 +215,30 @@ function readRecord(shape: usize, from: usize): usize {
     } else {
       const name = at
       at = readName(shape, name)
-      if (at == UNREAD) return UNREAD
-      field = found
+      if (at == DECLINED) return DECLINED
+      field = foundField
       link = learn(link, name, at - name, field)
     }
     const before = generation
     at = field == 0 ? endOfValue(at) : readField(field, at)
-    if (at == UNREAD) return UNREAD
+    if (at == DECLINED) return DECLINED
     if (generation != before) link = 0
     const byte = load<u8>(at)
-    if (byte != COMMA) return byte == CLOSE_RECORD ? at + 1 : UNREAD
+    if (byte != COMMA) return byte == CLOSE_OBJECT ? at + 1 : DECLINED
     at++
   }
-  return UNREAD
+  return DECLINED
 }
 
-/** Reads the record at `at` of the input by a shape whose slots are `count` from `first` on; returns where it ends, or 0. */
-export function readRow(shape: usize, first: u32, count: u32, at: usize): usize {
-  store<u32>(nothing, NULL)
+/** Reads the object at `at`, counted from the input, by a shape whose slots are `count` from `first` on; returns where it ends, or 0. */
+export function readRow(shape: usize, first: u32, count: u32, at: usize, isNormalized: bool): usize {
+  setExponents(isNormalized)
+  store<u32>(nullText, NULL)
   listsEnd = lists
-  keepNothing(first, count)
-  const end = readRecord(shape, input + at)
-  if (end == UNREAD) return UNREAD
-  outputEnd = write(first, count, output, output + LONGEST_TEXT - 64)
-  if (outputEnd == UNREAD) outputEnd = output
-  return outputEnd == output ? UNREAD : end - input
+  clearSlots(first, count)
+  const end = readObject(shape, input + at)
+  if (end == DECLINED) return DECLINED
+  outputEnd = writeList(first, count, output, output + MAX_TEXT - PADDING)
+  if (outputEnd == DECLINED) outputEnd = output
+  return outputEnd == output ? DECLINED : end - input
 }

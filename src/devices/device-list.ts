@@ -1,0 +1,73 @@
+/** Reads the device list of an account: all pages of `get_devices`, row by row. Runs in the worker. */
+import { RowReader } from '../lib/json-rows/index.js'
+import { readRows } from '../platform/body.js'
+import type { Query } from '../platform/http-client.js'
+import { mayBeTruncated } from '../platform/pages.js'
+import { read } from '../platform/shape.js'
+import { wireDevice } from '../platform/wire.js'
+import type { Job } from '../platform/worker-messages.js'
+import type { JobContext, JobOutput } from '../platform/worker-server.js'
+import { FleetBuilder, type PageCount } from './fleet-builder.js'
+
+/** Pages after which a list that never ends is cut. */
+const maxPages = 1_000
+/** Everything of a response but its rows. */
+const maxEnvelopeBytes = 32 * 1024 * 1024
+const maxRowBytes = 1024 * 1024
+
+/** The columns of all devices, or of the device with `params.id`; a platform that ignores `id` sends all. */
+export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
+  const { id } = job.params
+  const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
+  const result = fleet.columns()
+  const { ids, rows, groupOf, flags, drivers } = result
+  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers]
+  return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
+}
+
+/** Undefined where the device may be on another page of a platform that ignores `id`. */
+async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
+  const fleet = new FleetBuilder(job.params.now)
+  const { rows } = await readPage(job, context, fleet, { id })
+  return fleet.has(id) || !mayBeTruncated(rows) ? fleet : undefined
+}
+
+async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder> {
+  const fleet = new FleetBuilder(job.params.now)
+  const { rows: limit } = await readPage(job, context, fleet, {})
+  // The platform does not say whether it pages this list (platform.md 3.1): a full page may be followed by another.
+  for (let page = 2; mayBeTruncated(limit) && page <= maxPages; page += 1) {
+    const { rows, added } = await readPage(job, context, fleet, { page, limit })
+    if (added === 0 || rows < limit) break
+  }
+  return fleet
+}
+
+function readPage(
+  { hash }: Job<'get_devices'>,
+  { client, signal, reservation }: JobContext,
+  fleet: FleetBuilder,
+  query: Query,
+): Promise<PageCount> {
+  return client.send({ action: 'get_devices', hash, query }, signal, async (body) => {
+    // Taken here, since a request that is sent again starts with rows of its first attempt in the builder.
+    const firstRow = fleet.nextRow
+    const reader = new RowReader({
+      shape: wireDevice,
+      normalize: (record) => read(wireDevice, record),
+      onRow: (row) => fleet.addRow(row),
+      listName: 'items',
+      maxEnvelopeBytes,
+      maxRowBytes,
+    })
+    const sink = {
+      write: (chunk: Uint8Array) => reader.write(chunk),
+      end: () => reader.end(),
+      get bytes() {
+        return fleet.bytes
+      },
+    }
+    const envelope = await readRows('get_devices', body, sink, reservation)
+    return fleet.addPage(envelope, reader, firstRow)
+  })
+}

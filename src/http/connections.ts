@@ -1,0 +1,113 @@
+/** Client connections: the requests of each are handled one at a time, in the order in which they arrive (RFC 9112 9.3.2). */
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
+import type { Reservation } from '../lib/byte-budget.js'
+
+/** Pipelined requests that may wait on one connection. */
+const maxWaiting = 64
+/** The same for all connections together: 16 MB if each has headers of 16 KiB. */
+const maxWaitingInTotal = 1_000
+
+/** Why the gateway closes a connection early. */
+export type CutReason = 'pipelining' | 'slow_reader'
+
+export interface Connection {
+  readonly socket: Socket
+  /** Responses that are not written yet, oldest first; only the first one is in progress. */
+  readonly pending: ServerResponse[]
+  /** Callbacks of `idle`. */
+  readonly waiters: (() => void)[]
+  /** The reply to the request in progress, for the response deadline. */
+  reply: { reply: FastifyReply; since: number } | undefined
+  /** The bytes of the response that the client is reading, for the write budget. */
+  unread: { reservation: Reservation; since: number } | undefined
+}
+
+/** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
+const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
+  first === undefined || !first.req.complete || socket.destroyed
+
+export class Connections {
+  readonly #onCut: (reason: CutReason) => void
+  readonly #bySocket = new WeakMap<Socket, Connection>()
+  readonly #open = new Set<Connection>()
+  #waiting = 0
+
+  constructor(onCut: (reason: CutReason) => void) {
+    this.#onCut = onCut
+  }
+
+  /** Listener of a server's `connection` event. */
+  readonly add = (socket: Socket): void => {
+    // Node removes its own listener when it hands a socket over (`connect`, `clientError`); an error without a listener ends the process.
+    socket.on('error', () => {})
+    // Node caches the address once it is read; after a reset it can no longer be read.
+    if (socket.remoteAddress === undefined) return void socket.destroy()
+    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined }
+    this.#bySocket.set(socket, connection)
+    this.#open.add(connection)
+    socket.once('close', () => this.#open.delete(connection))
+  }
+
+  get open(): Iterable<Connection> {
+    return this.#open
+  }
+
+  /** The connection whose response in progress is this one; undefined after the client is gone. */
+  of(response: ServerResponse): Connection | undefined {
+    const connection = this.#bySocket.get(response.req.socket)
+    return connection?.pending[0] === response ? connection : undefined
+  }
+
+  /** A request listener that passes on one request of a connection at a time. */
+  inOrder(handle: RequestListener): RequestListener {
+    const start = (connection: Connection, response: ServerResponse): void => {
+      response.once('close', () => finish(connection))
+      handle(response.req, response as Parameters<RequestListener>[1])
+    }
+    const finish = (connection: Connection): void => {
+      this.#shift(connection)
+      const { socket, pending, waiters } = connection
+      const [first] = pending
+      if (first) start(connection, first)
+      else if (socket.isPaused()) socket.resume()
+      if (isIdle(connection)) for (const resolve of waiters.splice(0)) resolve()
+    }
+    return ({ socket }, response) => {
+      const connection = this.#bySocket.get(socket)
+      if (connection === undefined || socket.destroyed) return
+      connection.pending.push(response)
+      if (connection.pending.length === 1) return start(connection, response)
+      this.#waiting += 1
+      socket.pause()
+      if (connection.pending.length > maxWaiting || this.#waiting > maxWaitingInTotal)
+        this.cut(connection, 'pipelining')
+    }
+  }
+
+  /** Resolves when every complete request of a connection has its response. */
+  async idle(socket: Socket): Promise<void> {
+    const connection = this.#bySocket.get(socket)
+    if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
+  }
+
+  /** Closes a connection and releases the bytes it holds. */
+  cut({ socket, unread }: Connection, reason: CutReason): void {
+    if (socket.destroyed) return
+    this.#onCut(reason)
+    unread?.reservation.release()
+    socket.destroy()
+  }
+
+  /** Removes the response that is written, and all others if the client is gone. */
+  #shift(connection: Connection): void {
+    const { socket, pending } = connection
+    connection.unread?.reservation.release()
+    connection.unread = undefined
+    connection.reply = undefined
+    const waiting = pending.length - 1
+    pending.splice(0, socket.destroyed || !socket.writable ? pending.length : 1)
+    this.#waiting -= waiting - Math.max(0, pending.length - 1)
+  }
+}

@@ -1,0 +1,77 @@
+/** The Fastify instance, with the options, hooks and handlers that hold for every route. */
+import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { ByteBudget } from '../lib/byte-budget.js'
+import type { Log } from '../ops/log.js'
+import type { RequestReport } from '../ops/metrics.js'
+import type { Account } from '../platform/account.js'
+import type { Limits } from '../rate-limit/limiter.js'
+import { clientErrorResponder } from './client-errors.js'
+import { Connections, type CutReason } from './connections.js'
+import { errorHandler } from './error-handler.js'
+import { installRequestHooks, setCommonHeaders } from './request-hooks.js'
+import { requestId } from './request-id.js'
+import { installResponseDeadline } from './response-deadline.js'
+import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
+import type { App } from './types.js'
+import { installWriteBudget } from './write-budget.js'
+
+export interface CreateAppOptions {
+  log: Log
+  limits: Limits
+  /** For the responses in flight. */
+  budget: ByteBudget
+  /** The page with the error codes. */
+  docsUrl: string
+  trustProxy: false | string[] | ((address: string, hop: number) => boolean)
+  /** Milliseconds that never go back. */
+  ticks: () => number
+  /** While true, responses carry `Connection: close`. */
+  isDraining: () => boolean
+  observeRequest: (report: RequestReport) => void
+  onCut: (reason: CutReason) => void
+  /** The platform refused this account's hash: nothing of it may stay in a cache. */
+  onRefused: (account: Account) => void
+}
+
+export function createApp(options: CreateAppOptions): App {
+  const { log, observeRequest, ticks } = options
+  const connections = new Connections(options.onCut)
+  const handleError = errorHandler(options)
+  const { onClientError, onConnect } = clientErrorResponder({
+    ...options,
+    connections,
+    onResponse: (status) => observeRequest({ method: 'none', route: 'none', status, ms: 0 }),
+  })
+  const onError = (err: Error): void => log.warn({ err }, 'connection not accepted')
+  const app: App = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: options.trustProxy,
+    bodyLimit: maxBodyBytes,
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: requestId,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
+    serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
+    clientErrorHandler: onClientError,
+    // A malformed URL: Fastify runs no hook for it.
+    frameworkErrors: (error, request, reply) => {
+      setCommonHeaders(request, reply)
+      void handleError(error, request, reply)
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.removeContentTypeParser('text/plain')
+  app.decorateRequest('account')
+  app.decorateRequest('caller')
+  // Routes read paths and queries themselves, more strictly than Ajv's coercion.
+  app.setValidatorCompiler<TSchema>((route) =>
+    route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
+  )
+  app.setErrorHandler(handleError)
+  installRequestHooks(app, options)
+  installResponseDeadline(app, connections, ticks)
+  installWriteBudget(app, { budget: options.budget, connections, ticks })
+  return app
+}

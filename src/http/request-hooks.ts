@@ -1,0 +1,71 @@
+/** The hooks of every request: response headers, checks of request line and headers, metrics and the request log line. */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.js'
+import type { Log } from '../ops/log.js'
+import type { RequestReport } from '../ops/metrics.js'
+import { maxTargetBytes } from './server-limits.js'
+import type { App } from './types.js'
+
+export interface RequestHookOptions {
+  log: Pick<Log, 'request'>
+  observeRequest: (report: RequestReport) => void
+  isDraining: () => boolean
+}
+
+/** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
+export function installRequestHooks(app: App, { log, observeRequest, isDraining }: RequestHookOptions): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onRequest', (request, reply, next) => {
+    setCommonHeaders(request, reply)
+    next(requestError(request))
+  })
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    if (isClosing || isDraining()) reply.header('connection', 'close')
+    next()
+  })
+  app.addHook('onResponse', (request, reply, next) => {
+    const { method, ip, id: reqId } = request
+    const { statusCode: status, elapsedTime } = reply
+    const route = request.routeOptions.url ?? null
+    observeRequest({ method, route: route ?? 'none', status, ms: elapsedTime })
+    const ms = Math.round(elapsedTime * 10) / 10
+    const credential = request.caller?.credential
+    log.request({ reqId, method, route, status, ms, account: request.account?.id, credential, ip })
+    next()
+  })
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found')
+  })
+}
+
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('X-Request-Id', request.id)
+  reply.header('X-Content-Type-Options', 'nosniff')
+  if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('Cache-Control', 'no-store')
+}
+
+/** What is wrong with a request, found before its body is read. */
+function requestError({ raw, url, is404 }: FastifyRequest): ApiError | undefined {
+  if (url.length > maxTargetBytes) return new ApiError('uri_too_long')
+  const message = headerProblem(raw)
+  if (message !== undefined) return new ApiError('invalid_request', { message })
+  return is404 ? new ApiError('not_found', { message: 'There is no such path.' }) : undefined
+}
+
+/** Node keeps the first of repeated headers, while a proxy may have read the last (RFC 9112 3.2). */
+function headerProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0
+  let credentials = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1
+  }
+  if (hosts > 1) return 'Send one Host header, not several.'
+  if (hosts === 0 && httpVersion !== '1.0') return 'Send a Host header.'
+  return credentials > 1 ? 'Send one Authorization header, not several.' : undefined
+}

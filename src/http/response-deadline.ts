@@ -1,0 +1,27 @@
+/**
+ * The response deadline: a request in progress for too long gets a 503 before its connection times out. Ours, because Fastify's
+ * `handlerTimeout` gives every request a timer and an AbortController of its own.
+ */
+import { ApiError } from '../errors.js'
+import type { Connections } from './connections.js'
+import type { App } from './types.js'
+
+/** Milliseconds; less than the idle timeout of a connection, so that no client is disconnected without a response. */
+const deadlineMs = 50_000
+
+/** To be installed before any route. @param ticks milliseconds that never go back. */
+export function installResponseDeadline(app: App, connections: Connections, ticks: () => number): void {
+  app.addHook('onRequest', (_request, reply, next) => {
+    const connection = connections.of(reply.raw)
+    if (connection) connection.reply = { reply, since: ticks() }
+    next()
+  })
+  const timer = setInterval(() => {
+    const latest = ticks() - deadlineMs
+    for (const { reply: current } of connections.open) {
+      if (current === undefined || current.since > latest || current.reply.sent) continue
+      current.reply.send(new ApiError('gateway_error', { message: 'The response took too long.' }))
+    }
+  }, 1_000).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}

@@ -1,0 +1,53 @@
+/** The memory of responses that clients are reading: bounded by a budget in bytes, and reclaimed from slow readers when it is short. */
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.js'
+import type { ByteBudget } from '../lib/byte-budget.js'
+import type { Connections } from './connections.js'
+import type { App } from './types.js'
+
+/** Smaller bodies are not counted: the system's send buffer takes one whole, and most responses are smaller. */
+const minBytes = 16_384
+/** Milliseconds that a client may take to read a response while memory is short. */
+const slowReaderMs = 5_000
+
+export interface WriteBudgetOptions {
+  budget: ByteBudget
+  connections: Connections
+  /** Milliseconds that never go back. */
+  ticks: () => number
+}
+
+/** Many callers share the demo account, so each of them has a share of its own. */
+const ownerOf = ({ account, caller, ip }: FastifyRequest): string =>
+  account === undefined || caller.credential === 'demo' ? ip : account.id
+
+/** To be installed before any route. */
+export function installWriteBudget(app: App, { budget, connections, ticks }: WriteBudgetOptions): void {
+  app.addHook('onSend', (request, reply, payload, next) => {
+    const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
+    const connection = size < minBytes ? undefined : connections.of(reply.raw)
+    if (!connection) return next()
+    // Node would keep two copies of a string, on the heap and of two bytes a character where one is not Latin, and a third one as bytes.
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer)
+    const reservation = budget.open(ownerOf(request))
+    if (!reservation.grow(bytes.length)) {
+      const message = 'Too many large responses are waiting to be read. Try again shortly.'
+      return next(new ApiError('gateway_error', { message }))
+    }
+    connection.unread = { reservation, since: ticks() }
+    next(null, bytes)
+  })
+  const cutSlowReaders = (): void => {
+    if (!budget.isShort) return
+    const latest = ticks() - slowReaderMs
+    const slow = [...connections.open].flatMap((connection) => {
+      const since = connection.unread?.since ?? Number.POSITIVE_INFINITY
+      return since <= latest ? [{ connection, since }] : []
+    })
+    for (const { connection } of slow.sort((a, b) => a.since - b.since)) {
+      if (budget.isShort) connections.cut(connection, 'slow_reader')
+    }
+  }
+  const timer = setInterval(cutSlowReaders, 1_000).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}

@@ -1,0 +1,244 @@
+/** Reads a long JSON document as its bytes arrive: the rows of its lists one by one, and everything else at the end. */
+import { ByteBuffer } from './byte-buffer.js'
+import { Envelope } from './envelope.js'
+import type { RowShape } from './row-text.js'
+import { type Row, WasmRow } from './wasm-row.js'
+
+const BLANK = 0x20
+const QUOTE = 0x22
+const COLON = 0x3a
+const OPEN_LIST = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Longer chunks are cut. */
+const PIECE_BYTES = 1 << 16
+/** The WebAssembly reader has room for a row of this size. */
+const MAX_ROW_BYTES = 1 << 20
+/** Nesting of the envelope, and of a row within it. */
+const MAX_DEPTH = 512
+/** Lists around a row. */
+const ROW_LEVEL = 2
+
+/** A row exceeds its limit. */
+export class RowTooLarge extends Error {
+  override readonly name = 'RowTooLarge'
+}
+
+/** What is open; `rows` is a list whose objects are rows. */
+type Open = 'object' | 'list' | 'rows'
+
+export interface RowReaderOptions {
+  /** The fields of a row to keep. */
+  shape: RowShape
+  /** Normalizes a row that WebAssembly declines: returns an object that it accepts, all of whose values are as the shape describes them, null or absent. */
+  normalize: (record: Record<string, unknown>) => Record<string, unknown>
+  /** The name of the member whose list holds rows; the object with that member is an item of a list itself. */
+  listName: string
+  /** Called for each row in the order of the document. */
+  onRow: (row: Row) => void
+  /** Maximum bytes of the envelope, placeholders included. */
+  maxEnvelopeBytes: number
+  /** Maximum bytes of a row, at most 1 MiB. */
+  maxRowBytes: number
+}
+
+/** Instances take 0.1 ms to create and are used by one `write` at a time, so all readers of a shape share one. */
+const instances = new WeakMap<RowShape, WasmRow>()
+
+function instanceOf(shape: RowShape): WasmRow {
+  const known = instances.get(shape) ?? new WasmRow(shape)
+  instances.set(shape, known)
+  return known
+}
+
+/**
+ * `JSON.parse` for documents that are much larger than what is kept of them. Accepts and refuses the documents that
+ * `JSON.parse` accepts and refuses, within its limits. After an error the reader is unusable.
+ */
+export class RowReader {
+  readonly #options: RowReaderOptions
+  /** One byte more than the list's name with every letter escaped. */
+  readonly #maxNameBytes: number
+  readonly #wasm: WasmRow
+  readonly #envelope: Envelope
+  /** The open objects and lists of the envelope, outermost first. */
+  readonly #open: Open[] = []
+  #openLists = 0
+  #rows = 0
+  #inString = false
+  /** The start of the last string, to find the name before a list. */
+  readonly #string = new ByteBuffer()
+  /** The last byte, blanks aside, was a colon. */
+  #afterColon = false
+  /** The last byte was a backslash. */
+  #escaped = false
+  /** The start of a row that is still incomplete, and the bytes it takes to try again. */
+  readonly #rest = new ByteBuffer()
+  #retryAt = 0
+
+  constructor(options: RowReaderOptions) {
+    if (options.maxRowBytes > MAX_ROW_BYTES) throw new RangeError(`maxRowBytes is at most ${MAX_ROW_BYTES}`)
+    this.#options = options
+    this.#maxNameBytes = 6 * options.listName.length + 1
+    this.#wasm = instanceOf(options.shape)
+    this.#envelope = new Envelope(options.maxEnvelopeBytes)
+  }
+
+  /** @throws SyntaxError for invalid JSON, EnvelopeTooLarge, RowTooLarge, and whatever `onRow` and `normalize` throw. */
+  write(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length; from += PIECE_BYTES)
+      this.#writePiece(chunk.subarray(from, from + PIECE_BYTES))
+  }
+
+  /** The document with a placeholder for each row. Throws as `write` does. */
+  end(): unknown {
+    if (this.#rest.length > 0) this.#writeRest()
+    if (this.#rest.length > 0) throw new SyntaxError('the document ends within a row')
+    return parsed('the envelope', () => this.#envelope.parse())
+  }
+
+  /** The number of the row, in order of arrival from 0, whose placeholder a value of the envelope is; `undefined` for any other value. */
+  rowAt(value: unknown): number | undefined {
+    return this.#envelope.rowAt(value)
+  }
+
+  /** Passes an object of the envelope to `onRow` as if it had been a row; returns its number. */
+  add(object: Record<string, unknown>): number {
+    this.#add(object)
+    return this.#rows++
+  }
+
+  #writePiece(piece: Uint8Array): void {
+    if (this.#rest.length === 0) {
+      this.#wasm.input.set(piece)
+      this.#read(piece.length)
+      return
+    }
+    this.#rest.append(piece, 0, piece.length)
+    if (this.#rest.length >= this.#retryAt) this.#writeRest()
+  }
+
+  #writeRest(): void {
+    const { bytes, length } = this.#rest
+    this.#wasm.input.set(bytes.subarray(0, length))
+    this.#rest.length = 0
+    this.#read(length)
+  }
+
+  /** Reads the input up to `end`, and keeps an incomplete row at its end for later. */
+  #read(end: number): void {
+    const { input } = this.#wasm
+    input[end] = 0
+    const row = this.#scan(input, end)
+    if (row === end) return
+    this.#rest.append(input, row, end)
+    // Doubled, so that a row in many small chunks is not read once for each.
+    this.#retryAt = Math.min(2 * this.#rest.length, this.#options.maxRowBytes + 1)
+  }
+
+  /** Copies all but rows to the envelope; returns where an incomplete row starts, or `end`. */
+  #scan(input: Uint8Array, end: number): number {
+    let copied = 0
+    let at = 0
+    while (at < end) {
+      if (this.#inString) {
+        at = this.#scanString(input, at, end)
+        continue
+      }
+      const byte = input[at] as number
+      if (byte === OPEN_OBJECT && this.#open.at(-1) === 'rows') {
+        this.#envelope.append(input, copied, at)
+        const rowEnd = this.#readRow(at, end)
+        if (rowEnd === 0) return at
+        copied = rowEnd
+        at = rowEnd
+        continue
+      }
+      if (byte === QUOTE) {
+        this.#inString = true
+        this.#string.length = 0
+      } else if (byte === OPEN_OBJECT) this.#push('object')
+      else if (byte === OPEN_LIST) this.#push(this.#isRowList() ? 'rows' : 'list')
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#pop()
+      if (byte > BLANK) this.#afterColon = byte === COLON
+      at++
+    }
+    this.#envelope.append(input, copied, end)
+    return end
+  }
+
+  /** Returns the index after the string, or `end`. */
+  #scanString(input: Uint8Array, from: number, end: number): number {
+    let at = from
+    if (this.#escaped) at++
+    this.#escaped = false
+    for (; at < end; at++) {
+      const byte = input[at]
+      if (byte === BACKSLASH) at++
+      else if (byte === QUOTE) {
+        this.#inString = false
+        break
+      }
+    }
+    this.#escaped = at > end
+    const wanted = this.#maxNameBytes - this.#string.length
+    if (wanted > 0) this.#string.append(input, from, Math.min(at, end, from + wanted))
+    return this.#inString ? end : at + 1
+  }
+
+  /** Whether the list that starts here is the member `listName` of an item of the outermost list. */
+  #isRowList(): boolean {
+    if (!this.#afterColon || this.#openLists !== ROW_LEVEL - 1 || this.#open.at(-2) !== 'list') return false
+    const name = this.#string.bytes.toString('utf8', 0, this.#string.length)
+    if (!name.includes('\\')) return name === this.#options.listName
+    return (
+      name.length < this.#maxNameBytes && parsed('a name', () => JSON.parse(`"${name}"`)) === this.#options.listName
+    )
+  }
+
+  #push(open: Open): void {
+    if (this.#open.push(open) > MAX_DEPTH) throw tooDeep()
+    if (open !== 'object') this.#openLists++
+  }
+
+  #pop(): void {
+    const closed = this.#open.pop()
+    if (closed !== undefined && closed !== 'object') this.#openLists--
+  }
+
+  /** Passes on the row at `at`; returns where it ends, or 0 if it is incomplete. */
+  #readRow(at: number, end: number): number {
+    const { maxRowBytes } = this.#options
+    let rowEnd = this.#wasm.read(at)
+    const isRead = rowEnd > 0
+    if (!isRead) rowEnd = this.#wasm.compact(at, end)
+    if (rowEnd < 0) throw tooDeep()
+    if ((rowEnd || end) - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
+    if (rowEnd === 0) return 0
+    const row = this.#rows++
+    if (isRead || this.#wasm.readCompacted()) this.#options.onRow(this.#wasm)
+    else this.#add(parsed(`row ${row}`, () => JSON.parse(this.#wasm.compactedText())))
+    this.#envelope.addPlaceholder(row)
+    return rowEnd
+  }
+
+  #add(object: Record<string, unknown>): void {
+    if (!this.#wasm.readNormalized(this.#options.normalize(object)))
+      throw new RowTooLarge('the fields of a row exceed 128 KiB, or are not as its shape describes them')
+    this.#options.onRow(this.#wasm)
+  }
+}
+
+const tooDeep = (): SyntaxError => new SyntaxError(`more than ${MAX_DEPTH} levels`)
+
+/** The message of `JSON.parse` quotes the document, which may be confidential. */
+function parsed<T>(what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof SyntaxError ? new SyntaxError(`${what} is invalid JSON`) : error
+  }
+}

@@ -1,0 +1,190 @@
+/** The WebAssembly row reader: reads an object by a shape straight from its bytes. */
+import { readFileSync } from 'node:fs'
+import { type FieldShape, isNested, itemShape, type RowShape, recordMaker, type Scalar, slotNames } from './row-text.js'
+import { decoded } from './utf8.js'
+
+/** One row. Valid only during the call that passes it. */
+export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'length' | 'copy' | 'record'>
+
+// As in `assembly/row.ts`.
+const MAX_NAME = 31
+const MAX_FIELDS = 48
+const MAX_SHAPES = 64
+const MAX_SLOTS = 1_024
+const kinds = { scalar: 0, object: 1, list: 2 } as const
+
+/** The part of the API used here; the types of Node 20 leave it out. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object) => { exports: unknown }
+}
+
+interface Exports {
+  memory: { buffer: ArrayBuffer }
+  input: { value: number }
+  inputLength: { value: number }
+  compacted: { value: number }
+  output: { value: number }
+  slots: { value: number }
+  addField(shape: number, length: number, kind: number, slot: number, inner: number, first: number, count: number): void
+  readRow(shape: number, first: number, count: number, at: number, isNormalized?: boolean): number
+  written(): number
+  compact(at: number, end: number): number
+  compactedLength(): number
+}
+
+const module = new WebAssembly.Module(readFileSync(new URL('./row.wasm', import.meta.url)))
+
+/** Reads rows of one shape; also the row read last. */
+export class WasmRow {
+  /** Bytes to read, which end with a zero. */
+  readonly input: Buffer
+  readonly #names: readonly string[]
+  readonly #exports: Exports
+  readonly #memory: Buffer
+  readonly #slots: Uint32Array
+  readonly #output: number
+  readonly #make: (text: string) => Record<string, unknown>
+  #shapes = 0
+  #slotCount = 0
+
+  constructor(shape: RowShape) {
+    this.#exports = new WebAssembly.Instance(module).exports as Exports
+    const { memory, input, inputLength, output, slots } = this.#exports
+    this.#memory = Buffer.from(memory.buffer)
+    this.#slots = new Uint32Array(memory.buffer, slots.value)
+    this.#output = output.value
+    this.input = this.#memory.subarray(input.value, input.value + inputLength.value)
+    this.#names = slotNames(shape)
+    this.#make = recordMaker(shape)
+    this.#define(shape, this.#addSlots(this.#names.length))
+  }
+
+  /** Reads the object at `at` of the input; returns where it ends, or 0 if it declines the object. */
+  read(at: number): number {
+    return this.#exports.readRow(0, 0, this.#names.length, at)
+  }
+
+  /** Copies the object at `at` without whitespace; returns where it ends, 0 if that is not before `end`, or -1 if it is nested too deeply. */
+  compact(at: number, end: number): number {
+    return this.#exports.compact(at, end)
+  }
+
+  /** Reads that copy; returns whether it accepts the object. */
+  readCompacted(isNormalized = false): boolean {
+    const { compacted, input, readRow } = this.#exports
+    return readRow(0, 0, this.#names.length, compacted.value - input.value, isNormalized) > 0
+  }
+
+  compactedText(): string {
+    const from = this.#exports.compacted.value
+    return decoded(this.#memory, from, from + this.#exports.compactedLength())
+  }
+
+  /** Reads a normalized object; returns whether it accepts the object. */
+  readNormalized(record: Record<string, unknown>): boolean {
+    const text = Buffer.from(`${JSON.stringify(record)}\0`)
+    if (text.length > this.input.length) return false
+    text.copy(this.#memory, this.#exports.compacted.value)
+    return this.readCompacted(true)
+  }
+
+  /** The number of a field, such as `device_data.id`. It is the same for all rows of a shape. */
+  slot(name: string): number {
+    const slot = this.#names.indexOf(name)
+    if (slot < 0) throw new Error(`a row has no field ${name}`)
+    return slot
+  }
+
+  /** A scalar field, as in `record()`. */
+  scalar(slot: number): Scalar {
+    const from = this.#slots[2 * slot] as number
+    const to = this.#slots[2 * slot + 1] as number
+    const first = this.#memory[from] as number
+    if (first === 0x22) return this.#text(from, to)
+    if (first <= 0x39) return this.#number(from, to)
+    return first === 0x6e ? undefined : first === 0x74
+  }
+
+  /** Whether a list field has items. */
+  has(slot: number): boolean {
+    return this.#memory[this.#slots[2 * slot] as number] === 0x5b
+  }
+
+  /** Bytes of its compact text. */
+  get length(): number {
+    return this.#exports.written()
+  }
+
+  /** Copies its compact text, for `recordMaker` to decode. */
+  copy(to: Buffer, start: number): void {
+    this.#memory.copy(to, start, this.#output, this.#output + this.length)
+  }
+
+  /** The normalized object. */
+  record(): Record<string, unknown> {
+    return this.#make(decoded(this.#memory, this.#output, this.#output + this.length))
+  }
+
+  #text(from: number, to: number): string {
+    for (let at = from + 1; at < to - 1; at++) {
+      const byte = this.#memory[at] as number
+      if (byte === 0x5c || byte > 0x7f) return JSON.parse(decoded(this.#memory, from, to))
+    }
+    return this.#memory.toString('latin1', from + 1, to - 1)
+  }
+
+  #number(from: number, to: number): number {
+    let value = 0
+    for (let at = from; at < to; at++) {
+      const digit = (this.#memory[at] as number) - 0x30
+      if (digit < 0 || digit > 9 || to - from > 15) return Number(this.#memory.toString('latin1', from, to))
+      value = 10 * value + digit
+    }
+    return value
+  }
+
+  /** Reserves slots; returns the first. */
+  #addSlots(count: number): number {
+    const first = this.#slotCount
+    this.#slotCount += count
+    if (this.#slotCount > MAX_SLOTS) throw new Error(`rows have at most ${MAX_SLOTS} fields`)
+    return first
+  }
+
+  /** Defines a shape whose fields have the slots from `from` on; returns its number. */
+  #define(shape: RowShape, from: number): number {
+    const number = this.#shapes++
+    if (number === MAX_SHAPES) throw new Error(`rows have at most ${MAX_SHAPES} shapes`)
+    const fields = Object.entries(shape)
+    if (fields.length > MAX_FIELDS) throw new Error(`a shape has at most ${MAX_FIELDS} fields`)
+    let slot = from
+    for (const [name, field] of fields) slot += this.#defineField(number, name, field, slot)
+    return number
+  }
+
+  /** @returns how many slots it takes. */
+  #defineField(number: number, name: string, field: FieldShape, slot: number): number {
+    const length = Buffer.byteLength(name)
+    if (length > MAX_NAME) throw new Error(`${name}: a name has at most ${MAX_NAME} bytes`)
+    const add = (kind: number, inner = 0, first = 0, count = 0): void => {
+      this.input.fill(0, 0, MAX_NAME + 1).write(name)
+      this.#exports.addField(number, length, kind, slot, inner, first, count)
+    }
+    const item = itemShape(field)
+    if (item !== undefined) {
+      const { length: count } = slotNames(item)
+      const first = this.#addSlots(count)
+      add(kinds.list, this.#define(item, first), first, count)
+      return 1
+    }
+    if (!isNested(field)) {
+      if (field !== 'scalar') throw new Error(`${name}: a field is 'scalar', a shape or a list of a shape`)
+      add(kinds.scalar)
+      return 1
+    }
+    const { length: count } = slotNames(field)
+    add(kinds.object, this.#define(field, slot), slot, count)
+    return count
+  }
+}

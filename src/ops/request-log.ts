@@ -1,0 +1,30 @@
+/** The request log line. Ours, because it is most of the log, its fields are known, and pino takes four times as long to write it. */
+
+/** The outcome of one request; undefined fields are left out. */
+export interface RequestLogEntry {
+  reqId: string
+  method: string
+  /** The pattern of the route; null if there is none. */
+  route: string | null
+  status: number
+  ms: number
+  account: string | undefined
+  credential: string | undefined
+  ip: string
+}
+
+const plain = /^[ !#-[\]-~]*$/
+
+/** A JSON string. */
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
+
+const optional = (name: string, text: string | undefined): string =>
+  text === undefined ? '' : `,"${name}":${quoted(text)}`
+
+/** @param time the member `time` as pino writes it, with its comma. */
+export function requestLogLine(entry: RequestLogEntry, time: string): string {
+  const { reqId, method, route, status, ms, account, credential, ip } = entry
+  const request = `"reqId":${quoted(reqId)},"method":"${method}","route":${route === null ? null : quoted(route)}`
+  const caller = `${optional('account', account)}${optional('credential', credential)},"ip":${quoted(ip)}`
+  return `{"level":"info"${time},${request},"status":${status},"ms":${ms}${caller},"msg":"request"}\n`
+}

@@ -1,0 +1,119 @@
+/** The main thread's side of the worker that sends long requests and reads their responses. */
+import { getHeapStatistics } from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import { fromFailure, PlatformUnavailable } from './errors.js'
+import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
+
+const bytesPerMb = 1024 * 1024
+
+/**
+ * Heap of the worker, MB: as much as this process may use itself. The worker needs a small part of it; with less, V8 collects several
+ * times per list and doubles the cost. A worker that exceeds it ends alone, and the process goes on.
+ */
+const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit / bytesPerMb))
+
+interface Pending {
+  readonly action: JobAction
+  resolve(result: JobResults[JobAction]): void
+  reject(error: Error): void
+}
+
+/** One worker for all requests, started by the first; when it ends, its requests fail and the next one starts another. */
+export class WorkerClient {
+  readonly #module: URL
+  readonly #pending = new Map<number, Pending>()
+  #worker: Worker | undefined
+  #lastId = 0
+  #usedBytes = 0
+  #onReady: () => void = () => {}
+
+  /** @param module the worker's entry point, which calls `serveJobs`. */
+  constructor(module: URL) {
+    this.#module = module
+  }
+
+  /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects when it ends instead. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onReady = resolve
+      this.#started().once('exit', () => reject(new Error('the worker ended at its start')))
+    })
+  }
+
+  /** Estimated bytes of the responses that the worker is reading. */
+  get usedBytes(): number {
+    return this.#usedBytes
+  }
+
+  /**
+   * Runs a job; an aborted signal cancels it.
+   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable: `timeout` when aborted, `overload` when the worker ended.
+   */
+  run<A extends JobAction>(job: Job<A>, signal: AbortSignal): Promise<JobResults[A]> {
+    const worker = this.#started()
+    const id = ++this.#lastId
+    const post = (message: ToWorker): void => worker.postMessage(message)
+    return new Promise<JobResults[A]>((resolve, reject) => {
+      const cancel = (): void => {
+        post({ kind: 'cancel', id })
+        this.#pending.get(id)?.reject(new PlatformUnavailable(job.action, 'timeout'))
+      }
+      const settle = (): void => {
+        this.#pending.delete(id)
+        signal.removeEventListener('abort', cancel)
+      }
+      this.#pending.set(id, {
+        action: job.action,
+        resolve: (result) => {
+          settle()
+          resolve(result as JobResults[A])
+        },
+        reject: (error) => {
+          settle()
+          reject(error)
+        },
+      })
+      signal.addEventListener('abort', cancel, { once: true })
+      post({ kind: 'start', id, job })
+      if (signal.aborted) cancel()
+    })
+  }
+
+  /** Ends the worker; its requests fail. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #started(): Worker {
+    if (this.#worker) return this.#worker
+    const worker = new Worker(this.#module, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
+    worker.on('message', (message: FromWorker) => this.#receive(message))
+    worker.on('error', (error) => this.#ended(worker, error))
+    worker.on('exit', () => this.#ended(worker, undefined))
+    // Last, since adding a message listener undoes it: the worker keeps no process alive.
+    worker.unref()
+    this.#worker = worker
+    return worker
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === 'ready') this.#onReady()
+    else if (message.kind === 'memory') this.#usedBytes = message.usedBytes
+    else if (message.kind === 'result') this.#pending.get(message.id)?.resolve(message.result)
+    else {
+      const pending = this.#pending.get(message.id)
+      pending?.reject(fromFailure(pending.action, message.failure))
+    }
+  }
+
+  /** The error's message may quote a response, so only its code is kept. */
+  #ended(worker: Worker, error: Error | undefined): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    this.#usedBytes = 0
+    const detail = `the worker ended${error && 'code' in error ? `: ${error.code}` : ''}`
+    for (const { action, reject } of [...this.#pending.values()]) {
+      reject(new PlatformUnavailable(action, 'overload', { detail }))
+    }
+  }
+}

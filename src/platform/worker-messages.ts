@@ -1,0 +1,63 @@
+/** The messages between the main thread and the worker that sends long requests and reads their responses. */
+import type { TextArena } from '../lib/text-arena.js'
+import type { Failure } from './errors.js'
+
+/** What the worker needs to know of a request beside the account's hash. */
+export interface JobParams {
+  /** All devices of the account, or, with `id`, the response to a request for one of them. `now`: Unix milliseconds. */
+  get_devices: { id: number | undefined; now: number }
+  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
+  get_history: { deviceId: number; from: string; to: string }
+}
+
+export type JobAction = keyof JobParams
+
+export interface JobResults {
+  get_devices: FleetColumns
+  get_history: HistoryDocument
+}
+
+/** The devices of an account as columns, ordered by id; every column has one entry per device. */
+export interface FleetColumns {
+  ids: Float64Array
+  /** The rows as compact text, by the shape `wireDevice`. */
+  rows: TextArena
+  /** Group titles, and the index of each device's title. */
+  groups: (string | undefined)[]
+  groupOf: Uint32Array
+  /** Status and flags (`devices/fleet.ts`). */
+  flags: Uint8Array
+  /** Driver ids; 0 for none. */
+  drivers: Float64Array
+  /** Unix milliseconds at which the statuses hold. */
+  now: number
+  /** Items of the response that are no records, or have no id. */
+  skippedRows: number
+  /** State words that the gateway does not know, with the number of rows that have them. */
+  unknownStates: [word: string, rows: number][]
+}
+
+/** A history as the API documents it, serialized. */
+export interface HistoryDocument {
+  json: Uint8Array
+  skippedRows: number
+}
+
+/** One request for the worker. */
+export interface Job<A extends JobAction = JobAction> {
+  readonly action: A
+  /** The platform's API base. */
+  readonly url: string
+  readonly hash: string
+  /** Owner of the memory that the response takes: the account's id, or another name for its hash. */
+  readonly owner: string
+  readonly params: JobParams[A]
+}
+
+export type ToWorker = { kind: 'start'; id: number; job: Job } | { kind: 'cancel'; id: number }
+
+export type FromWorker =
+  | { kind: 'ready' }
+  | { kind: 'result'; id: number; result: JobResults[JobAction] }
+  | { kind: 'failure'; id: number; failure: Failure }
+  | { kind: 'memory'; usedBytes: number }

@@ -1,0 +1,87 @@
+/** The worker's side: runs the jobs that the main thread posts, several at once. */
+import { getHeapStatistics } from 'node:v8'
+import type { MessagePort, Transferable } from 'node:worker_threads'
+import { ByteBudget, type Reservation } from '../lib/byte-budget.js'
+import { type Failure, toFailure } from './errors.js'
+import { HttpClient } from './http-client.js'
+import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
+
+/** Sockets of the worker to one platform; the main thread limits what is in flight. */
+const connections = 64
+/** The job's signal carries the deadline. */
+const connectTimeoutMs = 30_000
+/** Part of the heap that responses may take while they are read; one account gets half of that. */
+const heapShare = 0.4
+/** Usage is reported after a change of this many bytes. */
+const reportStepBytes = 1024 * 1024
+
+/** What a handler gets beside its job. */
+export interface JobContext {
+  readonly client: HttpClient
+  readonly signal: AbortSignal
+  readonly reservation: Reservation
+}
+
+/** A result and those of its buffers that are transferred instead of copied. */
+export interface JobOutput<A extends JobAction> {
+  result: JobResults[A]
+  transfer: Transferable[]
+}
+
+export type JobHandlers = { [A in JobAction]: (job: Job<A>, context: JobContext) => Promise<JobOutput<A>> }
+
+/** Serves the jobs of one main thread until the port closes. */
+export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
+  const running = new Map<number, AbortController>()
+  const clients = new Map<string, HttpClient>()
+  const maxBytes = heapShare * getHeapStatistics().heap_size_limit
+  const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
+  let reportedBytes = 0
+  const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
+  const report = (): void => {
+    if (Math.abs(budget.usedBytes - reportedBytes) < reportStepBytes) return
+    reportedBytes = budget.usedBytes
+    post({ kind: 'memory', usedBytes: reportedBytes })
+  }
+  const clientOf = (url: string): HttpClient => {
+    const client = clients.get(url) ?? new HttpClient({ url, connections, connectTimeoutMs })
+    clients.set(url, client)
+    return client
+  }
+  const run = async <A extends JobAction>(id: number, job: Job<A>): Promise<void> => {
+    const controller = new AbortController()
+    running.set(id, controller)
+    const reservation = budget.open(job.owner)
+    try {
+      const handler: JobHandlers[A] = handlers[job.action]
+      const { result, transfer } = await handler(job, {
+        client: clientOf(job.url),
+        signal: controller.signal,
+        reservation,
+      })
+      post({ kind: 'result', id, result }, transfer)
+    } catch (error) {
+      post({ kind: 'failure', id, failure: failureOf(error) })
+    } finally {
+      running.delete(id)
+      report()
+      reservation.release()
+      report()
+    }
+  }
+  port.on('message', (message: ToWorker) => {
+    if (message.kind === 'cancel') running.get(message.id)?.abort()
+    else void run(message.id, message.job)
+  })
+  post({ kind: 'ready' })
+}
+
+/** A bug in a handler fails its own job, not those of other accounts; its message may quote a response, so only its name is kept. */
+function failureOf(error: unknown): Failure {
+  try {
+    return toFailure(error)
+  } catch {
+    const name = error instanceof Error ? error.name : typeof error
+    return { name: 'unavailable', reason: 'overload', detail: `${name} in the worker` }
+  }
+}

@@ -1,0 +1,101 @@
+/** The errors an operation can respond with, derived from its definition, and the shared responses for them. Pure. */
+import { type ErrorBody, type ErrorCode, errorTable } from '../errors.js'
+import type { Json, JsonObject, Operation, Response } from './openapi.js'
+
+const header = (description: string, schema: JsonObject, example: Json): JsonObject => ({
+  description,
+  schema,
+  example,
+})
+const seconds: JsonObject = { type: 'integer', minimum: 0 }
+
+export const headers: Record<string, JsonObject> = {
+  'RateLimit-Limit': header('Requests per window', { type: 'integer', minimum: 1 }, 100),
+  'RateLimit-Remaining': header('Requests left in this window', { type: 'integer', minimum: 0 }, 87),
+  'RateLimit-Reset': header('Seconds until the window ends', seconds, 42),
+  'X-Request-Id': header(
+    'Identifies this request in our log; a valid id from the request is kept',
+    { type: 'string' },
+    'req-7f3a',
+  ),
+  'X-Api-Key-Expires': header(
+    'Expiry of the API key in the request; only in its last 30 days',
+    { type: 'string' },
+    'Tue, 12 May 2026 09:30:00 GMT',
+  ),
+  'Retry-After': header('Seconds to wait before the next attempt', { type: 'integer', minimum: 1 }, 42),
+  'WWW-Authenticate': header('The required scheme (RFC 6750)', { type: 'string' }, 'Bearer'),
+}
+
+const onEvery = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
+
+/** References to the headers of every response, plus the given ones. */
+export const headerRefs = (...more: string[]): JsonObject =>
+  Object.fromEntries([...onEvery, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const extraHeaders: Partial<Record<number, string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** The tags whose operations need no permission on the platform. */
+const withoutPermission = new Set(['Service', 'Account', 'API keys'])
+
+/** The error codes of an operation, without those of requests that never reach it. */
+export function codesOf({ operationId, security, parameters = [], requestBody, tags }: Operation): ErrorCode[] {
+  const isProtected = security === undefined || security.length > 0
+  const hasParameterIn = (place: string): boolean => parameters.some((parameter) => parameter.in === place)
+  const hasCredential = isProtected || requestBody !== undefined
+  return [
+    ...when(hasParameterIn('query') || requestBody !== undefined, 'invalid_request'),
+    ...when(isProtected, 'unauthorized'),
+    ...when(hasCredential, 'invalid_token'),
+    ...when(!tags.some((tag) => withoutPermission.has(tag)), 'forbidden'),
+    ...when(hasParameterIn('path'), 'not_found'),
+    ...when(operationId === 'getDeviceLocation', 'no_location'),
+    ...when(requestBody !== undefined, 'too_many_keys', 'payload_too_large', 'unsupported_media_type'),
+    ...when(hasCredential, 'rate_limit_exceeded', 'internal_error', 'gateway_error'),
+  ]
+}
+
+const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies ? codes : [])
+
+/** The codes of requests that are rejected before they reach an operation. */
+export const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
+
+/** The codes grouped by status, in the given order. */
+export function codesByStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
+  const statuses = [...new Set(codes.map((code) => errorTable[code][0]))]
+  return statuses.map((status) => [status, codes.filter((code) => errorTable[code][0] === status)])
+}
+
+/** `not_found` and `no_location` become `NotFoundOrNoLocation`. */
+export const responseName = (codes: ErrorCode[]): string =>
+  codes.map((code) => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())).join('Or')
+
+/** The `docs` link in examples, the same in every document wherever it is served. */
+const exampleDocs = 'https://gateway.example.com/api/docs'
+
+function example(code: ErrorCode): ErrorBody {
+  const message = code === 'not_found' ? 'There is no device with id 4711.' : errorTable[code][1]
+  if (code === 'rate_limit_exceeded') return { error: code, message }
+  const docs = `${exampleDocs}#error-${code}`
+  if (code !== 'invalid_request') return { error: code, message, docs }
+  return { error: code, message: 'limit must be an integer of at least 1.', docs, param: 'limit' }
+}
+
+/** The shared response for codes of one status, or for the early codes. */
+export function errorResponse(codes: ErrorCode[], description?: string): Response {
+  const status = errorTable[codes[0] as ErrorCode][0]
+  return {
+    description: description ?? codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
+    headers: headerRefs(...(extraHeaders[status] ?? [])),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: { ...example(code) } }])),
+      },
+    },
+  }
+}

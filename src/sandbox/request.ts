@@ -1,0 +1,43 @@
+/** What actions take and return, apart from HTTP. */
+import type { Account } from './account.js'
+import type { EventTable } from './events.js'
+
+/** A request of an account. `now` is Unix seconds, `id` that in the path. */
+export type ActionRequest = { account: Account; events: EventTable; now: number; query: URLSearchParams; id?: string }
+/** Lists in a body may be generators. */
+export type Result = { status: number; body: unknown }
+/** A generator yields so often that a large fleet does not block the event loop. */
+export type Action = (request: ActionRequest) => Result | Generator<unknown, Result>
+
+export const ok = (body: unknown): Result => ({ status: 200, body })
+export const badRequest = (field: string, text: string): Result => {
+  return { status: 400, body: { status: 0, errors: { [field]: [text] } } }
+}
+
+/**
+ * The parameters of a URL and a body together. Empty values count as absent, as on the platform. `id[]=1&id[]=2`, `id[0]=1` and
+ * the body `{"id":[1]}` are all `id`; `filters[id]`, the older `filter[id]` and `{"filters":{"id":1}}` are `filters[id]`.
+ */
+export function parametersOf(search: URLSearchParams, body: unknown): URLSearchParams {
+  const all = new URLSearchParams()
+  const add = (name: string, value: unknown): void => {
+    if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) add(name === '' ? key : `${name}[${key}]`, item)
+    else if ((value ?? '') !== '')
+      all.append(name.replace(/\[\d*\]$/, '').replace(/^filter\[/, 'filters['), String(value))
+  }
+  add('', body)
+  for (const [name, value] of search) add(name, value)
+  return all
+}
+
+/** A whole number above 0; anything else counts as absent. */
+export function positive(query: URLSearchParams, name: string, absent: number): number {
+  return Math.max(1, Number.parseInt(query.get(name) ?? '', 10) || absent)
+}
+
+/** The index of a device in its fleet; undefined when it is not one of this account. */
+export function indexOf(account: Account, id: string | null | undefined): number | undefined {
+  const index = /^\d{1,9}$/.test(id ?? '') ? Number(id) - account.firstId : -1
+  return index >= 0 && index < account.devices ? index : undefined
+}

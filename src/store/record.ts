@@ -1,0 +1,68 @@
+/** An API key at rest: its schema, the decoding of stored records, and the rules for its fields. */
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** The last instant a Date can hold, epoch milliseconds: times beyond this cannot be formatted. */
+export const MAX_TIME = 8.64e15
+
+const Time = Type.Integer({ minimum: 0, maximum: MAX_TIME })
+
+/** One API key at rest. Unknown fields are kept: a newer release may have written them. */
+export const KeyRecord = Type.Object({
+  version: Type.Literal(1),
+  /** UUID; callers name the key by it. */
+  id: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
+  /** SHA-256 of the key, hex; the store finds the key by it. */
+  digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** `ownerOf` the account's platform e-mail. */
+  owner: Type.String({ minLength: 1, maxLength: 64 }),
+  email: Type.String(),
+  /** The truncated key that listings show. */
+  hint: Type.String(),
+  /** The platform hash, sealed under the key itself. */
+  sealed: Type.String(),
+  label: Type.String(),
+  createdAt: Time,
+  expiresAt: Time,
+  lastUsedAt: Type.Union([Time, Type.Null()]),
+  /** Requests per window that the operator granted this key; null = the general limit. */
+  limit: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+})
+export type KeyRecord = Readonly<Static<typeof KeyRecord>>
+
+const validator = Compile(KeyRecord)
+
+/** The record, or undefined when anything about it is wrong. Never throws. */
+export function toRecord(value: unknown): KeyRecord | undefined {
+  return validator.Check(value) ? value : undefined
+}
+
+/** `JSON.parse` without the exception: undefined when `text` is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether `text` has the form of a digest. Anything else must not reach a store as a key. */
+export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
+
+/** `lastUsedAt` is exact to this. */
+export const TOUCH_EVERY_MS = 60_000
+
+/** Whether a use at `at` is worth a write. */
+export function isStale(record: KeyRecord, at: number): boolean {
+  return record.lastUsedAt === null || at - record.lastUsedAt >= TOUCH_EVERY_MS
+}
+
+/** The record while the key is active. */
+export function active(record: KeyRecord | undefined, now: number): KeyRecord | undefined {
+  return record && record.expiresAt > now ? record : undefined
+}
+
+/** Newest first; keys of the same millisecond keep a stable order. */
+export function newestFirst(a: KeyRecord, b: KeyRecord): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)
+}

@@ -1,0 +1,119 @@
+/** Tests of the account cache: what validates a hash, and that waiting requests get the outcome. */
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { AccountCache } from '../../src/auth/account-cache.js'
+import { Secret } from '../../src/auth/credential.js'
+import { Platform } from '../../src/platform/client.js'
+import { answers, Clock, clientParts, gateway, platform, someHash } from '../helper.js'
+import { createKey, unauthorized } from '../limits.js'
+import { until } from '../redis.js'
+
+const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
+
+t.test(
+  'requests waiting for a validation get its outcome, though the platform refuses the account meanwhile',
+  async (t) => {
+    const outcomes: [status: number, end: (response: ServerResponse) => void][] = [
+      [200, (response) => response.end('{"email":"owner@example.com"}')],
+      [401, (response) => response.writeHead(401).end(unauthorized)],
+      [503, (response) => response.writeHead(500).end()],
+    ]
+    for (const [status, end] of outcomes) {
+      const held: Record<string, ServerResponse> = {}
+      let holds = ''
+      const { url, calls } = await platform(t, (request, response) => {
+        const [, action = ''] = /api\/(\w+)/.exec(request.url ?? '') ?? []
+        if (holds.includes(action)) held[action] = response
+        else fleet(request, response)
+      })
+      const clock = new Clock()
+      const { get, log } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+      const validations = () => calls.filter((call) => call.includes('get_user_data')).length
+      t.equal((await get('/v1/me', someHash)).status, 200)
+      holds = 'get_devices get_user_data'
+      const refused = get('/v1/devices', someHash)
+      await until(() => held.get_devices !== undefined)
+      clock.advance(60_001)
+      const waiting = Array.from({ length: 5 }, () => get('/v1/me', someHash))
+      await until(() => held.get_user_data !== undefined)
+      held.get_devices?.writeHead(401).end(unauthorized)
+      t.equal((await refused).status, 401)
+      end(held.get_user_data as ServerResponse)
+      t.same(
+        (await Promise.all(waiting)).map((one) => one.status),
+        Array(5).fill(status),
+      )
+      t.equal(validations(), 2, 'they share one call')
+      holds = ''
+      t.equal((await get('/v1/me', someHash)).status, 200)
+      t.equal(validations(), 3, 'and what they got is not cached, as it may be older than the refusal')
+      t.notMatch(log(), 'internal_error')
+    }
+  },
+)
+
+/** A platform client whose first validation waits for `first`; any other hash is accepted at once. */
+class SlowFirst extends Platform {
+  readonly #first: Promise<unknown>
+  #calls = 0
+  constructor(first: Promise<unknown>) {
+    super({ url: 'http://127.0.0.1:1/api', timeoutMs: 1, ...clientParts })
+    this.#first = first
+  }
+  override async get(): Promise<unknown> {
+    this.#calls += 1
+    return this.#calls === 1 ? this.#first : { email: null }
+  }
+}
+
+t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
+  for (const outcome of ['accepted', 'refused'] as const) {
+    let end: () => void = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const slow = new SlowFirst(
+      ended.then(() => {
+        if (outcome === 'refused') throw new Error('refused')
+        return { email: 'owner@example.com' }
+      }),
+    )
+    t.teardown(() => slow.close())
+    const cache = new AccountCache({ platform: slow, realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {} })
+    const first = cache.fetch(new Secret('first'))
+    for (let i = 0; i < 20_001; i += 1) await cache.fetch(new Secret(`hash ${i}`))
+    t.notOk(cache.has(new Secret('hash 0')), 'the cache is bounded')
+    end()
+    if (outcome === 'accepted') t.equal((await first).email, 'owner@example.com')
+    else await t.rejects(first, { message: 'refused' })
+  }
+})
+
+t.test('a platform that answers 403 to everything validates nobody', async (t) => {
+  const { url, calls } = await platform(t, (_request, response) => response.writeHead(403).end('<h1>Forbidden</h1>'))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const statuses = new Set<number>()
+  for (let i = 0; i < 300; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
+  t.same(statuses, new Set([503]))
+  t.equal(calls.length, 600)
+  t.equal((await createKey(get, { platform_hash: 'invented' })).status, 503)
+})
+
+t.test('a hash whose user data is forbidden is validated by its device list, once, and has no e-mail', async (t) => {
+  let devices = 200
+  const { url, calls } = await platform(t, (request, response) => {
+    if (request.url?.includes('get_user_data')) response.writeHead(403).end('{"status":0}')
+    else if (devices !== 200) response.writeHead(devices).end(unauthorized)
+    else fleet(request, response)
+  })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  for (const status of [401, 500]) {
+    devices = status
+    t.equal((await get('/v1/me', `hash-${status}`)).status, status === 401 ? 401 : 503)
+  }
+  devices = 200
+  const before = calls.length
+  for (let i = 0; i < 3; i += 1) t.match(await get('/v1/me', someHash), { status: 200, body: { email: null } })
+  t.equal(calls.length - before, 2)
+  t.match(calls.at(-1), /get_devices\?.*limit=1$/)
+})

@@ -1,0 +1,182 @@
+/** Tests of authentication: what wrong, unknown, refused and revoked credentials cost. */
+import { Agent, request as send } from 'node:http'
+import t, { type Test } from 'tap'
+import { Secret, seal } from '../../src/auth/credential.js'
+import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import {
+  createKey,
+  fleet,
+  type Get,
+  limitsOf,
+  otherHash,
+  randomHash,
+  randomKey,
+  redisGateway,
+  unauthorized,
+} from '../limits.js'
+import { redisServer, withoutRedis } from '../redis.js'
+
+/** A platform that accepts `someHash` alone. */
+const strictPlatform = (t: Test) =>
+  platform(t, (request, response) => {
+    if (request.url?.includes(encodeURIComponent(someHash))) fleet(request, response)
+    else setTimeout(() => response.writeHead(401).end(unauthorized), 5)
+  })
+
+/** A gateway on the embedded store and, where Redis is installed, one on Redis. */
+async function onEachStore(t: Test, env: Record<string, string>): Promise<[store: string, gateway: Gateway][]> {
+  const embedded: [string, Gateway] = ['embedded', await gateway(t, { env })]
+  if (withoutRedis) return [embedded]
+  return [embedded, ['Redis', await redisGateway(t, (await redisServer(t)).url, env)]]
+}
+
+/** An unknown hash, sent in turn in the header and in the body of a key creation. */
+const guess = (get: Get, i: number, address: string): Promise<Answer> => {
+  const headers = { 'x-forwarded-for': address }
+  return i % 3 > 0 ? get('/v1/me', randomHash(), { headers }) : createKey(get, { platform_hash: randomHash() }, headers)
+}
+
+t.test(
+  'unknown hashes cost the platform one budget per address and four per IPv6 /56, however they are sent',
+  async (t) => {
+    const { url, calls } = await strictPlatform(t)
+    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' }
+    const all = Array.from({ length: 120 }, (_, i) => i)
+    for (const [store, { get }] of await onEachStore(t, env)) {
+      let block = 0
+      for (const how of ['one by one', 'at once'] as const) {
+        for (const budgets of [1, 4]) {
+          const name = `${store}, ${how}, ${budgets}`
+          block += 1
+          const address = (i: number) => `2001:db8:${block}:ab${budgets === 1 ? '01' : (16 + i).toString(16)}::${i}`
+          const known = (i: number) => get('/v1/me', someHash, { headers: { 'x-forwarded-for': address(i) } })
+          t.equal((await known(0)).status, 200)
+          const before = calls.length
+          const responses: Answer[] = []
+          if (how === 'at once') responses.push(...(await Promise.all(all.map((i) => guess(get, i, address(i))))))
+          else for (const i of all) responses.push(await guess(get, i, address(i)))
+          t.ok(calls.length - before <= budgets * 10, `${calls.length - before} calls, ${name}`)
+          t.ok(calls.length - before >= budgets * 5, `${calls.length - before} calls, ${name}`)
+          t.ok(
+            responses.every(({ status }) => status === 401 || status === 429),
+            name,
+          )
+          for (const i of [120, 121]) {
+            const spent = await guess(get, i, address(i))
+            t.same([spent.status, ...limitsOf(spent).slice(0, 2)], [429, 10, 0], name)
+            t.match(spent.headers.get('retry-after'), /^[1-9]\d*$/)
+          }
+          t.equal((await known(7)).status, 200, 'a known hash works on')
+          t.equal((await guess(get, 1, `2001:db8:${block}:ac01::1`)).status, 401, 'the next /56 has its own budget')
+        }
+      }
+    }
+  },
+)
+
+/** Sends many credentials from one address over 40 connections. */
+async function flood(url: string, tokens: string[]): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 40 })
+  const one = (token: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` }
+      send(`${url}/v1/me`, { agent, headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0))
+      })
+        .on('error', reject)
+        .end()
+    })
+  const statuses = await Promise.all(tokens.map(one))
+  agent.destroy()
+  return statuses
+}
+
+t.test('ten thousand wrong credentials from one address leave known credentials there unaffected', async (t) => {
+  const { url, calls } = await strictPlatform(t)
+  const clock = new Clock()
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '100', DEMO_TOKEN: 'demo' }
+  const there = await gateway(t, { clock: clock.now, env })
+  const { key } = (await createKey(there.get)).body
+  const before = calls.length
+  const wrong = Array.from({ length: 10_000 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
+  const flooding = flood(there.url, wrong)
+  for (let i = 0; i < 90; i += 1) {
+    for (const good of [someHash, key, 'demo']) t.equal((await there.get('/v1/me', good)).status, 200)
+  }
+  const statuses = await flooding
+  t.ok(calls.length - before <= 100, `${calls.length - before} calls`)
+  t.same(new Set(statuses), new Set([401, 429]))
+  t.ok(statuses.filter((status) => status === 401).length <= 100)
+  clock.advance(61_000)
+  t.equal((await there.get('/v1/me', someHash)).status, 200, 'in the next window a known hash is validated again')
+  t.equal((await there.get('/v1/me', randomHash())).status, 401)
+})
+
+t.test('concurrent requests with the same unknown hash count as one', async (t) => {
+  const { url, calls } = await platform(t, (request, response) => setTimeout(() => fleet(request, response), 20))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '4' } })
+  const results = await Promise.all(Array.from({ length: 8 }, (_, i) => get('/v1/me', [someHash, otherHash][i % 2])))
+  t.same(new Set(results.map(({ status }) => status)), new Set([200]))
+  t.equal(calls.length, 2)
+})
+
+t.test('requests without a credential cost their address requests, but their /56 no failures', async (t) => {
+  const { url } = await strictPlatform(t)
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '2', TRUST_PROXY: '1' } })
+  const send = (i: number, credential?: string) =>
+    get('/v1/me', credential, { headers: { 'x-forwarded-for': `2001:db8::${i}:0:0:0:1` } })
+  for (let i = 1; i <= 20; i += 1) t.equal((await send(i)).status, 401)
+  t.same([(await send(1)).status, (await send(1)).status], [401, 429])
+  t.equal((await send(30, randomHash())).status, 401)
+})
+
+t.test('a revoked key counts as a wrong credential of its address', async (t) => {
+  const { url } = await platform(t, fleet)
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
+  const { id, key } = (await createKey(get)).body
+  t.equal((await get('/v1/me', key)).status, 200)
+  t.equal((await get(`/v1/keys/${id}`, someHash, { method: 'DELETE' })).status, 200)
+  const statuses = []
+  for (let i = 0; i < 5; i += 1) statuses.push((await get('/v1/me', key)).status)
+  t.same(statuses, [401, 401, 401, 401, 429], 'the creation was the first of five')
+  t.equal((await get('/v1/me', otherHash)).status, 429, 'an unknown hash is not validated from there')
+  t.equal((await get('/v1/me', someHash)).status, 200, 'a known one is')
+})
+
+t.test('a key opens the platform hash that its record holds now, not one that was unsealed earlier', async (t) => {
+  const { url } = await platform(t, (request, response) => {
+    const email = request.url?.includes(encodeURIComponent(someHash)) ? 'old@example.com' : 'new@example.com'
+    answers({ get_user_data: { email } })(request, response)
+  })
+  const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { key, id } = (await createKey(get)).body
+  t.equal((await get('/v1/me', key)).body.email, 'old@example.com')
+  const secret = new Secret(key)
+  const record = await store.keys.find(secret.digest, Date.now())
+  if (!record) throw new Error('the key is not in the store')
+  await store.keys.revoke(record.owner, id, Date.now())
+  await store.keys.create({ ...record, sealed: seal(new Secret(otherHash), secret) }, 20, Date.now())
+  t.equal((await get('/v1/me', key)).body.email, 'new@example.com')
+})
+
+t.test('keys whose hash the platform refuses cost it no more calls than unknown hashes', async (t) => {
+  let refuses = false
+  const { url, calls } = await platform(t, (request, response) => {
+    if (refuses) response.writeHead(401).end(unauthorized)
+    else fleet(request, response)
+  })
+  const clock = new Clock()
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '15' } })
+  const keys: string[] = []
+  for (const _ of [1, 2, 3]) keys.push((await createKey(get)).body.key)
+  clock.advance(61_000)
+  refuses = true
+  const before = calls.length
+  const statuses = []
+  for (let i = 0; i < 45; i += 1) statuses.push((await get('/v1/me', keys[i % 3])).status)
+  t.ok(calls.length - before <= 15, `${calls.length - before} calls`)
+  t.same(statuses, [...Array(15).fill(401), ...Array(30).fill(429)])
+  refuses = false
+  clock.advance(61_000)
+  for (const key of keys) t.equal((await get('/v1/me', key)).status, 200, 'they work again once the hash is accepted')
+})

@@ -1,0 +1,52 @@
+/** The benchmark as a whole: it runs, and nothing outlives it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { program, transpile } from '../program.js'
+import { missingPrograms } from './processes.js'
+import { verdictOn } from './table.js'
+
+const skip = missingPrograms().length > 0 && `NOT tested without ${missingPrograms()}`
+if (skip && process.env.CI) throw new Error(skip)
+
+/** The command lines of all processes that work below the folder, which may be gone by now. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)) return []
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
+    } catch {
+      return [] // no process, or one that has just ended
+    }
+  })
+}
+
+t.test('nothing outlives a run, whether it ends by itself or is interrupted', { skip }, async (t) => {
+  const folder = mkdtempSync(resolve('.tap/bench-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  cpSync('package.json', join(folder, 'package.json'))
+  cpSync(program(), join(folder, 'dist'), { recursive: true })
+  transpile('test/bench', join(folder, 'dist/bench/test/bench'))
+  symlinkSync('..', join(folder, 'dist/bench/src'))
+  for (const signal of [undefined, 'SIGINT'] as const) {
+    const args = [join(folder, 'dist/bench/test/bench/main.js'), '--quick', '--only', 'page']
+    const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: folder }
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    while (!processesIn(folder).some((command) => command.startsWith('nginx: worker'))) {
+      if (child.exitCode !== null) throw new Error('the benchmark ended before nginx started')
+      await pause(20)
+    }
+    if (signal) child.kill(signal)
+    const [code] = await once(child, 'exit')
+    t.ok(signal ? code === 130 : code === 0 || code === 2, `exit code ${code}`)
+    t.same(processesIn(folder), [])
+  }
+})
+
+t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {
+  t.equal(verdictOn([3, 30]).isNoisy, false)
+  t.equal(verdictOn([3, 31]).isNoisy, true)
+})

@@ -1,0 +1,286 @@
+/** Device lists read by the real worker over real sockets: the same devices as parsing the whole response, and every failure by its name. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import { Fleet } from '../../src/devices/fleet.js'
+import { PlatformUnavailable } from '../../src/platform/errors.js'
+import { pageOf } from '../../src/platform/pages.js'
+import { read } from '../../src/platform/shape.js'
+import { type WireDevice, wireGroup } from '../../src/platform/wire.js'
+import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
+import { driverIdOf } from '../../src/resources/driver.js'
+import { jobs, list, now, row } from './worker.js'
+
+const zone = { offsetMinutes: 120 }
+
+/** The rows of a response that is parsed as a whole: what the worker's result is compared with. */
+function rowsOf(body: unknown): WireDevice[] {
+  const groups = read([wireGroup] as const, pageOf(body).rows)
+  const all = groups.flatMap(({ title, items }) =>
+    (items as WireDevice[]).map((item) => ({ ...item, group: title === undefined ? undefined : String(title) })),
+  )
+  const first = new Map<number, WireDevice>()
+  for (const one of all) {
+    const id = deviceId(one)
+    if (id !== undefined && !first.has(id)) first.set(id, one)
+  }
+  return [...first].sort(([a], [b]) => a - b).map(([, one]) => one)
+}
+
+const devicesOf = (rows: WireDevice[]): Device[] => rows.map((one) => toDevice(one, now, zone) as Device)
+
+/** Sends a body in pieces of odd sizes, as gzip where wanted. */
+const inPieces =
+  (body: () => Uint8Array, isGzip = (): boolean => false): RequestListener =>
+  (_request, response) => {
+    if (isGzip()) response.setHeader('content-encoding', 'gzip')
+    const bytes = isGzip() ? gzipSync(body(), { level: 1 }) : body()
+    for (let from = 0, size = 1; from < bytes.length; from += size, size = (size * 7919) % 65_521) {
+      response.write(bytes.subarray(from, from + size))
+    }
+    response.end()
+  }
+
+const failureOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'data',
+    (error: unknown) => (error instanceof PlatformUnavailable ? error.reason : (error as Error).name),
+  )
+
+for (const count of [3, 3_000]) {
+  t.test(`a list of ${count + 4} devices reads as the whole document would, packed or not`, async (t) => {
+    const body = list(count)
+    let isGzip = false
+    const bytes = Buffer.from(JSON.stringify(body))
+    const { devices } = await jobs(
+      t,
+      inPieces(
+        () => bytes,
+        () => isGzip,
+      ),
+    )
+    const rows = rowsOf(body)
+    const expected = devicesOf(rows)
+    const drivers = rows.map((one) => [deviceId(one), driverIdOf(one)]).filter(([, driver]) => driver !== undefined)
+    for (isGzip of [false, true]) {
+      const columns = await devices()
+      const fleet = new Fleet(columns, zone)
+      t.equal(fleet.length, count + 4)
+      t.same(fleet.slice(0, 10_000), expected)
+      const rowsById = fleet.ids.map((id) => fleet.row(id))
+      t.same(rowsById, rows)
+      for (const status of ['online', 'offline', 'moving'] as const) {
+        const some = expected.filter((device) => device.status === status)
+        t.equal(fleet.withStatus(status).length, some.length, status)
+        t.same(fleet.withStatus(status).slice(1, 4), some.slice(1, 4), status)
+      }
+      t.same([...fleet.drivers()], drivers)
+      t.same(fleet.withServices('listed'), rows.filter((one) => one.device_data.services.length > 0).map(deviceId))
+      t.same(fleet.withServices('shown'), rows.filter((one) => one.services.length > 0).map(deviceId))
+      t.same(columns.unknownStates, [['Busy', 1]])
+      t.equal(columns.skippedRows, 4, 'a group, two items that are no records, and a record without an id')
+      t.equal(fleet.get(count + 1), fleet.get(count + 1), 'a device that is read again is the same object')
+      t.equal(fleet.get(99_999), undefined)
+      t.notOk(fleet.has(99_999))
+    }
+  })
+}
+
+t.test('every layout of the platform is read', async (t) => {
+  const items = [row(1), row(2)]
+  const layouts: Record<string, unknown> = {
+    groups: [{ title: 'A', items }],
+    'groups in items': { items: [{ title: 'A', items }], total: '2', per_page: 5 },
+    'groups in data with pagination': { data: { 4: { title: 'A', items } }, pagination: { total: 2, last_page: '2' } },
+    'a paginator in items': { items: { total: 2, current_page: 1, data: [{ title: 'A', items }] } },
+    'groups with numeric keys': { 0: { title: 'A', items }, 7: { title: 'B', items: [] } },
+    'groups as a JSON string': { items: JSON.stringify([{ title: 'A', items }]) },
+    'items with numeric keys': [{ title: 'A', items: { 3: row(1), 9: row(2) } }],
+    'pretty-printed': `${JSON.stringify([{ title: 'A', items }], null, 4)}\n`,
+    'a byte order mark': `\ufeff \n${JSON.stringify([{ title: 'A', items }])}`,
+    'no group title': [{ items }],
+    'no devices': [],
+    'no devices in an object': { items: [] },
+  }
+  let text = ''
+  const { devices } = await jobs(
+    t,
+    inPieces(() => Buffer.from(text)),
+  )
+  for (const [name, body] of Object.entries(layouts)) {
+    text = typeof body === 'string' ? body : JSON.stringify(body)
+    const fleet = new Fleet(await devices(), zone)
+    t.same(fleet.slice(0, 9), devicesOf(rowsOf(JSON.parse(text.replace(/^\ufeff/, '')))), name)
+    t.equal(fleet.length, name.startsWith('no devices') ? 0 : 2, name)
+  }
+})
+
+t.test('a response with a byte changed or cut off gives what the whole document would give', async (t) => {
+  const whole = Buffer.from(JSON.stringify(list(30)))
+  let bytes = whole
+  const { devices } = await jobs(t, (_request, response) => void response.end(bytes))
+  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+  t.comment(`seed ${seed}`)
+  const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255), isCut: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(change, async ({ at, byte, isCut }) => {
+      bytes = Buffer.from(isCut ? whole.subarray(0, at) : whole)
+      if (!isCut) bytes[at] = byte
+      let parsed: unknown
+      try {
+        parsed = JSON.parse(bytes.toString())
+      } catch {
+        assert.equal(await failureOf(devices()), bytes.toString().startsWith('<') ? 'html' : 'bad_json')
+        return
+      }
+      const fleet = new Fleet(await devices(), zone)
+      assert.deepStrictEqual(fleet.slice(0, 999), devicesOf(rowsOf(parsed)))
+    }),
+    { numRuns: 150, seed },
+  )
+})
+
+t.test('N19 a device in two groups is one device, in the first of them', async (t) => {
+  const body = [
+    { title: 'A', items: [row(1)] },
+    { title: 'B', items: [{ ...row(1), id: '1' }, row(2)] },
+  ]
+  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(body)))
+  const found = new Fleet(await devices(), zone).slice(0, 9).map(({ id, group }) => `${id} ${group}`)
+  t.same(found, ['1 A', '2 B'])
+})
+
+t.test('a list of 100,000 devices has every one of them', async (t) => {
+  const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
+  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const fleet = new Fleet(await devices(), zone)
+  t.equal(fleet.length, 100_001)
+  t.match(fleet.get(77_777), { id: 77_777, lat: 48.1 })
+})
+
+const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
+
+t.test('a platform that pages its list without saying so is read to the end, each device once', async (t) => {
+  const { devices, calls } = await jobs(t, (request, response) => {
+    const page = pageIn(request.url)
+    const items = Array.from({ length: page === 3 ? 950 : 1_000 }, (_, at) => row((page - 1) * 999 + at + 1))
+    response.end(JSON.stringify([{ title: 'A', items }]))
+  })
+  const fleet = new Fleet(await devices(), zone)
+  t.equal(fleet.length, 2 * 999 + 950)
+  t.match(fleet.get(2_948), { id: 2_948, group: 'A', sensors: [{ type: 'odometer' }, { type: 'acc' }] })
+  t.equal(calls.length, 3)
+})
+
+t.test('N20 a platform that ignores the page costs one more call, and no device comes twice', async (t) => {
+  const items = Array.from({ length: 100 }, (_, at) => row(at + 1))
+  const { devices, calls } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  t.equal((await devices()).ids.length, 100)
+  t.equal(calls.length, 2)
+})
+
+t.test(
+  'N23 a platform that ignores the id sends the list, and the device is found on whatever page it is',
+  async (t) => {
+    const { devices, calls } = await jobs(t, (request, response) => {
+      const page = pageIn(request.url)
+      const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
+      response.end(JSON.stringify([{ items }]))
+    })
+    t.equal(new Fleet(await devices(7), zone).get(7)?.id, 7)
+    t.equal(calls.length, 1, 'one call where the first page has it')
+    t.equal(new Fleet(await devices(150), zone).get(150)?.id, 150)
+    t.notOk(new Fleet(await devices(999), zone).has(999))
+  },
+)
+
+t.test('a list that is sent again after a lost connection has each device once', async (t) => {
+  const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 301 }, (_, at) => row(at + 1)) }])
+  const { devices, calls } = await jobs(t, (request, response) => {
+    if (calls.length > 1) return void response.end(whole)
+    response.writeHead(200, { 'content-length': whole.length })
+    response.write(whole.slice(0, whole.length / 2), () => void setImmediate(() => request.socket.destroy()))
+  })
+  const fleet = new Fleet(await devices(), zone)
+  t.same(
+    fleet.slice(0, 999).map(({ id }) => id),
+    Array.from({ length: 301 }, (_, at) => at + 1),
+  )
+  t.equal(calls.length, 2)
+})
+
+const sends =
+  (body: string | Uint8Array, status = 200, headers: Record<string, string> = {}): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end(body)
+
+/** A body that never ends after `start`. */
+function endless(start: string): RequestListener {
+  const chunk = Buffer.alloc(1024 * 1024, 'x')
+  return (_request, response) => {
+    response.write(start)
+    const send = (): void => {
+      while (!response.destroyed && response.write(chunk));
+      if (!response.destroyed) response.once('drain', send)
+    }
+    send()
+  }
+}
+
+t.test('a response that is no list fails by its name, and the next one is fine', async (t) => {
+  const long = JSON.stringify(list(2_000))
+  const gzip = { 'content-encoding': 'gzip' }
+  const failures: Record<string, [expected: string, listener: RequestListener]> = {
+    'not JSON': ['bad_json', sends('[1}')],
+    'JSON and more': ['bad_json', sends(`${long}]`)],
+    empty: ['bad_json', sends('')],
+    blanks: ['bad_json', sends(Buffer.alloc(1024 * 1024, ' '))],
+    'a nest': ['bad_json', sends(Buffer.alloc(1024 * 1024, '['))],
+    'a page': ['html', sends(`\n<html>${'<p>Down</p>'.repeat(100_000)}`)],
+    text: ['wrong_shape', sends('"x"')],
+    'another object': ['wrong_shape', sends(`{"x":${long}}`)],
+    busy: ['status_0', sends(`{"status":0,"message":"Busy","x":${long}}`)],
+    refusal: ['PlatformRefused', sends(`{"status":0,"message":"Unauthorized","x":${long}}`)],
+    'status 401': ['PlatformRefused', sends('{"message":"Unauthenticated."}', 401)],
+    'status 403': ['PlatformForbidden', sends('{"message":"Forbidden"}', 403)],
+    'status 500': ['server_error', sends('', 500)],
+    'no gzip': ['bad_json', sends('[]', 200, gzip)],
+    'half a gzip': ['bad_json', sends(gzipSync(long).subarray(0, -100), 200, gzip)],
+    reset: ['connection', (request) => void request.socket.destroy()],
+    'an endless title': ['too_large', endless('[{"title":"')],
+    'an endless row': ['too_large', endless('[{"items":[{"name":"')],
+  }
+  let listener: RequestListener = () => {}
+  const { devices } = await jobs(t, (request, response) => listener(request, response))
+  for (const [name, [expected, failing]] of Object.entries(failures)) {
+    listener = failing
+    t.equal(await failureOf(devices()), expected, name)
+  }
+  listener = sends(long)
+  t.equal((await devices()).ids.length, 2_004)
+})
+
+t.test('a list that takes too long is a timeout, and its request is closed', async (t) => {
+  const closed: Promise<unknown>[] = []
+  let isReady = false
+  const { run, devices } = await jobs(t, (_request, response) => {
+    if (isReady) closed.push(once(response, 'close'))
+    response.write('[{"items":[{"id":1}')
+    if (!isReady) response.end(']}]')
+  })
+  await devices()
+  isReady = true
+  t.equal(await failureOf(run('get_devices', { id: undefined, now }, AbortSignal.timeout(500))), 'timeout')
+  await Promise.all(closed)
+  t.equal(closed.length, 1)
+})
+
+t.test('a gzip of a few kilobytes that unpacks to 600 MB is given up', async (t) => {
+  const blanks = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '), { level: 1 })
+  const packed = Buffer.concat([gzipSync('[{"items":['), ...Array<Buffer>(30).fill(blanks), gzipSync(']}]')])
+  const { devices } = await jobs(t, sends(packed, 200, { 'content-encoding': 'gzip' }))
+  t.equal(await failureOf(devices()), 'too_large')
+})

@@ -1,0 +1,77 @@
+/** Histories read by the real worker over real sockets: the same response as translating the whole document. */
+import assert from 'node:assert/strict'
+import t from 'tap'
+import { read, type Tally } from '../../src/platform/shape.js'
+import { wireHistory } from '../../src/platform/wire.js'
+import { toHistory } from '../../src/resources/history.js'
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { jobs } from './worker.js'
+
+const params = { deviceId: 7, from: '2026-05-11', to: '2026-05-12' }
+
+const stamp = (second: number): string =>
+  new Date(Date.UTC(2026, 4, 11) + second * 1_000).toISOString().replace('T', ' ').slice(0, 19)
+
+const point = (at: number) => ({
+  ...{ id: at + 1, device_id: 3, item_id: `i${at + 1}`, time: stamp(at * 4), raw_time: stamp(at * 4), speed: at % 90 },
+  ...{ latitude: 48 + at / 1e5, longitude: '9.5', altitude: 400, course: 12, address: at % 3 ? null : 'Gate é' },
+  ...{ other: `<info><odo>${at}</odo></info>`, sensors_data: [{ id: 'speed', value: at % 90 }], valid: 1 },
+})
+
+const points = (from: number, count: number) => Array.from({ length: count }, (_, at) => point(from + at))
+
+const totals = {
+  distance_sum: '9.50 Km',
+  top_speed: '89 kph',
+  move_duration: '1h 5s',
+  stop_duration: '2min',
+  status: 1,
+}
+
+const layouts: Record<string, unknown> = {
+  'drives and stops': {
+    items: [
+      { status: 1, distance: 9.5, items: points(0, 40) },
+      { status: 2, items: [point(40)] },
+      { status: 1, items: points(41, 700) },
+    ],
+    ...totals,
+    sensors: [{ id: 'speed', sufix: 'mph' }],
+  },
+  'groups with numeric keys': { items: { 2: { status: '2', items: points(0, 3) } }, ...totals },
+  'points with numeric keys': { items: [{ status: 1, items: { 5: point(1), 6: point(2) } }], ...totals },
+  'items that are no records': { items: [7, { status: 1, items: [null, point(1), 'x'] }], ...totals },
+  'groups as a JSON string': { items: JSON.stringify([{ status: 1, items: points(0, 3) }]), ...totals },
+  'no groups': { items: [], ...totals },
+  'nothing but totals': totals,
+}
+
+t.test('every layout of the platform gives the response of the whole document', async (t) => {
+  let body = ''
+  const { run } = await jobs(t, (_request, response) => void response.end(body))
+  for (const [name, layout] of Object.entries(layouts)) {
+    for (body of [JSON.stringify(layout), JSON.stringify(layout, null, 2)]) {
+      const tally: Tally = { skipped: 0 }
+      const expected = toHistory(read(wireHistory, layout, tally), params)
+      const { json, skippedRows } = await run('get_history', params)
+      t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)
+      t.equal(skippedRows, tally.skipped, name)
+    }
+  }
+})
+
+t.test('a history of 20,000 points has every one of them, in order', async (t) => {
+  const history = { items: [{ status: 1, distance: 9.5, items: points(0, 20_000) }], ...totals }
+  assert.ok(JSON.stringify(history).length > 3 * 1024 * 1024)
+  const { url } = await platform(
+    t,
+    answers({ get_devices: [{ title: 'A', items: [{ id: 7, name: 'Van' }] }], get_history: history }),
+  )
+  const api = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { status, headers, body } = await api.get('/v1/history/7?from=2026-05-11&to=2026-05-12', someHash)
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  t.equal(body.positions.length, 20_000)
+  t.match(body, { object: 'history', device_id: 7, distance_km: 9.5, top_speed: 89 })
+  t.match(body.positions[19_999], { time: '2026-05-11 22:13:16', lat: 48.19999, lng: 9.5, speed: 19 })
+})

@@ -1,0 +1,50 @@
+/** What the tests of the worker share: device rows in every spelling, and jobs run by the real worker over real sockets. */
+import type { RequestListener } from 'node:http'
+import { WorkerClient } from '../../src/platform/worker-client.js'
+import type { JobAction, JobParams, JobResults } from '../../src/platform/worker-messages.js'
+import { platform, someHash, type Test } from '../helper.js'
+
+export const now = Date.UTC(2026, 4, 12, 9, 30)
+
+export const deviceWorker = new URL('../../src/devices/worker.js', import.meta.url)
+
+/** A worker and a platform with this listener; `run` runs a job against it. */
+export async function jobs(t: Test, listener: RequestListener, module: URL = deviceWorker) {
+  const { url, calls } = await platform(t, listener)
+  const worker = new WorkerClient(module)
+  t.teardown(() => worker.close())
+  const run = <A extends JobAction>(
+    action: A,
+    params: JobParams[A],
+    signal = AbortSignal.timeout(60_000),
+  ): Promise<JobResults[A]> => worker.run({ action, url, hash: someHash, owner: 'a', params }, signal)
+  return { worker, calls, run, devices: (id?: number) => run('get_devices', { id, now }) }
+}
+
+const pad = 'x'.repeat(400)
+
+export const row = (id: number) => ({
+  ...{ id, name: `Wagen ${id} é`, online: id % 3 ? 'online' : 'offline', time: '12-05-2026 09:29:00', pad },
+  ...{ timestamp: now / 1000 - id, lat: '48.1', lng: 9 + id / 1e5, speed: id % 90, driver: '-' },
+  ...{ unit_of_distance: 'mi', driver_data: id % 2 ? [] : { id: 7, name: 'Jo' }, total_distance: id / 7 },
+  sensors: [
+    { id, type: 'odometer', name: 'Strecke', value: '12 km', val: 12.5 },
+    { id, type: 'acc', name: 'Zündung', value: 'An', val: true },
+  ],
+  device_data: { id, current_driver_id: null, services: id % 5 ? [] : [{ id: 4, name: 'Öl', expires: 9 }] },
+})
+
+/** Rows as platforms send them: in any order, some twice, some in other spellings, some that are no devices. */
+const rows = (count: number): unknown[] => [
+  ...Array.from({ length: count }, (_, at) => row(count - at)),
+  ...[row(3), null, 7, { name: 'no id' }],
+  { ...row(count + 1), id: String(count + 1), sensors: '[{"type":"acc","val":"1"}]' },
+  { ...row(count + 2), online: 'Busy', time: 'Hace un rato', sensors: { 0: { name: 'S' } } },
+]
+
+/** A list of `count + 4` devices, for a `count` of at least 3; three items are no records, and one record is no device. */
+export const list = (count: number): unknown => [
+  { id: 0, title: 'A "é"', items: rows(count) },
+  { id: 1, items: { 4: row(count + 3), 5: row(count + 4) } },
+  'no group',
+]

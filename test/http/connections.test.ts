@@ -1,0 +1,87 @@
+/** Pipelined requests: handled one after another, bounded in number, and answered in order whatever comes between them. */
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { until } from '../redis.js'
+import { exchange, responsesIn } from './raw.js'
+
+const request = (path: string, extra = ''): string =>
+  `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
+
+/** A gateway on a platform that holds back each response to `get_devices?id=…` until the test sends it. */
+async function heldGateway(t: Test) {
+  const held: { id: string | null; response: ServerResponse }[] = []
+  const quick = answers({ get_devices: [] })
+  const { url } = await platform(t, (incoming, response) => {
+    const { searchParams } = new URL(incoming.url ?? '', 'http://localhost')
+    if (!searchParams.has('id')) return quick(incoming, response)
+    held.push({ id: searchParams.get('id'), response })
+  })
+  const parts = await gateway(t, { env: { PLATFORM_URL: url } })
+  await parts.get('/v1/me', someHash)
+  return { ...parts, held }
+}
+
+const send = ({ id, response }: { id: string | null; response: ServerResponse }): void =>
+  void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
+
+t.test('twenty requests in one packet are handled one after another, in order', async (t) => {
+  const { url, get, held } = await heldGateway(t)
+  const ids = Array.from({ length: 20 }, (_, at) => at + 1)
+  const last = request('/v1/devices/20', 'Connection: close\r\n')
+  const text = exchange(url, ids.map((id) => (id === 20 ? last : request(`/v1/devices/${id}`))).join(''))
+  for (const id of ids) {
+    await until(() => held.length === id)
+    t.equal((await get('/v1/me', someHash)).status, 200, 'other connections are served meanwhile')
+    t.equal(held.length, id, 'the next request waits for this response')
+    send(held[id - 1] as { id: string; response: ServerResponse })
+  }
+  const responses = responsesIn(await text)
+  t.same(
+    responses.map(({ status, body }) => [status, JSON.parse(body).id]),
+    ids.map((id) => [200, id]),
+  )
+})
+
+t.test('a client error and a tunnel are answered after the requests before them', async (t) => {
+  const { url, held } = await heldGateway(t)
+  const ends: [bytes: string, status: number][] = [
+    ['no HTTP\r\n\r\n', 400],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
+    ['POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ]
+  for (const [bytes, status] of ends) {
+    const first = held.length
+    const text = exchange(url, request(`/v1/devices/${first + 1}`) + request(`/v1/devices/${first + 2}`) + bytes)
+    for (const at of [first, first + 1]) {
+      await until(() => held.length === at + 1)
+      send(held[at] as { id: string; response: ServerResponse })
+    }
+    const statuses = responsesIn(await text).map((response) => response.status)
+    t.same(statuses, [200, 200, status], bytes.slice(0, 10))
+  }
+})
+
+t.test('a connection with too many waiting requests is closed, and the others go on', async (t) => {
+  const { url, get, held, metrics } = await heldGateway(t)
+  const text = exchange(url, request('/v1/devices/1') + request('/v1/me').repeat(500))
+  await until(async () => /^gateway_connections_cut_total\{reason="pipelining"\} 1$/m.test(await metrics()))
+  t.equal(await text.catch(() => ''), '')
+  t.equal((await get('/v1/me', someHash)).status, 200)
+  for (const one of held) send(one)
+})
+
+t.test('what waited on a connection that its client closes is not handled', async (t) => {
+  const { url, get, held } = await heldGateway(t)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  socket.write(request('/v1/devices/1') + request('/v1/devices/2').repeat(10))
+  await until(() => held.length === 1)
+  socket.resetAndDestroy()
+  send(held[0] as { id: string; response: ServerResponse })
+  const later = get('/v1/devices/3', someHash)
+  await until(() => held.some(({ id }) => id === '3'))
+  for (const one of held) send(one)
+  t.equal((await later).status, 200)
+  t.ok(held.length <= 3, `${held.length - 2} of 10 handled`)
+})

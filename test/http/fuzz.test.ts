@@ -1,0 +1,208 @@
+/** Random bytes and broken HTTP framing on real connections to a real process: it lives, never sends a 500, and every response is documented. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { errorTable } from '../../src/errors.js'
+import { isLong } from '../faults.js'
+import { type GatewayProcess, gatewayProcess } from '../process.js'
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+const runs = isLong ? 20_000 : 600
+const connectionsAtOnce = 20
+/** A response that takes longer than this is missing. */
+const patienceMs = 30_000
+
+interface Case {
+  bytes: Buffer
+  /** Where the bytes are cut into two packets. */
+  cutAt: number
+  ending: 'half-close' | 'reset'
+}
+
+const method = fc.constantFrom(
+  'GET',
+  'POST',
+  'HEAD',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'CONNECT',
+  'PUT',
+  'get',
+  'G\u00c9T',
+  '',
+)
+const target = fc.constantFrom(
+  ...['/api/v1/devices', '/api/v1/devices?limit=1', '/api/v1/keys', '/api/health', '/api/docs', '/', '*', 'a:1', ''],
+  ...['http://other.example/api/v1/me', '//api//v1', '/api/v1/devices/%00', '/x%zz', '/api/v1/%2e%2e/me', '/\u00e9'],
+  ...[`/api/${'a'.repeat(5_000)}`, `/api/v1/devices?${'b=1&'.repeat(900)}`],
+)
+const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.1 ', 'HTTP/9', '')
+const header = fc.constantFrom(
+  ...['Host: a.example', 'Host: b.example', 'Host:', 'Authorization: Bearer demo', 'Authorization: Bearer x y'],
+  ...[
+    `Authorization: Bearer x${' '.repeat(9_000)}y`,
+    'Authorization: Basic Zm9v',
+    'Content-Length: 5',
+    'Content-Length: 7',
+  ],
+  ...['Content-Length: -1', 'Content-Length: 5, 5', 'Content-Length: 99999999999999999999', 'Content-Length: 0x5'],
+  ...[
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding : chunked',
+    'Transfer-Encoding: x',
+  ],
+  ...['Expect: 100-continue', 'Expect: 200-maybe', 'Connection: upgrade', 'Upgrade: websocket', 'Connection: close'],
+  ...['Content-Type: application/json', 'Content-Type: text/plain', 'X-Request-Id: a b', ' folded: line', 'no colon'],
+  ...[
+    '\u0000: \u0000',
+    'X-Forwarded-For: 1.1.1.1',
+    'Range: bytes=0-1',
+    'If-None-Match: *',
+    `X-Long: ${'y'.repeat(17_000)}`,
+  ],
+  ...[
+    'Accept-Encoding: br;q=0, *',
+    'Cookie: a=b',
+    'Forwarded: for=unknown',
+    'Proxy-Connection: keep-alive',
+    'TE: trailers',
+  ],
+)
+const body = fc.constantFrom(
+  '',
+  '{}',
+  '{"platform_hash":"x"}',
+  '5\r\nhello\r\n0\r\n\r\n',
+  'zz\r\n',
+  '0\r\n\r\n',
+  '5\r\nhel',
+  '\u0000'.repeat(99),
+)
+const lineEnd = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r')
+
+const request = fc
+  .record({ method, target, version, headers: fc.array(header, { maxLength: 6 }), body, lineEnd })
+  .map(({ method, target, version, headers, body, lineEnd }) =>
+    Buffer.from(`${[`${method} ${target} ${version}`, ...headers, '', ''].join(lineEnd)}${body}`, 'latin1'),
+  )
+/** Half of the requests are good up to some byte, so that they get past the parser. */
+const good = fc.constantFrom(
+  'GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer demo\r\n\r\n',
+  'POST /api/v1/keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{"platform_hash":"x"}',
+  'GET /api/v1/devices/1001/location HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer demo\r\n\r\n'.repeat(3),
+)
+const mutated = fc.record({ text: good, at: fc.nat(400), byte: fc.nat(255) }).map(({ text, at, byte }) => {
+  const bytes = Buffer.from(text)
+  bytes[at % bytes.length] = byte
+  return bytes
+})
+const noise = fc.uint8Array({ minLength: 1, maxLength: 2_000 }).map((bytes) => Buffer.from(bytes))
+
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    parts: fc.array(fc.oneof(request, mutated, noise), { minLength: 1, maxLength: 4 }),
+    cut: fc.double({ min: 0, max: 1, noNaN: true }),
+    ending: fc.constantFrom('half-close' as const, 'half-close' as const, 'reset' as const),
+  })
+  .map(({ parts, cut, ending }) => {
+    const bytes = Buffer.concat(parts)
+    return { bytes, cutAt: Math.floor(cut * bytes.length), ending }
+  })
+
+/** Sends a case and returns all that comes back until the gateway closes the connection. */
+async function sent(gateway: GatewayProcess, { bytes, cutAt, ending }: Case): Promise<Buffer> {
+  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk)).on('error', () => {})
+  const closed = once(socket, 'close', { signal: AbortSignal.timeout(patienceMs) })
+  await once(socket, 'connect')
+  socket.write(bytes.subarray(0, cutAt))
+  setImmediate(() => {
+    if (ending === 'reset') socket.write(bytes.subarray(cutAt), () => socket.resetAndDestroy())
+    else socket.end(bytes.subarray(cutAt))
+  })
+  await closed
+  return Buffer.concat(received)
+}
+
+interface Response {
+  status: number
+  headers: Map<string, string>
+  body: string
+}
+
+/** The responses in the bytes of one connection. @throws where something else is in them. */
+function responsesIn(bytes: Buffer, hasBody: boolean): Response[] {
+  const found: Response[] = []
+  for (let rest = bytes.toString('latin1'); rest !== ''; ) {
+    const end = rest.indexOf('\r\n\r\n')
+    const [line = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1])
+    if (end < 0 || !status) throw new Error(`not a response: ${JSON.stringify(rest.slice(0, 200))}`)
+    rest = rest.slice(end + 4)
+    if (status === 100) continue
+    const headers = new Map(
+      lines.map((one) => [one.slice(0, one.indexOf(':')).toLowerCase(), one.slice(one.indexOf(':') + 1).trim()]),
+    )
+    const length = Number(headers.get('content-length') ?? 0)
+    // A response to HEAD announces the length of a body that is not sent.
+    const isHead = !hasBody && !/^[[{<]/.test(rest)
+    found.push({ status, headers, body: isHead ? '' : rest.slice(0, length) })
+    rest = isHead ? rest : rest.slice(length)
+  }
+  return found
+}
+
+const documented = new Set<number>([200, 302, 304, 308, ...Object.values(errorTable).map(([status]) => status)])
+
+/** What is wrong with a response; undefined when nothing is. */
+function fault({ status, headers, body }: Response): string | undefined {
+  if (status === 500 || !documented.has(status)) return `status ${status}`
+  for (const name of [
+    'ratelimit-limit',
+    'ratelimit-remaining',
+    'ratelimit-reset',
+    'x-request-id',
+    'x-content-type-options',
+  ]) {
+    if (!headers.has(name)) return `${status} without ${name}`
+  }
+  if (status < 400 || body === '') return undefined
+  const { error, message } = JSON.parse(body)
+  return error in errorTable && errorTable[error as keyof typeof errorTable][0] === status && message
+    ? undefined
+    : `${status} ${body}`
+}
+
+async function run(t: Test, gateway: GatewayProcess, sample: Case[]): Promise<number> {
+  let responses = 0
+  const queue = sample.entries()
+  const worker = async (): Promise<void> => {
+    for (const [at, one] of queue) {
+      const bytes = await sent(gateway, one)
+      const hasBody = !/HEAD /i.test(one.bytes.toString('latin1'))
+      const found = one.ending === 'reset' ? [] : responsesIn(bytes, hasBody)
+      responses += found.length
+      const wrong = found.map(fault).find((text) => text !== undefined)
+      if (wrong !== undefined)
+        t.fail(`case ${at} of seed ${seed}: ${wrong}`, { request: one.bytes.toString('latin1').slice(0, 500) })
+    }
+  }
+  await Promise.all(Array.from({ length: connectionsAtOnce }, worker))
+  return responses
+}
+
+t.test('no bytes on a connection end the process or bring a 500, and every response is documented', async (t) => {
+  t.comment(`seed ${seed}, ${runs} connections: repeat with SEED=${seed}`)
+  const gateway = await gatewayProcess(t)
+  const responses = await run(t, gateway, fc.sample(cases, { numRuns: runs, seed }))
+  t.ok(responses > runs / 2, `${responses} responses`)
+  const health = await fetch(`${gateway.url}/health`)
+  t.equal(health.status, 200, 'the process lives')
+  t.notMatch(gateway.log, /"level":"(error|fatal)"/, 'nothing is logged as a failure of the gateway')
+  t.notMatch(gateway.log, /"stack"/)
+})

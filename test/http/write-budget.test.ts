@@ -1,0 +1,72 @@
+/** Responses that their clients do not read take bounded memory, and leave the other accounts theirs. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t from 'tap'
+import { answers, platform, someHash } from '../helper.js'
+import { gatewayProcess } from '../process.js'
+import { until } from '../redis.js'
+
+/** More than the system buffers on the way to a client that does not read. */
+const responseBytes = 8_000_000
+
+const points = Array.from({ length: 100 }, (_, at) => ({
+  id: at + 1,
+  lat: 1,
+  lng: 1,
+  speed: 1,
+  raw_time: `2026-05-12 07:${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,
+  address: 'x'.repeat(responseBytes / 100),
+}))
+const history = { items: [{ status: 1, items: points }], distance_sum: '3 Km', sensors: [] }
+const path = '/api/v1/history/7?from=2026-05-12&to=2026-05-12'
+
+t.test('with a heap of 256 MB, histories that nobody reads end nothing, and others are served', async (t) => {
+  const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
+  const data = answers({ get_devices, get_history: history })
+  const { url: platformUrl } = await platform(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    if (!pathname.endsWith('get_user_data')) return data(request, response)
+    response.end(JSON.stringify({ email: `${searchParams.get('user_api_hash')?.slice(7, 9)}@example.com` }))
+  })
+  const env = { PLATFORM_URL: platformUrl, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' }
+  const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
+  const sockets: Socket[] = []
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  /** Sends a request, and reads no more than the beginning of its response. */
+  const statusUnread = async (hash: string): Promise<number> => {
+    const socket = connect(Number(new URL(child.url).port), '127.0.0.1').on('error', () => {})
+    sockets.push(socket)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hash}\r\n\r\n`)
+    const [start] = await once(socket, 'data')
+    socket.pause()
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
+  }
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${child.opsUrl}/metrics`)).text()
+    return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  }
+  const hashOf = (name: string): string => someHash.replace('ab', name)
+
+  const statuses: number[] = []
+  for (let at = 0; at < 10; at += 1) statuses.push(await statusUnread(hashOf('g1')))
+  const served = statuses.filter((status) => status === 200).length
+  t.ok(served >= 3, `${served} of 10 responses have room`)
+  t.same(new Set(statuses.slice(served)), new Set([503]), 'further ones of the same account are refused')
+  t.ok((await metric('gateway_in_flight_bytes')) <= (await metric('gateway_in_flight_max_bytes')) / 2)
+  t.equal(await statusUnread(hashOf('g2')), 200, 'another account has room')
+  for (let at = 0; at < 10; at += 1) await statusUnread(hashOf('g2'))
+  t.ok((await metric('gateway_in_flight_bytes')) <= (await metric('gateway_in_flight_max_bytes')))
+
+  const calm = { headers: { authorization: `Bearer ${hashOf('g3')}` } }
+  t.equal((await fetch(`${child.url}/v1/devices/7`, calm)).status, 200, 'small responses need no room')
+  const cut = 'gateway_connections_cut_total\\{reason="slow_reader"\\}'
+  await until(async () => (await metric(cut)) > 0)
+  const response = await fetch(`${new URL(child.url).origin}${path}`, calm)
+  t.equal(response.status, 200, 'and large ones have room once the slowest readers are cut')
+  t.equal((await response.text()).length > responseBytes, true)
+  for (const socket of sockets) socket.destroy()
+  await until(async () => (await metric('gateway_in_flight_bytes')) === 0)
+  t.ok((await metric('gateway_in_flight_rejected_total')) >= 10 - served)
+})

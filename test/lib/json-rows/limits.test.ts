@@ -1,0 +1,217 @@
+/** Limits of RowReader, its placeholders, and the compiled module. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { RowReader, type RowReaderOptions } from '../../../src/lib/json-rows/index.js'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const shape = { id: 'scalar', items: [{ id: 'scalar' }] } as const
+
+function open(options: Partial<RowReaderOptions> = {}) {
+  const records: Record<string, unknown>[] = []
+  const reader = new RowReader({
+    ...{ shape, listName: 'items', maxEnvelopeBytes: 1 << 26, maxRowBytes: 1 << 20 },
+    normalize: ({ id }) => ({ id, items: [] }),
+    onRow: (row) => void records.push(row.record()),
+    ...options,
+  })
+  const write = (text: string, chunk = 1 << 20): void => {
+    const bytes = Buffer.from(text)
+    for (let from = 0; from < bytes.length; from += chunk) reader.write(bytes.subarray(from, from + chunk))
+  }
+  return { reader, records, write }
+}
+
+function readAll(text: string, options: Partial<RowReaderOptions> = {}, chunk = 1 << 20): unknown {
+  const { reader, records, write } = open(options)
+  write(text, chunk)
+  return [reader.end(), records.length]
+}
+
+t.test('the module that is loaded is what its source compiles to', async (t) => {
+  const out = join(t.testdir(), 'row.wasm')
+  const asc = join(root, 'node_modules/assemblyscript/bin/asc.js')
+  const options = ['--config', 'src/lib/json-rows/assembly/asconfig.json', '--target', 'release', '--outFile', out]
+  await promisify(execFile)(process.execPath, [asc, ...options], { cwd: root })
+  t.ok(readFileSync(out).equals(readFileSync(join(root, 'src/lib/json-rows/row.wasm'))), 'after `npm run wasm`')
+})
+
+t.test('no document can forge a placeholder, not even with those of another reader', async (t) => {
+  const text = '[{"items":[{"id":1},{"id":2}]}]'
+  const first = open()
+  first.write(text)
+  const placeholders = (first.reader.end() as [{ items: string[] }])[0].items
+  t.same(
+    placeholders.map((each) => first.reader.rowAt(each)),
+    [0, 1],
+  )
+  const nonce = String(placeholders[0]).slice(0, -1)
+  const forged = [...placeholders, nonce, `${nonce}-1`, `${nonce}1e0`, '0', '"0"', '\u00000', '', 0, null, true, [], {}]
+  const { reader, records, write } = open()
+  write(JSON.stringify([{ items: [...forged, { id: 3 }], title: placeholders[0] }]))
+  const [{ items, title }] = reader.end() as [{ items: unknown[]; title: unknown }]
+  const found = items.map((item) => reader.rowAt(item))
+  t.same(found.slice(0, -2), Array(forged.length - 1).fill(undefined), 'all but the objects')
+  t.same(found.slice(-2), [0, 1])
+  t.same(items.slice(0, -2), forged.slice(0, -1), 'the strings of the document are unchanged')
+  t.equal(reader.rowAt(title), undefined)
+  t.equal(records.length, 2)
+  const prefixes = new Set(
+    Array.from({ length: 50 }, () => {
+      const { reader, write } = open()
+      write(text)
+      return (reader.end() as [{ items: string[] }])[0].items[0]
+    }),
+  )
+  t.equal(prefixes.size, 50, 'each reader has placeholders of its own')
+})
+
+t.test('rows are numbered in order of arrival, beyond one digit', async (t) => {
+  const { reader, records, write } = open()
+  write(JSON.stringify([{ items: Array.from({ length: 1_234 }, (_, id) => ({ id })) }]), 1_000)
+  const [{ items }] = reader.end() as [{ items: unknown[] }]
+  t.same(
+    items.map((item) => reader.rowAt(item)),
+    [...items.keys()],
+  )
+  t.same(
+    records.map(({ id }) => id),
+    [...items.keys()],
+  )
+})
+
+t.test('whitespace between tokens does not decline a row', async (t) => {
+  const rows = Array.from({ length: 20 }, (_, id) => ({
+    id,
+    text: ' \\" { ',
+    items: [{ id: 1, a: [1, { b: null }] }, {}],
+  }))
+  for (const indent of [undefined, 1, 4, '\t', 40]) {
+    const { reader, records, write } = open({ normalize: () => assert.fail('declined') })
+    write(JSON.stringify([{ items: rows }], undefined, indent).replaceAll('\n', '\r\n'), 1_000)
+    reader.end()
+    t.same(
+      records,
+      rows.map(({ id }) => ({ id, items: [{ id: 1 }, { id: undefined }] })),
+    )
+  }
+})
+
+t.test('an envelope over its limit is refused, placeholders included', async (t) => {
+  const tooLarge = { name: 'EnvelopeTooLarge' }
+  const title = (length: number) => `[{"title":"${'x'.repeat(length - 14)}"}]`
+  t.same(readAll(title(5_000), { maxEnvelopeBytes: 5_000 }), [JSON.parse(title(5_000)), 0])
+  for (const chunk of [1, 999, 1 << 20])
+    t.throws(() => readAll(title(5_001), { maxEnvelopeBytes: 5_000 }, chunk), tooLarge)
+  const { write } = open({ maxEnvelopeBytes: 1 << 16 })
+  write('{"data":{')
+  t.throws(
+    () => {
+      for (;;) write(`"0":{"items":[{"id":1}]},`)
+    },
+    tooLarge,
+    'rows under numeric keys belong to the envelope',
+  )
+  t.throws(() => readAll(`[{"items":[${'{},'.repeat(10_000)}{}]}]`, { maxEnvelopeBytes: 1 << 17 }), tooLarge)
+})
+
+t.test('a row over its limit is refused, however it is split and whichever way it is read', async (t) => {
+  const options = { maxRowBytes: 1_000 }
+  for (const row of ['{"id":1,"a":"x"}', '{ "id":1,"a":"x"}', '{"id":1e1,"a":"x"}'])
+    for (const chunk of [1, 7, 1 << 20]) {
+      const fits = row.replace('x', 'x'.repeat(1_001 - row.length))
+      t.match(readAll(`[{"items":[${fits}]}]`, options, chunk), [[], 1])
+      const over = fits.replace('x', 'xx')
+      t.throws(() => readAll(`[{"items":[${over}]}]`, options, chunk), { name: 'RowTooLarge' })
+      t.throws(() => readAll(`[{"items":[${over.slice(0, -1)}x`, options, chunk), { name: 'RowTooLarge' }, 'unfinished')
+    }
+  t.throws(() => open({ maxRowBytes: 2 ** 20 + 1 }), RangeError)
+})
+
+t.test('a row of 1 MiB and a chunk of any size fit', async (t) => {
+  const row = (text: string) => text.replace('x', 'x'.repeat(2 ** 20 + 1 - text.length))
+  for (const text of ['{"a":"x","id":7}', '{"a":"x", "id":7}', '{"a":"x","id":7e0}'])
+    for (const chunk of [1_000, 65_536, 1 << 22]) {
+      const { records, reader, write } = open()
+      write(`[{"items":[{"id":1},${row(text)},{"id":2}]}]`, chunk)
+      reader.end()
+      t.same(
+        records.map(({ id }) => id),
+        [1, 7, 2],
+      )
+    }
+})
+
+t.test('a row whose kept fields exceed 128 KiB is refused, and one that is not as described', async (t) => {
+  const same = { normalize: (record: Record<string, unknown>) => record }
+  for (const row of [{ items: Array(70_000).fill({}) }, { id: 'x'.repeat(140_000) }])
+    t.throws(() => readAll(JSON.stringify([{ items: [row] }]), same), { name: 'RowTooLarge' })
+  const normalize = () => ({ id: 1, items: 'many' })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize }), { name: 'RowTooLarge' })
+  const huge = () => ({ id: 'x'.repeat(1 << 21) })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize: huge }), { name: 'RowTooLarge' })
+})
+
+t.test('objects of the envelope can be added as rows', async (t) => {
+  const { reader, records, write } = open({ normalize: ({ id }) => ({ id: Number(id) }) })
+  write('{"items":[{"items":[{"id":1}]}],"0":{"id":"1e300"}}')
+  const envelope = reader.end() as { items: [{ items: unknown[] }]; 0: Record<string, unknown> }
+  t.equal(reader.rowAt(envelope.items[0].items[0]), 0)
+  t.equal(reader.rowAt(envelope[0]), undefined)
+  t.equal(reader.add(envelope[0]), 1)
+  t.same(
+    records.map(({ id }) => id),
+    [1, 1e300],
+  )
+})
+
+t.test('512 levels are read, and more are refused early and without a deep stack', async (t) => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  for (const chunk of [1, 1 << 20]) {
+    t.match(readAll(nested(512), {}, chunk), [[], 0])
+    t.match(readAll(`[{"items":[{"a":${nested(511)}}]}]`, {}, chunk), [[], 1])
+    for (const text of [nested(513), `[{"items":[{"a":${nested(512)}}]}]`])
+      t.throws(() => readAll(text, {}, chunk), { name: 'SyntaxError' })
+  }
+  for (const before of ['', '[{"items":[{"a":'])
+    t.throws(() => open().write(before + '['.repeat(1 << 19)), { name: 'SyntaxError' }, 'before its end')
+})
+
+t.test('readers of one shape can be used in turn', async (t) => {
+  const texts = [1, 2, 3].map((from) =>
+    JSON.stringify([{ items: Array.from({ length: 30 }, (_, at) => ({ id: from * at })) }]),
+  )
+  const readers = texts.map(() => open())
+  for (let at = 0; at < 400; at++)
+    for (const [i, { write }] of readers.entries()) write(texts[i]?.slice(at, at + 1) ?? '')
+  for (const [i, { reader, records }] of readers.entries()) {
+    reader.end()
+    t.same(
+      records.map(({ id }) => id),
+      Array.from({ length: 30 }, (_, at) => (i + 1) * at),
+    )
+  }
+})
+
+t.test('errors quote nothing of the document', async () => {
+  for (const text of ['[{"items":[{"id":secret}]}]', '[secret]', '[{"items":[{"id":1,"secret":', 'secret'])
+    assert.throws(
+      () => readAll(text),
+      (error: Error) => error.name === 'SyntaxError' && !error.message.includes('secret'),
+    )
+})
+
+t.test('shapes the module has no room for are refused', async (t) => {
+  const fields = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 'scalar' as const]))
+  t.throws(() => open({ shape: fields(49) }), /at most 48 fields/)
+  t.throws(() => open({ shape: { ['f'.repeat(32)]: 'scalar' } }), /at most 31 bytes/)
+  const nested = Object.fromEntries(Array.from({ length: 48 }, (_, at) => [`f${at}`, fields(30)]))
+  t.throws(() => open({ shape: nested }), /at most 1024 fields/)
+  t.throws(() => open({ shape: { ids: 'ids' as 'scalar' } }), /'scalar', a shape or a list/)
+  t.throws(() => open({ onRow: (row) => row.slot('name') }).write('[{"items":[{"id":1}]}]'), /no field name/)
+})

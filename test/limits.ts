@@ -1,0 +1,39 @@
+/** What the tests of authentication, limits and API keys share. */
+import { randomBytes } from 'node:crypto'
+import { openStore } from '../src/store/open.js'
+import { type Answer, answers, type Gateway, gateway, someHash, type Test } from './helper.js'
+
+export const otherHash = someHash.replace('ab', 'zz')
+export const randomHash = (): string => `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
+export const randomKey = (): string => `gps_live_${randomBytes(24).toString('hex')}`
+
+export type Get = Gateway['get']
+
+/** A platform that accepts every hash. */
+export const fleet = answers({ get_devices: [] })
+export const unauthorized = '{"status":0,"message":"Unauthorized"}'
+
+/** Limit, remaining requests and seconds to the reset, as the headers say. */
+export const limitsOf = ({ headers }: Pick<Answer, 'headers'>): [limit: number, remaining: number, reset: number] => {
+  const number = (name: string): number => Number(headers.get(`ratelimit-${name}`))
+  return [number('limit'), number('remaining'), number('reset')]
+}
+
+/** The request for a new API key. */
+export const createKey = (
+  get: Get,
+  body: object = { platform_hash: someHash },
+  headers: object = {},
+): Promise<Answer> =>
+  get('/v1/keys', undefined, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+/** A gateway with a connection of its own to Redis. */
+export async function redisGateway(t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> {
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
+  t.teardown(() => store.close())
+  return gateway(t, { env, store })
+}

@@ -1,0 +1,177 @@
+/** One account does its worst; the responses of another account stay right, and with FAULTS=long also quick. */
+import type { RequestListener } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { isLong } from '../faults.js'
+import { answers, type Gateway, gateway, platform, someHash } from '../helper.js'
+
+const badHash = `${someHash}bad`
+const calmHash = `${someHash}calm`
+
+const hang: RequestListener = () => {}
+const reset: RequestListener = (request) => void request.socket.resetAndDestroy()
+/** Everything that makes a call fail, at once or after it has kept a socket for long. */
+const worst: Record<string, { behave: RequestListener; isSlow: boolean }> = {
+  hangs: { behave: hang, isSlow: true },
+  resets: { behave: reset, isSlow: false },
+  'fails with 502': { behave: (_, response) => void response.writeHead(502).end('bad gateway'), isSlow: false },
+  'shows HTML': { behave: (_, response) => void response.end('<!doctype html><h1>Back soon</h1>'), isSlow: false },
+  'sends a long body slowly': {
+    behave: (_, response) => {
+      const chunk = Buffer.alloc(64 * 1024, 0x20)
+      const timer = setInterval(() => response.write(chunk), 20)
+      response.on('close', () => clearInterval(timer))
+    },
+    isSlow: true,
+  },
+}
+
+const device = (id: number) => ({ id, name: `Van ${id}`, online: 'ack', time: '2026-05-12 09:00:00', lat: 1, lng: 2 })
+const page = { total: 1, per_page: 30, current_page: 1, last_page: 1 }
+const bodies = {
+  get_devices: [{ title: 'All', items: [device(7), device(8)] }],
+  edit_setup_data: { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +00:00' }] },
+  get_geofences: { items: { geofences: [{ id: 3, name: 'Depot', type: 'polygon' }] } },
+  get_events: { items: { ...page, data: [{ id: 5, device_id: 7, message: 'SOS', time: '2026-05-12 09:00:00' }] } },
+  get_history: { items: [], distance_sum: '1 km' },
+  get_alerts: { items: { alerts: [{ id: 4, name: 'Fast', type: 'overspeed', active: 1 }] } },
+  services: { data: [{ id: 6, device_id: 7, name: 'Oil', expiration_by: 'days' }], pagination: page },
+  get_user_drivers: { items: { drivers: { ...page, data: [{ id: 9, name: 'Ana' }] } } },
+}
+
+const day = (n: number): string => `2026-0${1 + (Math.floor(n / 28) % 5)}-${String(1 + (n % 28)).padStart(2, '0')}`
+const history = (n: number): string => `/v1/history/${7 + (n % 2)}?from=${day(n)}&to=${day(n)}`
+const paths = ['devices', 'devices/7', 'devices/8/location', 'geofences', 'events', 'alerts', 'services', 'drivers']
+  .map((path) => `/v1/${path}`)
+  .concat(history(0))
+/** Every action in turn, and no request twice at the same time where the interface allows it. */
+const anyPath = (n: number): string => {
+  const varied = [history(n), `/v1/devices/${1_000 + n}`, `/v1/events?offset=${n}`]
+  return [...paths, ...varied, ...varied][n % 15] as string
+}
+
+type Affected = (action: string) => boolean
+const all: Affected = () => true
+const allButValidation: Affected = (action) => action !== 'get_user_data'
+const onlyHistory: Affected = (action) => action === 'get_history'
+
+interface Stage extends Gateway {
+  /** How the platform treats all accounts but the calm one from now on. */
+  become: (behaviour: RequestListener, affected?: Affected) => void
+}
+
+async function stage(t: Test): Promise<Stage> {
+  let behaviour: RequestListener | undefined
+  let isAffected = all
+  const { url } = await platform(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const hash = searchParams.get('user_api_hash') ?? ''
+    const good = answers({ ...bodies, get_user_data: { email: `${hash.slice(-4)}@example.com` } })
+    if (behaviour && hash !== calmHash && isAffected(pathname.replace('/api/', ''))) behaviour(request, response)
+    else good(request, response)
+  })
+  const env = { PLATFORM_TIMEOUT_MS: String(timeoutMs), POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '2000' }
+  const made = await gateway(t, { env: { PLATFORM_URL: url, LOG_LEVEL: 'silent', ...env } })
+  const become = (listener: RequestListener, affected = all): void => {
+    behaviour = listener
+    isAffected = affected
+  }
+  return { ...made, become }
+}
+
+/** Sends 35 requests a second, without waiting for responses. @returns how to stop; resolves when all have their response. */
+function attack({ get }: Stage, next: (n: number) => { path: string; credential: string }) {
+  const running = new Set<Promise<unknown>>()
+  let sent = 0
+  const timer = setInterval(() => {
+    const { path, credential } = next(sent++)
+    const request = get(path, credential).finally(() => running.delete(request))
+    running.add(request)
+  }, 1_000 / 35)
+  return async (): Promise<void> => {
+    clearInterval(timer)
+    await Promise.all(running)
+  }
+}
+
+/** What one account saw that sent a request every quarter of a second. */
+class Calm {
+  #sent = 0
+  readonly #ms: number[] = []
+  readonly #wrong: string[] = []
+
+  async ask({ get }: Stage, forMs: number): Promise<void> {
+    const until = performance.now() + forMs
+    while (performance.now() < until) {
+      const path = paths[this.#sent % paths.length] as string
+      const started = performance.now()
+      const { status, body } = await get(path, calmHash)
+      this.#ms.push(performance.now() - started)
+      this.#sent += 1
+      if (status !== 200 || body.count === 0) this.#wrong.push(`${status} ${path}`)
+      await pause(250)
+    }
+  }
+
+  get p95(): string {
+    return `${this.#ms.toSorted((a, b) => a - b)[Math.floor(this.#ms.length * 0.95)]?.toFixed(1)} ms`
+  }
+
+  isServed(t: Test): void {
+    t.ok(
+      this.#wrong.length <= this.#sent / 100,
+      `of ${this.#sent} responses wrong: ${this.#wrong.join(', ') || 'none'}`,
+    )
+  }
+}
+
+/** With the shorter deadline, 35 hanging requests a second still need more sockets than there are. */
+const timeoutMs = isLong ? 10_000 : 2_500
+const forMs = isLong ? 20_000 : 4_000
+t.setTimeout(600_000)
+
+for (const [name, { behave, isSlow }] of Object.entries(worst)) {
+  t.test(`an account for which the platform ${name}, in every action, costs another one nothing`, async (t) => {
+    const on = await stage(t)
+    const phaseMs = isSlow ? forMs : forMs / 3
+    for (const path of paths) t.equal((await on.get(path, badHash)).status, 200, path)
+    const quiet = new Calm()
+    if (isLong) await quiet.ask(on, forMs)
+    const attacked = new Calm()
+    const stop = attack(on, (n) => ({ path: anyPath(n), credential: badHash }))
+    on.become(behave, allButValidation)
+    await attacked.ask(on, phaseMs)
+    on.become(behave)
+    await attacked.ask(on, phaseMs / 2)
+    await stop()
+    attacked.isServed(t)
+    if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${attacked.p95}`)
+  })
+}
+
+for (const count of [1, 12]) {
+  t.test(`histories of ${count} that hang leave sockets to all others`, async (t) => {
+    const on = await stage(t)
+    const hashes = Array.from({ length: count }, (_, n) => `${someHash}${n + 10}`)
+    for (const credential of hashes) t.equal((await on.get(history(0), credential)).status, 200)
+    const quiet = new Calm()
+    if (isLong) await quiet.ask(on, forMs)
+    const attacked = new Calm()
+    on.become(hang, onlyHistory)
+    const stop = attack(on, (n) => ({ path: history(n), credential: hashes[n % count] as string }))
+    await attacked.ask(on, forMs)
+    await stop()
+    attacked.isServed(t)
+    if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${attacked.p95}`)
+  })
+}
+
+t.test('invented credentials, even those on which the platform fails, shut out nobody', async (t) => {
+  const on = await stage(t)
+  on.become(reset)
+  const attacked = new Calm()
+  const stop = attack(on, (n) => ({ path: '/v1/devices', credential: `invented-${n}` }))
+  await attacked.ask(on, forMs)
+  await stop()
+  attacked.isServed(t)
+})

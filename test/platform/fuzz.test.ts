@@ -1,0 +1,122 @@
+/** Platform responses damaged byte by byte, in status and in framing: callers get the documented shape or a documented error, never a 500. */
+import type { RequestListener } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { errorTable } from '../../src/errors.js'
+import { Alert } from '../../src/resources/alert.js'
+import { Device } from '../../src/resources/device.js'
+import { Driver } from '../../src/resources/driver.js'
+import { Event } from '../../src/resources/event.js'
+import { Geofence } from '../../src/resources/geofence.js'
+import { History } from '../../src/resources/history.js'
+import { ListOf } from '../../src/resources/list.js'
+import { MaintenanceService } from '../../src/resources/maintenance.js'
+import { Me } from '../../src/resources/me.js'
+import { isLong } from '../faults.js'
+import { Clock, gateway, platform, sandbox, someHash } from '../helper.js'
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+const runs = isLong ? 20_000 : 500
+
+/** What happens to a response on its way. */
+interface Damage {
+  status: number
+  headers: Record<string, string>
+  change: { at: number; byte: number } | undefined
+  /** Part of the body that is sent: below 1 it is cut off. */
+  sent: number
+  repeat: boolean
+  isGzip: boolean
+  /** The connection is destroyed instead of ended. */
+  isReset: boolean
+}
+
+const rarely = <T>(value: fc.Arbitrary<T>, otherwise: T): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary: value })
+
+const damage: fc.Arbitrary<Damage> = fc.record({
+  status: rarely(fc.constantFrom(201, 204, 206, 301, 302, 400, 401, 403, 404, 419, 429, 500, 502, 503, 504), 200),
+  headers: rarely(
+    fc.constantFrom<Record<string, string>>(
+      { 'content-encoding': 'gzip' },
+      { 'content-encoding': 'br' },
+      { 'content-type': 'text/html' },
+      { location: 'https://other.example/login' },
+      { 'transfer-encoding': 'chunked' },
+    ),
+    {},
+  ),
+  change: fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { nil: undefined }),
+  sent: rarely(fc.double({ min: 0, max: 1, noNaN: true }), 1),
+  repeat: rarely(fc.constant(true), false),
+  isGzip: rarely(fc.constant(true), false),
+  isReset: rarely(fc.constant(true), false),
+})
+
+/** The response of `good`, damaged. */
+const damaged =
+  (good: () => Promise<Buffer>, { status, headers, change, sent, repeat, isGzip, isReset }: Damage): RequestListener =>
+  async (_request, response) => {
+    let body = Buffer.from(await good())
+    if (change && body.length > 0) body[change.at % body.length] = change.byte
+    if (repeat) body = Buffer.concat([body, body])
+    if (isGzip) body = gzipSync(body)
+    response.writeHead(status, { ...(isGzip ? { 'content-encoding': 'gzip' } : {}), ...headers })
+    const part = body.subarray(0, Math.floor(sent * body.length))
+    if (isReset) response.write(part, () => response.destroy())
+    else response.end(part)
+  }
+
+t.test('whatever becomes of a platform response, the caller gets a documented one', async (t) => {
+  t.comment(`seed ${seed}, ${runs} responses: repeat with SEED=${seed}`)
+  const clock = new Clock()
+  const stand = await sandbox(t, { clock: clock.now, devices: 3 })
+  const [hash = ''] = stand.hashes
+  const id = stand.accounts[0]?.firstDeviceId ?? 0
+  const paths: [action: string, path: string, schema: TSchema][] = [
+    ['get_user_data', '/v1/me', Me],
+    ['get_devices', '/v1/devices', ListOf(Device)],
+    ['get_devices', `/v1/devices/${id}`, Device],
+    ['get_geofences', '/v1/geofences', ListOf(Geofence)],
+    ['get_events', '/v1/events?limit=5', ListOf(Event)],
+    ['get_history', `/v1/history/${id}?from=2026-05-11&to=2026-05-11`, History],
+    ['get_alerts', '/v1/alerts', ListOf(Alert)],
+    ['services', '/v1/services', ListOf(MaintenanceService)],
+    ['get_user_drivers', '/v1/drivers', ListOf(Driver)],
+  ]
+  const checks = new Map(paths.map(([, path, schema]) => [path, Compile(schema)]))
+  let target = ''
+  let harm: Damage | undefined
+  const { url } = await platform(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+    searchParams.set('user_api_hash', hash)
+    const good = async (): Promise<Buffer> => {
+      const sound = await fetch(`${stand.url}${pathname.replace('/api', '')}?${searchParams}`)
+      return Buffer.from(await sound.arrayBuffer())
+    }
+    if (harm && pathname.endsWith(`/${target}`)) return void damaged(good, harm)(request, response)
+    good().then((body) => response.end(body))
+  })
+  const { get, log } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, LOG_LEVEL: 'error' } })
+  const seen = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...paths), damage, async ([action, path], next) => {
+      target = action
+      harm = next
+      clock.advance(600_000) // nothing is cached from the run before
+      const { status, body } = await get(path, someHash)
+      seen.set(status, (seen.get(status) ?? 0) + 1)
+      if (status === 200) return checks.get(path)?.Check(body) === true
+      return [401, 403, 404, 503].includes(status) && body.error in errorTable
+    }),
+    { numRuns: runs, seed },
+  )
+  t.ok((seen.get(200) ?? 0) > runs / 20, `responses by status: ${JSON.stringify([...seen])}`)
+  t.equal(log(), '', 'nothing was a bug of the gateway')
+  harm = undefined
+  clock.advance(600_000)
+  t.equal((await get('/v1/devices', someHash)).status, 200, 'and all is well afterwards')
+})

@@ -1,0 +1,28 @@
+/** A worker whose handlers fail, run out of memory or end the worker, as their parameters say. */
+import { parentPort } from 'node:worker_threads'
+import { serveJobs } from '../../src/platform/worker-server.js'
+
+const kept: unknown[] = []
+
+const handlers: Record<string, () => never | Promise<never>> = {
+  throw: () => {
+    throw new TypeError('a text of the platform')
+  },
+  exit: () => process.exit(7),
+  memory: () => {
+    for (;;) kept.push(Array.from({ length: 1_000 }, (_, at) => ({ at, kept })))
+  },
+  hang: () => new Promise<never>(() => {}),
+}
+
+if (parentPort) {
+  serveJobs(parentPort, {
+    get_devices: async () => {
+      throw new Error('not used')
+    },
+    get_history: async ({ params: { from, to } }) => {
+      if (from === 'json') return { result: { json: Buffer.from(to), skippedRows: 0 }, transfer: [] }
+      return handlers[from]?.() as never
+    },
+  })
+}

@@ -1,0 +1,58 @@
+/** The worker as the main thread sees it: what goes wrong in it ends there, and the next request finds a working one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import t from 'tap'
+import type { PlatformUnavailable } from '../../src/platform/errors.js'
+import { jobs, list } from '../devices/worker.js'
+
+const mortal = new URL('./mortal-worker.ts', import.meta.url)
+
+async function mortalJobs(t: Parameters<typeof jobs>[0]) {
+  const { run, worker } = await jobs(t, () => {}, mortal)
+  const history = (from: string, signal?: AbortSignal) => run('get_history', { deviceId: 1, from, to: '{}' }, signal)
+  const failure = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => 'a result',
+      (error: PlatformUnavailable) => `${error.name} ${error.message}`,
+    )
+  return { history, failure, worker }
+}
+
+t.test('a bug in one job fails that job alone, and quotes nothing of a response', async (t) => {
+  const { history, failure } = await mortalJobs(t)
+  const beside = history('hang', AbortSignal.timeout(2_000)).catch((error: unknown) => error)
+  t.equal(await failure(history('throw')), 'PlatformUnavailable get_history: overload (TypeError in the worker)')
+  t.equal(Buffer.from((await history('json')).json).toString(), '{}')
+  t.match(await beside, { reason: 'timeout' })
+})
+
+t.test('a worker that ends fails its jobs, and the next job starts another', async (t) => {
+  const { history, failure, worker } = await mortalJobs(t)
+  const beside = failure(history('hang'))
+  t.match(await failure(history('exit')), /overload \(the worker ended\)/)
+  t.match(await beside, /overload \(the worker ended\)/)
+  t.equal(await failure(history('json')), 'a result')
+  const closed = failure(history('hang'))
+  await worker.close()
+  t.match(await closed, /overload/)
+  t.equal(await failure(history('json')), 'a result')
+})
+
+t.test('a job whose signal is aborted before or while it runs is a timeout', async (t) => {
+  const { history, failure } = await mortalJobs(t)
+  t.equal(await failure(history('hang', AbortSignal.abort())), 'PlatformUnavailable get_history: timeout')
+  t.equal(await failure(history('hang', AbortSignal.timeout(200))), 'PlatformUnavailable get_history: timeout')
+})
+
+t.test(
+  'responses from memory go before lists',
+  { skip: process.platform !== 'linux' && 'priorities of Linux' },
+  async (t) => {
+    const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
+    await devices()
+    const niceOf = (id: string): number =>
+      Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    t.equal(niceOf(String(process.pid)), getPriority())
+    t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
+  },
+)

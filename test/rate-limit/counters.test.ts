@@ -1,0 +1,102 @@
+/** Tests of the counters: the bound of the local ones, and the failover while Redis is away. */
+import t from 'tap'
+import { digestOf, Secret } from '../../src/auth/credential.js'
+import { FailoverCounters } from '../../src/rate-limit/counters.js'
+import { platform, someHash } from '../helper.js'
+import { createKey, fleet, limitsOf, otherHash, randomHash, randomKey, redisGateway } from '../limits.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
+
+t.test('local counters keep at most 200,000 names, the newest, and none past the end of its window', async (t) => {
+  let now = 0
+  const counters = new FailoverCounters({ shared: undefined, up: () => true, clock: () => now, onShared: () => {} })
+  const used = async (name: string): Promise<number> => (await counters.read(name)).current
+  for (let i = 0; i <= 200_000; i += 1) await counters.increment(`name ${i}`, 1_000)
+  t.same([await used('name 0'), await used('name 1'), await used('name 200000')], [0, 1, 1])
+  now += 999
+  t.equal((await counters.increment('name 1', 1_000)).current, 2)
+  now += 1
+  t.same([await used('name 1'), await counters.increment('name 1', 1_000)], [0, { current: 1, ttlMs: 1_000 }])
+})
+
+t.test('a request over its limit costs Redis one command', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { url } = await platform(t, fleet)
+  const { get } = await redisGateway(t, server.url, { PLATFORM_URL: url, RATE_LIMIT_MAX: '2' })
+  const { key } = (await createKey(get)).body
+  const scripts = async () => {
+    const stats = await server.command('info', 'commandstats')
+    return [...stats.matchAll(/cmdstat_evalsha:calls=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0)
+  }
+  for (const credential of [someHash, key]) {
+    for (const _ of [1, 2]) t.equal((await get('/v1/devices', credential)).status, 200)
+    const before = await scripts()
+    for (let i = 0; i < 10; i += 1) t.equal((await get('/v1/devices', credential)).status, 429)
+    t.equal((await scripts()) - before, 10)
+  }
+})
+
+t.test('API keys that do not exist leave no counter of their own in Redis', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { url } = await platform(t, fleet)
+  const { get } = await redisGateway(t, server.url, { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' })
+  for (let i = 0; i < 30; i += 1) t.equal((await get('/v1/me', randomKey())).status, 401)
+  t.equal(await server.command('dbsize'), '1', 'only the counter of the address')
+})
+
+t.test(
+  'while Redis is away each instance counts locally, and a request waits for Redis at most once',
+  { skip: withoutRedis },
+  async (t) => {
+    const server = await redisServer(t, '--appendonly', 'yes')
+    const { url } = await platform(t, fleet)
+    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
+    const { get, log, store } = await redisGateway(t, server.url, env)
+    const { key } = (await createKey(get)).body
+    const outages = () =>
+      ['Redis away: counting requests in process', 'counting requests in Redis again'].map(
+        (text) => log().split(text).length - 1,
+      )
+    const requests: [status: number, send: () => ReturnType<typeof get>][] = [
+      [503, () => get('/v1/me', key)],
+      [200, () => get('/v1/me', someHash)],
+      [200, () => get('/v1/me', otherHash)],
+      [200, () => get('/v1/me', 'demo')],
+      [401, () => get('/v1/me')],
+      [200, () => get('/v1/me', randomHash())],
+      [503, () => get('/v1/keys', someHash)],
+      [503, () => get(`/v1/keys/${crypto.randomUUID()}`, someHash, { method: 'DELETE' })],
+      [503, () => createKey(get)],
+      [200, () => get('/health')],
+    ]
+    for (const [round, how] of (['freeze', 'stop'] as const).entries()) {
+      t.equal((await get('/v1/me', someHash)).status, 200)
+      await server[how]()
+      const during = requests.map(async ([expected, send]) => {
+        const started = performance.now()
+        const response = await send()
+        // Two waits would be half a second.
+        const ms = performance.now() - started
+        t.ok(ms < 450, `${response.status} after ${Math.round(ms)} ms`)
+        t.equal(response.status, expected, how)
+        for (const number of limitsOf(response)) t.ok(Number.isInteger(number) && number >= 0)
+        if (response.status === 503) t.equal(response.headers.get('retry-after'), '1')
+      })
+      await Promise.all(during)
+      const started = performance.now()
+      for (let i = 0; i < 20; i += 1) t.equal((await get('/v1/me', key)).status, 503)
+      t.equal((await get('/v1/me', randomKey())).body.error, 'gateway_error')
+      t.equal((await get('/v1/me', otherHash)).status, 200, 'a request without a key needs no Redis')
+      t.ok(performance.now() - started < 1500, 'no request waits for what is known to be away')
+      const remaining: number[] = []
+      for (const _ of [1, 2]) remaining.push(limitsOf(await get('/v1/me', someHash))[1])
+      t.equal(remaining[0]! - remaining[1]!, 1, 'the headers are true for this instance')
+      t.same(outages(), [round + 1, round])
+      if (how === 'freeze') server.thaw()
+      else await server.start()
+      await until(async () => (await get('/v1/me', key)).status === 200)
+      await until(async () => (await get('/health')).status === 200 && outages()[1] === round + 1)
+      t.same(outages(), [round + 1, round + 1], 'one line when it starts and one when it ends')
+    }
+    t.ok(await store.keys.find(digestOf(new Secret(key)), Date.now()), 'no key was lost')
+  },
+)
