@@ -113,14 +113,8 @@ const speedUnitOf = (wire: WireHistory): string | undefined =>
 function distanceKm(wire: WireHistory, unit: 'mi' | 'km'): number {
   const total = quantity(wire.distance_sum)
   if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
-  const distances = groupsOf(wire, DRIVE_AND_STOP).map(({ distance }) => Math.max(0, number(distance) ?? 0))
-  return rounded(
-    toKm(
-      distances.reduce((sum, distance) => sum + distance, 0),
-      unit,
-    ),
-    2,
-  )
+  const sum = groupsOf(wire, DRIVE_AND_STOP).reduce((all, { distance }) => all + Math.max(0, number(distance) ?? 0), 0)
+  return rounded(toKm(sum, unit), 2)
 }
 
 function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {
