@@ -37,7 +37,7 @@ import { keyCreation, keys } from './routes/keys.js'
 import { me } from './routes/me.js'
 import { type Translate, translator } from './routes/query.js'
 import { services } from './routes/services.js'
-import { observed } from './store/observed.js'
+import { instrumented } from './store/instrumented.js'
 import type { Store } from './store/store.js'
 
 /** The API's version (spec.md, Versioning). */
@@ -61,7 +61,7 @@ export interface Deps {
 /** The gateway as a value. @throws when neither a platform nor a sandbox is given. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = observed(deps.store, metrics.stored)
+  const store = instrumented(deps.store, metrics.stored)
   const parts = openParts(config, deps)
   const needs: EdgesNeeds = {
     limits: () => limits,

@@ -2,14 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { check, table } from './cli/check/check.js'
+import { check } from './cli/check/check.js'
+import { report } from './cli/check/finding.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
-import type { OnDamaged } from './store/damage.js'
 import { openStore } from './store/open.js'
+import type { OnDamaged } from './store/store.js'
 
 /** How long a balancer that watches `/ready` has to look elsewhere, while everything is still answered. */
 const drainMs = 5_000
@@ -73,7 +74,7 @@ async function run(config: Config): Promise<void> {
 /** Prints what is wrong with this deployment; the exit code is 1 when something will not work. */
 async function tell(): Promise<void> {
   const findings = await check(process.env)
-  console.log(table(findings))
+  console.log(report(findings))
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
 }
 

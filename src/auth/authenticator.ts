@@ -140,9 +140,7 @@ export class Identities {
     const { keys, limits, clock } = this.#options
     const digest = digestOf(secret)
     const now = clock()
-    const found = keys.use(digest, limits.windowMs, now)
-    if (!(found instanceof Promise)) return this.#used(secret, found, now, ip)
-    return found.then(
+    return keys.use(digest, limits.windowMs, now).then(
       (used) => this.#used(secret, used, now, ip),
       async (error) => {
         // Nobody knows whether it is good, so neither does it cost its address anything.

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import type { Cached } from '../devices/device-cache.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
-import type { StoreReport } from '../store/observed.js'
+import type { StoreReport } from '../store/instrumented.js'
 import { Tally } from './tally.js'
 
 /** Which of the two platforms a process may talk to. */
