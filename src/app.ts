@@ -32,7 +32,7 @@ import { keyCreation, keys } from './routes/keys.js'
 import { me } from './routes/me.js'
 import { type Translate, translator } from './routes/query.js'
 import { services } from './routes/services.js'
-import { observed } from './store/observed.js'
+import { instrumented } from './store/instrumented.js'
 import type { Store } from './store/store.js'
 
 /** The version of the interface (spec.md, Versioning). */
@@ -58,7 +58,7 @@ export interface Deps {
 /** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = observed(deps.store, metrics.observeStoreCall)
+  const store = instrumented(deps.store, metrics.observeStoreCall)
   // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
   const maxBytes = getHeapStatistics().heap_size_limit / 4
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })

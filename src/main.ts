@@ -2,15 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { check, table } from './cli/check/check.js'
+import { check } from './cli/check/check.js'
+import { report } from './cli/check/finding.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
-import type { OnDamaged } from './store/damage.js'
 import { openStore } from './store/open.js'
+import type { OnDamaged } from './store/store.js'
 
 /** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
@@ -76,7 +77,7 @@ async function run(config: Config): Promise<void> {
 /** Prints the preflight check; the exit code is 1 if something will not work. */
 async function printCheck(): Promise<void> {
   const findings = await check(process.env)
-  console.log(table(findings))
+  console.log(report(findings))
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
 }
 

@@ -1,9 +1,9 @@
-/** Real Redis servers for tests, one process each on a port of its own; they end with the test that asked for them. */
+/** Real Redis servers for tests, each a process on a port of its own that ends with its test. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,7 +13,7 @@ import type { Test } from 'tap'
 
 const run = promisify(execFile)
 
-/** For tap's `skip`: a reason where redis-server is missing. In CI it must not be, so there this module throws. */
+/** For tap's `skip`: the reason where redis-server is missing. In CI this module throws instead. */
 export const withoutRedis: string | false = (() => {
   try {
     execFileSync('redis-server', ['--version'])
@@ -57,7 +57,7 @@ export class RedisServer {
     throw new Error(`redis-server did not start:\n${log.join('\n')}`)
   }
 
-  /** Accepts connections from now on, but answers nobody. */
+  /** From now on it accepts connections, but does not reply. */
   freeze(): void {
     this.#process?.kill('SIGSTOP')
   }
@@ -66,7 +66,7 @@ export class RedisServer {
     this.#process?.kill('SIGCONT')
   }
 
-  /** Ends at once, as in a crash; `start` begins anew, empty unless the server keeps a log. */
+  /** Ends it at once, as a crash would; after `start` it is empty unless it keeps an append-only file. */
   async stop(): Promise<void> {
     const child = this.#process
     this.#process = undefined
@@ -75,13 +75,13 @@ export class RedisServer {
     await once(child, 'exit')
   }
 
-  /** Runs one command and gives what redis-cli prints. */
+  /** The output of redis-cli for one command. */
   async command(...args: string[]): Promise<string> {
     return (await run('redis-cli', ['-p', String(this.port), ...args])).stdout.trim()
   }
 }
 
-/** A running server of its own for this test. `options` are those of redis-server. */
+/** A running server. `options` are those of redis-server. */
 export async function redisServer(t: Test, ...options: string[]): Promise<RedisServer> {
   const dir = mkdtempSync(join(tmpdir(), 'gps-redis-'))
   const server = new RedisServer(await freePort(), dir, options)
@@ -99,7 +99,7 @@ const SLOTS = [
   [10923, 16383],
 ] as const
 
-/** Three masters that share the slots; `url` is what `REDIS_URL` would be. */
+/** Three masters that share the slots; `url` is the value of `REDIS_URL`. */
 export async function redisCluster(t: Test, ...options: string[]): Promise<{ url: string; nodes: RedisServer[] }> {
   const nodes = await Promise.all(SLOTS.map(() => clusterNode(t, ...options)))
   for (const [i, [from, to]] of SLOTS.entries()) {
@@ -121,8 +121,8 @@ async function clusterNode(t: Test, ...options: string[]): Promise<RedisServer> 
 }
 
 /**
- * A node that follows `master` and takes its place when told to by `cluster failover takeover`: how long an election takes depends on the
- * machine. Resolves when it has what the master has, and all `nodes` know it.
+ * A replica of `master` that takes its place on `cluster failover takeover`: an election would take as long as it likes. Resolves when
+ * it holds the data of the master, and all `nodes` know it.
  */
 export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisServer[]): Promise<RedisServer> {
   const node = await clusterNode(t, '--cluster-replica-no-failover', 'yes')
@@ -140,7 +140,7 @@ export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisS
   return node
 }
 
-/** Kills a master once its replica has all that it acknowledged, for Redis itself does not wait for that; it takes no more meanwhile. */
+/** Kills a master once its replica has all that it acknowledged: Redis itself does not wait for that. */
 export async function stopOnceCopied(master: RedisServer, replica: RedisServer): Promise<void> {
   await master.command('client', 'pause', '60000', 'write')
   const offset = async (server: RedisServer, name: string): Promise<string | undefined> =>
@@ -157,19 +157,48 @@ async function introduce(nodes: RedisServer[]): Promise<void> {
   }
 }
 
-/** Resolves once the condition holds; rejects after ten seconds. For events outside this process that announce themselves to nobody. */
+/** Resolves once the condition holds; rejects after ten seconds. For events that cannot be listened to. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('Waited ten seconds in vain')
+    if (Date.now() > deadline) throw new Error('The condition did not hold within ten seconds')
     await pause(20)
   }
 }
 
-/** Not among the ports that are given to whoever asks for any: nobody takes one of these while its server is down. */
+/** A proxy in front of a server that can delay replies, or lead to another server; connections end with their server. */
+export async function detour(t: Test, server: RedisServer) {
+  const line = { url: '', target: server, delayMs: 0 }
+  const open = new Set<Socket>()
+  const listener = createServer((near) => {
+    const far = connect(line.target.port, '127.0.0.1')
+    for (const socket of [near, far]) {
+      open.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        open.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.on('data', (data) => far.write(data))
+    far.on('data', (data) => (line.delayMs > 0 ? setTimeout(() => near.write(data), line.delayMs) : near.write(data)))
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+    listener.close()
+  })
+  line.url = `redis://127.0.0.1:${portOf(listener)}`
+  return line
+}
+
+export const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+/** Outside the range of ephemeral ports: no other process takes one of these while its server is down. */
 const PORTS = { from: 20_000, to: 32_000 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const port = randomInt(PORTS.from, PORTS.to)
   const server = createServer().listen(port, '127.0.0.1')

@@ -3,9 +3,9 @@ import underPressure from '@fastify/under-pressure'
 import { ApiError } from '../errors.js'
 import type { App } from './types.js'
 
-const sampleMs = 250
+const sampleMs = 1_000
 /** Mean event-loop delay of a sample, milliseconds. */
-const maxDelayMs = 500
+const maxDelayMs = 1_000
 
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process

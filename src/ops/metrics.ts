@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
-import type { StoreReport } from '../store/observed.js'
+import type { StoreReport } from '../store/instrumented.js'
 
 /** Which of the two platforms a process may call. */
 export type Realm = 'platform' | 'sandbox'

@@ -1,92 +1,72 @@
-/** Gathers what is asked within one turn of the event loop and sends it as one call; knows neither Redis nor what the verbs mean. */
-import { StoreUnavailable } from './store.js'
+/** Collects the commands of one turn of the event loop and sends them to Redis as one call. */
+import type { Command, Replies } from './scripts.js'
 
-export type Verb = 'find' | 'use' | 'again' | 'increment' | 'read' | 'touch' | 'limit'
+type Value = string | number
 
-/** As many keys in a row as are asked the same. */
+/** Consecutive requests that differ only in their key. */
 export interface Run {
-  readonly verb: Verb
-  readonly value: string | number
+  readonly command: Command
+  readonly values: readonly Value[]
   times: number
 }
 
-/**
- * Sends the verbs, those of the first run on as many of the first keys and so on; resolves with one answer for each key, in order. An
- * answer that is an Error fails its own key only.
- */
+/** Sends the runs on as many consecutive keys. Resolves with one reply per key, in order; an Error among them concerns its key only. */
 export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown[]>
 
-/** A key of the store holds anything else than it should: the operation fails, the store works on. */
-export class DamagedEntry extends StoreUnavailable {
-  constructor(key: string, cause: unknown) {
-    // Of a digest, an owner or an id only the beginning.
-    super(`Redis holds a value of the wrong type as ${key.slice(0, 18)}…`, cause)
-  }
-}
-
-interface Ask {
+interface Request {
   readonly key: string
-  readonly verb: Verb
-  readonly value: string | number
-  readonly resolve: (answer: unknown) => void
+  readonly command: Command
+  readonly values: readonly Value[]
+  readonly resolve: (reply: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 export class Batch {
   readonly #send: Send
-  /** What may travel together: on a cluster only asks about the same key. */
+  /** Only keys of the same group may share a call. */
   readonly #groupOf: (key: string) => string
-  #waiting: Ask[] = []
+  #pending: Request[] = []
 
   constructor(send: Send, groupOf: (key: string) => string) {
     this.#send = send
     this.#groupOf = groupOf
   }
 
-  /** The answer to one verb on one key. Rejects with `DamagedEntry`, or with whatever fails the whole group. */
-  ask(verb: Verb, key: string, value: string | number = ''): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      // Immediates run once all sockets that were readable have been read; a microtask would run after each of them.
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-      this.#waiting.push({ key, verb, value, resolve, reject })
-    })
+  /** Rejects with the error of the whole call. */
+  request<C extends Command>(command: C, key: string, ...values: Value[]): Promise<Replies[C]> {
+    return new Promise<unknown>((resolve, reject) => {
+      // Immediates run once all readable sockets have been read; a microtask would run after each of them.
+      if (this.#pending.length === 0) setImmediate(() => this.#flush())
+      this.#pending.push({ key, command, values, resolve, reject })
+    }) as Promise<Replies[C]>
   }
 
   #flush(): void {
-    const asks = this.#waiting
-    this.#waiting = []
-    const groups = new Map<string, Ask[]>()
-    for (const ask of asks) {
-      const name = this.#groupOf(ask.key)
+    const groups = new Map<string, Request[]>()
+    for (const request of this.#pending) {
+      const name = this.#groupOf(request.key)
       const group = groups.get(name)
-      if (group) group.push(ask)
-      else groups.set(name, [ask])
+      if (group) group.push(request)
+      else groups.set(name, [request])
     }
+    this.#pending = []
     for (const group of groups.values()) {
-      this.#send(
-        group.map(({ key }) => key),
-        runsOf(group),
-      ).then(
-        (answers) => {
-          for (const [i, { key, resolve, reject }] of group.entries()) {
-            const answer = answers[i]
-            if (answer instanceof Error) reject(new DamagedEntry(key, answer))
-            else resolve(answer)
-          }
-        },
+      const keys = group.map(({ key }) => key)
+      this.#send(keys, runsOf(group)).then(
+        (replies) =>
+          group.forEach(({ resolve }, i) => void resolve(replies[i] instanceof Error ? 'damaged' : replies[i])),
         (error) => group.forEach(({ reject }) => void reject(error)),
       )
     }
   }
 }
 
-/** Most of what is asked within one turn differs only in its key. */
-function runsOf(asks: readonly Ask[]): Run[] {
+function runsOf(requests: readonly Request[]): Run[] {
   const runs: Run[] = []
-  for (const { verb, value } of asks) {
+  for (const { command, values } of requests) {
     const last = runs.at(-1)
-    if (last?.verb === verb && last.value === value) last.times += 1
-    else runs.push({ verb, value, times: 1 })
+    if (last?.command === command && last.values.every((value, i) => value === values[i])) last.times += 1
+    else runs.push({ command, values, times: 1 })
   }
   return runs
 }

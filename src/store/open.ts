@@ -8,8 +8,8 @@ export interface StoreConfig {
 }
 
 /**
- * Opens the store the configuration means. With Redis this never waits for the server: the gateway starts degraded and recovers.
- * Rejects with `StoreUnavailable` when the data directory cannot be used.
+ * Without Redis, rejects with `StoreUnavailable` when the data directory cannot be used. With Redis it never fails and waits at most one
+ * second: the gateway starts degraded and recovers.
  */
 export async function openStore(config: StoreConfig, deps: StoreDeps): Promise<Store> {
   if (config.redisUrl !== undefined) return (await import('./redis.js')).openRedis(config.redisUrl, deps)

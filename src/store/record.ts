@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-/** The last instant a Date can hold, epoch milliseconds: times beyond this cannot be formatted. */
+/** The last instant a Date can hold, epoch milliseconds: later times cannot be formatted. */
 export const MAX_TIME = 8.64e15
 
 const Time = Type.Integer({ minimum: 0, maximum: MAX_TIME })
@@ -10,34 +10,32 @@ const Time = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 /** One API key at rest. Unknown fields are kept: a newer release may have written them. */
 export const KeyRecord = Type.Object({
   version: Type.Literal(1),
-  /** UUID; callers name the key by it. */
+  /** UUID, public. */
   id: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
-  /** SHA-256 of the key, hex; the store finds the key by it. */
+  /** SHA-256 of the key, hex. */
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   /** `ownerOf` the account's platform e-mail. */
   owner: Type.String({ minLength: 1, maxLength: 64 }),
   email: Type.String(),
   /** The truncated key that listings show. */
   hint: Type.String(),
-  /** The platform hash, sealed under the key itself. */
+  /** The platform hash, encrypted with the key. */
   sealed: Type.String(),
   label: Type.String(),
   createdAt: Time,
   expiresAt: Time,
   lastUsedAt: Type.Union([Time, Type.Null()]),
-  /** Requests per window that the operator granted this key; null = the general limit. */
+  /** The key's own request rate per window; null = the general limit. */
   limit: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
 })
 export type KeyRecord = Readonly<Static<typeof KeyRecord>>
 
 const validator = Compile(KeyRecord)
 
-/** The record, or undefined when anything about it is wrong. Never throws. */
-export function toRecord(value: unknown): KeyRecord | undefined {
-  return validator.Check(value) ? value : undefined
-}
+/** The record, or undefined when any of its fields is wrong. Never throws. */
+export const toRecord = (value: unknown): KeyRecord | undefined => (validator.Check(value) ? value : undefined)
 
-/** `JSON.parse` without the exception: undefined when `text` is not JSON. */
+/** `JSON.parse` that returns undefined where it would throw. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -46,18 +44,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether `text` has the form of a digest. Anything else must not reach a store as a key. */
 export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
 /** `lastUsedAt` is exact to this. */
 export const TOUCH_EVERY_MS = 60_000
 
-/** Whether a use at `at` is worth a write. */
+/** Whether a use at `at` justifies a write. */
 export function isStale(record: KeyRecord, at: number): boolean {
   return record.lastUsedAt === null || at - record.lastUsedAt >= TOUCH_EVERY_MS
 }
 
-/** The record while the key is active. */
+/** The record, unless it has expired. */
 export function active(record: KeyRecord | undefined, now: number): KeyRecord | undefined {
   return record && record.expiresAt > now ? record : undefined
 }

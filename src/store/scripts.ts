@@ -1,104 +1,110 @@
-/** What Redis runs by itself, atomically: every script touches the keys of one hash slot only, or runs on a server without slots. */
+/** The commands that Redis runs atomically. Each touches one key, so that all of them work in a cluster. */
 import { MAX_TIME, TOUCH_EVERY_MS } from './record.js'
 
+/** The fields of a record; `used` is null when there is no such key. */
+type Fields = [used: string | null, limit: string | null, record: string | null]
+
+/** What each command replies; `damaged` = the key holds a value of another type. Those in capitals are commands of Redis itself. */
+export interface Replies {
+  find: Fields | 'damaged'
+  /** Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
+  use: [...Fields, current: number, ttlMs: number] | 'damaged'
+  /** As `use`, but replies with the length of the record in bytes: the caller has the record cached. */
+  again: [used: string | null, limit: string | null, length: number, current: number, ttlMs: number] | 'damaged'
+  increment: [current: number, ttlMs: number]
+  /** Changes nothing, but fails wherever `increment` would. */
+  read: [current: number, ttlMs: number]
+  touch: unknown
+  /** 0 = no such key. */
+  limit: number
+  write: unknown
+  /** Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
+  reserve: number | 'damaged'
+  /** Removes an entry unless it has changed. */
+  prune: unknown
+  HGETALL: string[] | 'damaged'
+  GET: string | null
+  HDEL: unknown
+  DEL: number
+  SET: unknown
+}
+export type Command = keyof Replies
+
 /**
- * Performs one command per key. ARGV holds a command, a value and for how many of KEYS they are meant, again and again; the reply holds
- * one element for each key. A key that holds anything else than a record yields an error as its element and leaves the others alone; a
- * counter that is no counter starts anew. Errors that concern the server (READONLY, OOM) fail the whole call.
- * The requests of a key are counted beside its record, in a window by the clock of Redis, and are gone with it.
- * Who uses a key again has read its record, which is written once, and receives only its length.
- * Reading a counter writes nothing into it, so that it fails wherever the counter could not be counted.
- * A key record always has the field `used`, so its absence means there is no such record, and nothing revives one.
+ * ARGV holds runs: a command, for how many of KEYS it is meant, the number of its values, the values. The reply holds one element per key.
+ * A value of the wrong type becomes an error as the element of its key; counters and windows that hold nonsense start anew. Errors about
+ * the server (READONLY, OOM) fail the whole call. A record always has the field `used`: without it nothing is written, so that no late
+ * write revives a revoked key. One function for all commands: a call spends 0.4 µs on each function it defines.
  */
 export const PERFORM = `
-local function fields(key, ...)
-  local found = redis.pcall('HMGET', key, 'used', 'limit', ...)
-  if not found.err and not found[1] and redis.call('EXISTS', key) == 1 then return { err = 'DAMAGED no field used' } end
-  return found
+local function call(...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err and not string.find(reply.err, 'WRONGTYPE', 1, true) then error(reply.err, 0) end
+  return reply
 end
-local function use(key, window, content)
-  local found = fields(key, 'count', 'until')
-  if found.err or not found[1] then return found end
-  local seconds, microseconds = unpack(redis.call('TIME'))
-  local now, count, last = seconds * 1000 + math.floor(microseconds / 1000), tonumber(found[3]), tonumber(found[4])
-  local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
-  if not isOpen then count, last = 0, now + window end
-  redis.call('HSET', key, 'count', count + 1, 'until', last)
-  return { found[1], found[2], count + 1, last - now, redis.call(content, key, 'record') }
-end
-local commands = {}
-function commands.find(key) return fields(key, 'record') end
-function commands.use(key, window) return use(key, tonumber(window), 'HGET') end
-function commands.again(key, window) return use(key, tonumber(window), 'HSTRLEN') end
-function commands.increment(key, window)
-  local current = redis.pcall('INCR', key)
-  if type(current) == 'table' then
-    redis.call('SET', key, 1, 'PX', window)
-    return { 1, tonumber(window) }
+local function perform(command, key, ...)
+  local a, b, c, d = ...
+  if command == 'find' or command == 'use' or command == 'again' then
+    local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
+    if found.err then return found end
+    if not found[1] then return redis.call('EXISTS', key) == 0 and found or { err = 'WRONGTYPE no field used' } end
+    if command == 'find' then return found end
+    local time, window, count, last = redis.call('TIME'), tonumber(a), tonumber(found[4]), tonumber(found[5])
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
+    if not isOpen then count, last = 0, now + window end
+    redis.call('HSET', key, 'count', count + 1, 'until', last)
+    if command == 'again' then found[3] = #(found[3] or '') end
+    found[4], found[5] = count + 1, last - now
+    return found
+  elseif command == 'increment' then
+    local current, ttl = redis.pcall('INCR', key), redis.call('PTTL', key)
+    if type(current) == 'table' then
+      call('SET', key, 1, 'PX', a)
+      return { 1, tonumber(a) }
+    end
+    if ttl < 0 then redis.call('PEXPIRE', key, a) end
+    return { current, ttl < 0 and tonumber(a) or ttl }
+  elseif command == 'read' then
+    if type(call('SETRANGE', key, 0, '')) == 'table' then return { 0, 0 } end
+    return { tonumber(redis.call('GET', key)) or 0, math.max(0, redis.call('PTTL', key)) }
+  elseif command == 'touch' then
+    local used = call('HGET', key, 'used')
+    if type(used) ~= 'string' or tonumber(a) - (tonumber(used) or 0) < ${TOUCH_EVERY_MS} then return 0 end
+    return call('HSET', key, 'used', a)
+  elseif command == 'limit' then
+    if call('HEXISTS', key, 'used') ~= 1 then return 0 end
+    call('HSET', key, 'limit', a)
+    return 1
+  elseif command == 'write' then
+    call('HSET', key, 'record', a, 'used', b, 'limit', c)
+    return call('PEXPIREAT', key, d)
+  elseif command == 'prune' then
+    return call('HGET', key, a) == b and call('HDEL', key, a) or 0
+  elseif command == 'reserve' then
+    local form = '^' .. string.rep('[0-9a-f]', 64) .. ' (%d+) %d+$'
+    local entries, others, last = call('HGETALL', key), 0, tonumber(string.match(b, form))
+    if entries.err then return entries end
+    for i = 1, #entries, 2 do
+      local expiresAt = tonumber(string.match(entries[i + 1], form)) or math.huge
+      if expiresAt <= tonumber(d) then
+        call('HDEL', key, entries[i])
+      elseif expiresAt <= ${MAX_TIME} and entries[i] ~= a then
+        others, last = others + 1, math.max(last, expiresAt)
+      end
+    end
+    if others >= tonumber(c) then return 0 end
+    call('HSET', key, a, b)
+    return call('PEXPIREAT', key, last)
   end
-  local ttl = redis.call('PTTL', key)
-  if ttl < 0 then
-    ttl = tonumber(window)
-    redis.call('PEXPIRE', key, ttl)
+  return call(command, key, ...)
+end
+local replies, at = {}, 1
+while at <= #ARGV do
+  local command, count = ARGV[at], ARGV[at + 2]
+  for _ = 1, tonumber(ARGV[at + 1]) do
+    replies[#replies + 1] = perform(command, KEYS[#replies + 1], unpack(ARGV, at + 3, at + 2 + count))
   end
-  return { current, ttl }
-end
-function commands.read(key)
-  if type(redis.pcall('SETRANGE', key, 0, '')) == 'table' then redis.call('SET', key, 0, 'PX', 1) end
-  return { tonumber(redis.call('GET', key)) or 0, math.max(0, redis.call('PTTL', key)) }
-end
-function commands.touch(key, at)
-  local used = redis.pcall('HGET', key, 'used')
-  if type(used) ~= 'string' or tonumber(at) - (tonumber(used) or 0) < ${TOUCH_EVERY_MS} then return 0 end
-  return redis.call('HSET', key, 'used', at)
-end
-function commands.limit(key, requests)
-  if redis.pcall('HEXISTS', key, 'used') ~= 1 then return 0 end
-  redis.call('HSET', key, 'limit', requests)
-  return 1
-end
-local replies = {}
-for run = 1, #ARGV, 3 do
-  for _ = 1, tonumber(ARGV[run + 2]) do
-    local at = #replies + 1
-    replies[at] = commands[ARGV[run]](KEYS[at], ARGV[run + 1])
-  end
+  at = at + 3 + count
 end
 return replies`
-
-/** KEYS: the record. ARGV: the record as JSON, when it was last used, its limit, when it expires. */
-export const WRITE = `
-redis.call('HSET', KEYS[1], 'record', ARGV[1], 'used', ARGV[2], 'limit', ARGV[3])
-return redis.call('PEXPIREAT', KEYS[1], ARGV[4])`
-
-/**
- * Puts an entry (`digest expiresAt reservedAt`) into the index of an owner unless `max` others are active; drops expired ones. Entries of
- * another form are damaged and do not count.
- * KEYS: the index. ARGV: id, entry, max, now.
- */
-export const RESERVE = `
-local form = '^' .. string.rep('[0-9a-f]', 64) .. ' (%d+) %d+$'
-local function expiry(entry)
-  local expiresAt = tonumber(string.match(entry, form))
-  return expiresAt and expiresAt <= ${MAX_TIME} and expiresAt
-end
-local entries = redis.call('HGETALL', KEYS[1])
-local others, last = 0, expiry(ARGV[2])
-for i = 1, #entries, 2 do
-  local id, expiresAt = entries[i], expiry(entries[i + 1])
-  if expiresAt and expiresAt <= tonumber(ARGV[4]) then
-    redis.call('HDEL', KEYS[1], id)
-  elseif expiresAt and id ~= ARGV[1] then
-    others = others + 1
-    last = math.max(last, expiresAt)
-  end
-end
-if others >= tonumber(ARGV[3]) then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('PEXPIREAT', KEYS[1], last)
-return 1`
-
-/** Drops an entry from an index if it still is what the caller saw. KEYS: the index. ARGV: id, entry. */
-export const PRUNE = `
-if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then return redis.call('HDEL', KEYS[1], ARGV[1]) end
-return 0`

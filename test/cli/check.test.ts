@@ -1,76 +1,72 @@
-/** The check of a deployment: it finds what is wrong, names it, prints no credential, and its exit code can be relied on. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+/** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
+import { chmodSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { check, table } from '../../src/cli/check/check.js'
+import { check } from '../../src/cli/check/check.js'
+import { report } from '../../src/cli/check/finding.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { redisServer, withoutRedis } from '../redis.js'
 
-/** A folder as the gateway would make it. */
+/** A folder as the gateway creates it. */
 function dataDir(t: Test): string {
-  const dir = mkdtempSync(join(tmpdir(), 'gateway-'))
+  const dir = t.testdir({})
   chmodSync(dir, 0o700)
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** Verdict and text by the name of the check. */
-async function found(env: Record<string, string>): Promise<Record<string, string>> {
+/** Verdict and text of each finding by its name. */
+async function findings(env: Record<string, string>): Promise<Record<string, string>> {
   return Object.fromEntries((await check(env)).map(({ name, verdict, text }) => [name, `${verdict}: ${text}`]))
 }
 
 t.test('a sound deployment has nothing to fix', async (t) => {
   const { url, hashes } = await sandbox(t)
-  const findings = await check({
-    PLATFORM_URL: url,
-    PLATFORM_HASH: hashes[0] ?? '',
-    PUBLIC_URL: 'https://fleet.example.com/api',
-    TRUST_PROXY: '1',
-    DATA_DIR: dataDir(t),
-  })
+  const env = { PLATFORM_URL: url, PLATFORM_HASH: hashes[0] ?? '', DATA_DIR: dataDir(t) }
+  const found = await check({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', TRUST_PROXY: '1' })
   t.same(
-    findings.filter(({ verdict }) => verdict === 'fail'),
+    found.filter(({ verdict }) => verdict === 'fail'),
     [],
   )
-  const text = table(findings)
-  t.match(text, /^(ok|warn) +platform get_devices +(took )?\d+ ms$/m)
-  t.notOk(text.includes(hashes[0] ?? ''), 'the hash is not printed')
+  t.match(report(found), /^(ok|warn) +platform get_devices +\d+ ms$/m)
+  t.match(report(found), /\n\n0 to fix, \d+ to consider$/)
+  t.notOk(report(found).includes(hashes[0] ?? ''), 'the hash is not printed')
 })
 
 t.test('every problem of the configuration is a line of its own', async (t) => {
-  const text = table(await check({ PORT: 'many', TRUST_PROXY: 'true', REDIS_URL: 'http://x' }))
-  for (const name of ['PORT', 'TRUST_PROXY', 'REDIS_URL'])
+  const text = report(await check({ PORT: 'many', TRUST_PROXY: 'true', REDIS_URL: 'http://x' }))
+  for (const name of ['PORT', 'TRUST_PROXY', 'REDIS_URL']) {
     t.match(text, new RegExp(`^fail +configuration +${name} `, 'm'))
+  }
 })
 
-t.test('what is valid and still unwise is told', async (t) => {
+t.test('settings that are valid and still unwise are found', async (t) => {
   const { url } = await sandbox(t)
   const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
-  const careless = await found({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', DEMO_TOKEN: 'demo' })
+  const careless = await findings({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', DEMO_TOKEN: 'demo' })
   t.match(careless.TRUST_PROXY, /^warn: unset/)
   t.match(careless.DEMO_TOKEN, /^warn: easily guessed/)
-  t.match((await found(env)).PUBLIC_URL, /^warn: .*lead nowhere/)
-  t.match((await found({ ...env, PUBLIC_URL: 'http://fleet.example.com/api' })).PUBLIC_URL, /^warn: .*unencrypted/)
+  t.match((await findings(env)).PUBLIC_URL, /^warn: .*lead nowhere/)
+  t.match((await findings({ ...env, PUBLIC_URL: 'http://fleet.example.com/api' })).PUBLIC_URL, /^warn: .*unencrypted/)
 })
 
-t.test('a platform that is away, is none, is slow or lives in another time is told apart', async (t) => {
+t.test('a platform that is away, slow, another service, or in another time is recognized', async (t) => {
   const env = { DATA_DIR: dataDir(t), PLATFORM_TIMEOUT_MS: '1500' }
-  const told = async (listener: RequestListener) => found({ ...env, PLATFORM_URL: (await platform(t, listener)).url })
-  t.match((await found({ ...env, PLATFORM_URL: 'http://127.0.0.1:1/api' })).platform, /^fail: .*ECONNREFUSED/)
-  t.match((await found({ ...env, PLATFORM_URL: 'https://nowhere.invalid/api' })).platform, /^fail: cannot be reached/)
-  t.match((await told(answers({}))).platform, /^fail: let a made-up hash in/)
-  t.match((await told((_, response) => response.end('<html>'))).platform, /^fail: .*PLATFORM_URL/)
-  t.match((await told(() => {})).platform, /^fail: no answer in time/)
+  const at = (url: string) => findings({ ...env, PLATFORM_URL: url })
+  const behind = async (listener: RequestListener) => at((await platform(t, listener)).url)
+  t.match((await at('http://127.0.0.1:1/api')).platform, /^fail: .*ECONNREFUSED/)
+  t.match((await at('https://nowhere.invalid/api')).platform, /^fail: cannot be reached/)
+  t.match((await behind(answers({}))).platform, /^fail: accepts an invented hash/)
+  t.match((await behind((_, response) => response.end('<html>'))).platform, /^fail: .*PLATFORM_URL/)
+  t.match((await behind(() => {})).platform, /^fail: no response in time/)
   const refuse: RequestListener = (_, response) => response.writeHead(401).end()
-  t.match((await told(refuse)).clock, /^ok: [01] s apart/)
-  const late = await told((request, response) => {
+  t.match((await behind(refuse)).clock, /^ok: [01] s apart/)
+  const late = await behind((request, response) => {
     response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString())
     setTimeout(() => refuse(request, response), 1_100)
   })
-  t.match(late.platform, /^warn: answers as expected, but took 1\d{3} ms/)
+  t.match(late.platform, /^warn: responds as expected, in 1\d{3} ms/)
   t.match(late.clock, /^fail: 3[56]\d\d s apart/)
 })
 
@@ -80,54 +76,46 @@ t.test('each action is tried with the hash of an account', async (t) => {
     else if (request.url?.includes('get_events')) response.end('{"something":"else"}')
     else answers({ get_devices: [], get_geofences: { items: [] } })(request, response)
   })
-  const told = await found({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
-  t.match(told['platform get_devices'], /^ok/)
-  t.match(told['platform get_alerts'], /^warn: the account lacks the permission/)
-  t.match(told['platform services'], /^warn: unknown to this platform/)
-  t.match(told['platform get_events'], /^fail: answers unusably: wrong_shape/)
+  const found = await findings({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
+  t.match(found['platform get_devices'], /^ok/)
+  t.match(found['platform get_alerts'], /^warn: the account lacks the permission/)
+  t.match(found['platform services'], /^warn: missing on this platform/)
+  t.match(found['platform get_events'], /^fail: unusable response: wrong_shape/)
 })
 
-t.test('a data folder that others can read, or that is none, is told', async (t) => {
+t.test('a data folder that is missing, or open to other users, is found', async (t) => {
   const dir = dataDir(t)
-  t.match((await found({ DATA_DIR: dir })).DATA_DIR, /^ok/)
+  const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
+  t.match(await at(dir), /^ok/)
   chmodSync(dir, 0o755)
-  t.match((await found({ DATA_DIR: dir })).DATA_DIR, /^fail: .*0755.*0700/)
-  t.match((await found({ DATA_DIR: join(dir, 'new') })).DATA_DIR, /^warn: .*does not exist yet/)
-  t.match((await found({ DATA_DIR: join(dir, 'no', 'way') })).DATA_DIR, /^fail: .*cannot be made/)
+  t.match(await at(dir), /^fail: .*0755.*0700/)
+  t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
+  t.match(await at(join(dir, 'no', 'way')), /^fail: .*cannot be created/)
 })
 
-t.test('a Redis that would lose API keys is told', { skip: withoutRedis }, async (t) => {
+t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const env = { REDIS_URL: `${server.url}` }
-  const bare = await found(env)
-  t.match(bare.Redis, /^ok: version \d/)
-  t.match(bare['Redis eviction'], /^ok: noeviction/)
-  t.match(bare['Redis persistence'], /^fail: none/)
+  const found = () => findings({ REDIS_URL: server.url })
+  t.match(await found(), { Redis: /^ok: version \d/, 'Redis eviction': /^ok/, 'Redis persistence': /^fail: none/ })
   await server.command('config', 'set', 'maxmemory-policy', 'allkeys-lru')
   await server.command('config', 'set', 'save', '900 1')
-  const leaky = await found(env)
-  t.match(leaky['Redis eviction'], /^fail: .*allkeys-lru/)
-  t.match(leaky['Redis persistence'], /^warn: snapshots/)
+  t.match(await found(), { 'Redis eviction': /^fail: .*allkeys-lru/, 'Redis persistence': /^warn: snapshots/ })
   await server.command('config', 'set', 'appendonly', 'yes')
-  t.match((await found(env))['Redis persistence'], /^ok: append-only/)
   await server.command('replicaof', '127.0.0.1', '1')
-  t.match((await found(env))['Redis role'], /^fail: a replica/)
+  t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
   await server.stop()
-  const away = table(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
+  const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
   t.match(away, /^fail +Redis +cannot be reached/m)
   t.notMatch(away, /a-password/)
-  t.match((await found({ REDIS_URL: 'redis://cache.example.com:1' }))['Redis TLS'], /^warn/)
+  t.match((await findings({ REDIS_URL: 'redis://cache.example.com:1' }))['Redis TLS'], /^warn/)
 })
 
-t.test('the exit code is 1 when something is to be fixed, else 0', async (t) => {
-  const dir = dataDir(t)
+t.test('the exit code is 1 when something needs fixing, else 0', async (t) => {
   const run = async (env: Record<string, string>) => {
-    const child = new GatewayProcess(['--check'], { DATA_DIR: dir, ...env })
+    const child = new GatewayProcess(['--check'], { DATA_DIR: dataDir(t), ...env })
     return { code: await child.exited, log: child.log }
   }
   const [sound, broken] = await Promise.all([run({}), run({ PLATFORM_URL: 'http://127.0.0.1:1/api' })])
-  t.equal(sound.code, 0, sound.log)
-  t.match(sound.log, /0 to fix/)
-  t.equal(broken.code, 1)
-  t.match(broken.log, /^fail +platform /m)
+  t.match(sound, { code: 0, log: /0 to fix/ })
+  t.match(broken, { code: 1, log: /^fail +platform /m })
 })

@@ -1,63 +1,60 @@
-/** What only the shared store promises: counters, one call a turn, and a Redis that freezes, dies, comes back, or moves slots about. */
+/** What only the shared store promises: counters, one call per turn, and recovery from every kind of outage, of a server and of a cluster. */
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.js'
-import { type Counters, type Store, StoreUnavailable } from '../../src/store/store.js'
-import { type RedisServer, redisCluster, redisServer, until, withoutRedis } from '../redis.js'
-import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, NOW, redisPlace } from './places.js'
+import { type Counters, type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
+import {
+  detour,
+  portOf,
+  type RedisServer,
+  redisCluster,
+  redisServer,
+  stopOnceCopied,
+  until,
+  withoutRedis,
+} from '../redis.js'
+import { aKey, anOwner, DAY_MS, NOW } from './places.js'
 
-/** Far above the limit of 300 ms, so that only a request that hangs fails the test on a busy machine. */
+/** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
 const PROMPTLY_MS = 1000
 
 async function open(t: Test, redisUrl: string): Promise<{ store: Store; counters: Counters; errors: Error[] }> {
   const errors: Error[] = []
-  const store = await openStore(
-    { redisUrl, dataDir: '' },
-    { clock: () => NOW, onError: (error) => errors.push(error), onDamaged: () => {} },
-  )
+  const deps = { clock: () => NOW, onError: (error: Error) => errors.push(error), onDamaged: () => {} }
+  const store = await openStore({ redisUrl, dataDir: '' }, deps)
   t.teardown(() => store.close())
   return { store, counters: store.counters!, errors }
 }
 
-async function unavailable(t: Test, store: Store, what: string): Promise<void> {
-  const { record } = aKey(anOwner())
-  const verbs = {
-    find: () => store.keys.find(record.digest, NOW),
-    findById: () => store.keys.findById(record.id, NOW),
-    list: () => store.keys.list(record.owner, NOW),
-    create: () => store.keys.create(record, 20, NOW),
-    revoke: () => store.keys.revoke(record.owner, record.id, NOW),
-    touch: () => store.keys.touch(record, NOW),
-    increment: () => store.counters!.increment('c', 60_000),
-    read: () => store.counters!.read('c'),
+const works = (request: Promise<unknown>): Promise<boolean> => request.then(() => true).catch(() => false)
+
+/** The methods that cannot work without writing, those that only read, and the one that also works on a full server. */
+const methods = ({ keys, counters }: Store, record: KeyRecord) => ({
+  writes: {
+    create: () => keys.create(aKey(anOwner()).record, 20, NOW),
+    use: () => keys.use(record.digest, DAY_MS, NOW),
+    setLimit: () => keys.setLimit(record.id, 5, NOW),
+    touch: () => keys.touch(record, NOW),
+    increment: () => counters!.increment('c', 60_000),
+    read: () => counters!.read('c'),
+  },
+  reads: {
+    find: () => keys.find(record.digest, NOW),
+    findById: () => keys.findById(record.id, NOW),
+    list: () => keys.list(record.owner, NOW),
+  },
+  revoke: () => keys.revoke(record.owner, record.id, NOW),
+})
+
+async function reject(t: Test, store: Store, requests: Record<string, () => Promise<unknown>>): Promise<void> {
+  for (const [name, request] of Object.entries(requests)) {
+    const started = performance.now()
+    await t.rejects(request(), StoreUnavailable, name)
+    t.ok(performance.now() - started < PROMPTLY_MS, `${name} rejects promptly`)
+    t.equal(store.up(), false)
   }
-  await Promise.all(
-    Object.entries(verbs).map(async ([name, verb]) => {
-      const start = performance.now()
-      await t.rejects(async () => void (await verb()), StoreUnavailable, `${what}: ${name} says so`)
-      const tookMs = performance.now() - start
-      t.ok(tookMs < PROMPTLY_MS, `${what}: ${name} says so promptly`)
-    }),
-  )
-  t.equal(store.up(), false)
-}
-
-/** Resolves once the store answers again, without anybody doing anything to it. */
-function recovered(store: Store): Promise<void> {
-  return until(() =>
-    store.keys.find('nobody', NOW).then(
-      () => true,
-      () => false,
-    ),
-  )
-}
-
-async function calls(server: RedisServer): Promise<number> {
-  const stats = await server.command('info', 'commandstats')
-  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0)
 }
 
 t.test('counters', { skip: withoutRedis }, async (t) => {
@@ -65,14 +62,11 @@ t.test('counters', { skip: withoutRedis }, async (t) => {
   const [here, there] = await Promise.all([open(t, server.url), open(t, server.url)])
 
   t.test('count the requests of all instances in one window that the first one opened', async (t) => {
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => (i % 2 ? here : there).counters.increment('shared', 60_000)),
-    )
-    t.same(new Set(answers.map(({ current }) => current)), new Set(Array.from({ length: 100 }, (_, i) => i + 1)))
-    for (const { ttlMs } of answers) t.ok(ttlMs > 50_000 && ttlMs <= 60_000)
-    const { current, ttlMs } = await there.counters.read('shared')
-    t.equal(current, 100)
-    t.ok(ttlMs > 50_000 && ttlMs <= 60_000)
+    const increment = (_: unknown, i: number) => (i % 2 ? here : there).counters.increment('shared', 60_000)
+    const counts = await Promise.all(Array.from({ length: 100 }, increment))
+    t.same(new Set(counts.map(({ current }) => current)), new Set(Array.from({ length: 100 }, (_, i) => i + 1)))
+    for (const { ttlMs } of [...counts, await there.counters.read('shared')]) t.ok(ttlMs > 50_000 && ttlMs <= 60_000)
+    t.equal((await there.counters.read('shared')).current, 100)
     t.same(await here.counters.read('never'), { current: 0, ttlMs: 0 })
     t.equal((await here.counters.increment('other', 60_000)).current, 1)
   })
@@ -83,20 +77,21 @@ t.test('counters', { skip: withoutRedis }, async (t) => {
     t.same(await here.counters.increment('short', 60_000), { current: 1, ttlMs: 60_000 })
   })
 
-  t.test('whatever is asked in one turn of the event loop is one call to Redis', async (t) => {
+  t.test('share one call to Redis with everything else of the same turn', async (t) => {
     const { record } = aKey(anOwner())
     await here.store.keys.create(record, 20, NOW)
-    const before = await calls(server)
-    const asked = Array.from({ length: 64 }, (_, i) =>
+    const calls = async () => /cmdstat_evalsha:calls=(\d+)/.exec(await server.command('info', 'commandstats'))?.[1]
+    const before = Number(await calls())
+    const requests = Array.from({ length: 64 }, (_, i) =>
       Promise.all([
         here.store.keys.find(i % 2 ? record.digest : `unknown${i}`, NOW),
         here.counters.increment(`batch${i % 8}`, 60_000),
         here.counters.read('never'),
       ]),
     )
-    const answers = await Promise.all(asked)
-    t.equal((await calls(server)) - before, 1)
-    for (const [i, [found, { current }, read]] of answers.entries()) {
+    const replies = await Promise.all(requests)
+    t.equal(Number(await calls()) - before, 1)
+    for (const [i, [found, { current }, read]] of replies.entries()) {
       t.same(found, i % 2 ? record : undefined)
       t.equal(current, Math.floor(i / 8) + 1)
       t.same(read, { current: 0, ttlMs: 0 })
@@ -104,148 +99,171 @@ t.test('counters', { skip: withoutRedis }, async (t) => {
   })
 })
 
+interface Outage {
+  options?: string[]
+  begin: (server: RedisServer) => unknown
+  end: (server: RedisServer) => unknown
+  /** Otherwise only writes fail. */
+  isTotal?: true
+}
+
+const setting = (name: string, bad: string, good: string): Outage => ({
+  begin: (server) => server.command('config', 'set', name, bad),
+  end: (server) => server.command('config', 'set', name, good),
+})
+
+const outages: Record<string, Outage> = {
+  freezes: { begin: (server) => server.freeze(), end: (server) => server.thaw(), isTotal: true },
+  'dies, and comes back with what it wrote down': {
+    options: ['--appendonly', 'yes', '--appendfsync', 'always'],
+    begin: (server) => server.stop(),
+    end: (server) => server.start(),
+    isTotal: true,
+  },
+  'becomes the replica of a master that is away': {
+    begin: (server) => server.command('replicaof', '127.0.0.1', '1'),
+    end: (server) => server.command('replicaof', 'no', 'one'),
+  },
+  'is full': setting('maxmemory', '1', '0'),
+  'lacks the replicas that it needs to write': setting('min-replicas-to-write', '1', '0'),
+}
+
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
-  t.test('freezes, every verb says so promptly, and all is well when it thaws', async (t) => {
-    const server = await redisServer(t)
-    const { store, errors } = await open(t, server.url)
+  for (const [name, { options = [], begin, end, isTotal }] of Object.entries(outages)) {
+    t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
+      const server = await redisServer(t, ...options)
+      const { store, errors } = await open(t, server.url)
+      const { record } = aKey(anOwner())
+      await store.keys.create(record, 20, NOW)
+      const { writes, reads, revoke } = methods(store, record)
+      for (let round = 1; round <= 2; round += 1) {
+        await begin(server)
+        await reject(t, store, isTotal ? { ...writes, ...reads, revoke } : writes)
+        if (isTotal) await until(() => errors.length >= round)
+        else for (const read of Object.values(reads)) await until(() => works(read()))
+        t.equal(store.up(), false, 'reads alone do not make it whole')
+        await end(server)
+        await until(() => works(writes.increment()))
+        t.equal(store.up(), true)
+        t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
+        t.equal(await writes.create(), 'created')
+        if (isTotal) t.equal(errors.length, round, 'each outage is reported once')
+      }
+    })
+  }
+
+  t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
+    const line = await detour(t, await redisServer(t))
+    const { store } = await open(t, line.url)
+    line.delayMs = 60
+    t.equal(await store.keys.find('unknown', NOW), undefined)
+    line.delayMs = 700
+    await reject(t, store, methods(store, aKey(anOwner()).record).reads)
+    line.delayMs = 0
+    await until(() => works(store.keys.find('unknown', NOW)))
+  })
+
+  t.test('fails over to its replica, keys go on working', async (t) => {
+    const master = await redisServer(t)
+    const replica = await redisServer(t, '--replicaof', '127.0.0.1', String(master.port))
+    const line = await detour(t, master)
+    await until(async () => (await replica.command('info', 'replication')).includes('master_link_status:up'))
+    const { store } = await open(t, line.url)
     const { record } = aKey(anOwner())
     await store.keys.create(record, 20, NOW)
-    server.freeze()
-    await unavailable(t, store, 'just frozen')
-    await until(() => errors.length > 0)
-    await unavailable(t, store, 'given up')
-    server.thaw()
-    await recovered(store)
-    t.equal(store.up(), true)
-    t.same(await store.keys.find(record.digest, NOW), record)
-    t.equal(errors.length, 1, 'one outage is reported once')
+    await stopOnceCopied(master, replica)
+    await reject(t, store, methods(store, record).writes)
+    await replica.command('replicaof', 'no', 'one')
+    line.target = replica
+    await until(() => works(store.keys.find(record.digest, NOW)))
+    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 
-  t.test('dies and comes back, the store finds it by itself', async (t) => {
-    const server = await redisServer(t)
-    const { store, errors } = await open(t, server.url)
-    await server.stop()
-    await unavailable(t, store, 'dead')
-    await until(() => errors.length > 0)
-    await server.start()
-    await recovered(store)
-    t.equal(
-      await store.keys.create(aKey(anOwner()).record, 20, NOW),
-      'created',
-      'scripts are known to the new server too',
-    )
-    await server.stop()
-    await until(() => errors.length > 1)
-    t.equal(errors.length, 2, 'the next outage is reported again')
-  })
-
-  t.test('is away at the start, the store opens degraded and finds it later', async (t) => {
+  t.test('is away at the start, the store opens degraded and connects later', async (t) => {
     const server = await redisServer(t)
     await server.stop()
-    const start = performance.now()
+    const started = performance.now()
     const { store } = await open(t, server.url)
-    t.ok(performance.now() - start < 2 * PROMPTLY_MS)
-    await unavailable(t, store, 'away')
+    t.ok(performance.now() - started < 2 * PROMPTLY_MS)
+    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
     await server.start()
     await until(() => store.up())
-    t.equal(await store.keys.find('nobody', NOW), undefined)
+    t.equal(await store.keys.find('unknown', NOW), undefined)
   })
 
-  t.test('accepts connections and never says a word, the store opens degraded', async (t) => {
-    const mute: Server = createServer().listen(0, '127.0.0.1')
+  t.test('accepts connections and sends nothing, the store opens degraded', async (t) => {
+    const mute = createServer().listen(0, '127.0.0.1')
     t.teardown(() => mute.close())
     await once(mute, 'listening')
-    const address = mute.address()
-    if (address === null || typeof address === 'string') throw new Error('No port')
-    const { store, errors } = await open(t, `redis://127.0.0.1:${address.port}`)
-    await unavailable(t, store, 'mute')
+    const { store, errors } = await open(t, `redis://127.0.0.1:${portOf(mute)}`)
+    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
     await until(() => errors.length > 0)
   })
 
-  t.test('refuses our password, nobody is told the password', async (t) => {
+  t.test('refuses the password, no error holds the password', async (t) => {
     const server = await redisServer(t, '--requirepass', 'invented-right')
     const { store, errors } = await open(t, server.url.replace('//', '//:invented-wrong@'))
-    const failure = await store.keys.find('nobody', NOW).catch((error) => error)
+    const failure = await store.keys.find('unknown', NOW).catch((error) => error)
     t.type(failure, StoreUnavailable)
     await until(() => errors.length > 0)
     t.notMatch(inspect([failure, ...errors], { depth: 9, showHidden: true }), 'invented-wrong')
     const { store: welcome } = await open(t, server.url.replace('//', '//:invented-right@'))
-    t.equal(await welcome.keys.find('nobody', NOW), undefined)
+    t.equal(await welcome.keys.find('unknown', NOW), undefined)
   })
 
-  t.test('fails on one record, the error does not carry the record', async (t) => {
+  t.test('refuses a record, the error does not hold the record', async (t) => {
     const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
     const { store } = await open(t, server.url)
     const { record } = aKey(anOwner())
     const failure = await store.keys.create(record, 20, NOW).catch((error) => error)
-    t.type(failure, StoreUnavailable)
     t.match(failure.cause.message, /OOM/)
     const shown = inspect(failure, { depth: 9, showHidden: true })
     for (const part of [record.email, record.sealed, record.digest]) t.notOk(shown.includes(part))
   })
 })
 
-t.test('a key that expires leaves nothing in Redis', { skip: withoutRedis }, async (t) => {
+t.test('nothing is left in Redis', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   const { store } = await open(t, server.url)
-  const now = Date.now()
-  const { record } = aKey(anOwner(), { createdAt: now, expiresAt: now + 300 })
-  await store.keys.create(record, 20, now)
-  t.equal(await server.command('dbsize'), '3')
-  await until(async () => (await server.command('dbsize')) === '0')
-})
 
-t.test('a key that is revoked leaves nothing in Redis, however late it is used', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t)
-  const { store } = await open(t, server.url)
-  const { record } = aKey(anOwner())
-  await store.keys.create(record, 20, NOW)
-  const late = [store.keys.revoke(record.owner, record.id, NOW), store.keys.setLimit(record.id, 5, NOW)]
-  await Promise.all([...late, store.keys.touch(record, NOW)])
-  await store.keys.touch(record, NOW)
-  t.equal(await server.command('dbsize'), '0')
+  t.test('of a key that has expired', async (t) => {
+    const now = Date.now()
+    const { record } = aKey(anOwner(), { createdAt: now, expiresAt: now + 300 })
+    await store.keys.create(record, 20, now)
+    t.equal(await server.command('dbsize'), '3')
+    await until(async () => (await server.command('dbsize')) === '0')
+  })
+
+  t.test('of a revoked key, however late it is used', async (t) => {
+    const { record } = aKey(anOwner())
+    await store.keys.create(record, 20, NOW)
+    const late = [store.keys.setLimit(record.id, 5, NOW), store.keys.touch(record, NOW)]
+    await Promise.all([store.keys.revoke(record.owner, record.id, NOW), ...late])
+    await store.keys.touch(record, NOW)
+    t.equal(await server.command('dbsize'), '0')
+  })
 })
 
 t.test('what a crash in the middle of a creation leaves', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { store } = await open(t, server.url)
+  const { keys } = (await open(t, server.url)).store
   const { record } = aKey(anOwner())
   const index = `gps:owner:${record.owner}`
   const reserved = `${record.digest} ${NOW + DAY_MS} ${NOW}`
   await server.command('hset', index, record.id, reserved)
+  const create = (now: number) => keys.create(aKey(record.owner).record, 1, now)
 
-  t.same(await store.keys.list(record.owner, NOW + 60_000), [], 'is never listed')
-  t.equal(await server.command('hget', index, record.id), reserved, 'is left to a creation that may be under way')
-  t.equal(await store.keys.create(aKey(record.owner).record, 1, NOW), 'too_many', 'and keeps its place for it')
-  t.equal(
-    await store.keys.create(aKey(record.owner).record, 1, NOW + 60_001),
-    'created',
-    'but not for longer than a minute',
-  )
+  t.same(await keys.list(record.owner, NOW + 60_000), [], 'is never listed')
+  t.equal(await server.command('hget', index, record.id), reserved, 'may belong to a creation in flight')
+  t.equal(await create(NOW + 60_000), 'too_many', 'and keeps its place')
+  t.equal(await create(NOW + 60_001), 'created', 'but not for longer than a minute')
   t.equal(await server.command('hget', index, record.id), '')
-})
-
-t.test('a process killed while it creates keys loses none that it handed out', { skip: withoutRedis }, async (t) => {
-  const place = await redisPlace(t)
-  const { keys } = await place.open()
-  const owner = anOwner()
-  for (let round = 1; round <= 2; round++) {
-    const acknowledged = await (await instance(t, place.config)).killAfter(50 * round, owner)
-    t.ok(acknowledged.length >= 50 * round)
-    const listed = (await keys.list(owner, NOW)).map(({ id }) => id)
-    t.equal(new Set(listed).size, listed.length, 'none is listed twice')
-    t.same(
-      acknowledged.filter(({ id }) => !listed.includes(id)),
-      [],
-    )
-    for (const record of acknowledged) t.same(await keys.find(record.digest, NOW), record)
-  }
 })
 
 t.test('when a cluster', { skip: withoutRedis }, async (t) => {
   const { url, nodes } = await redisCluster(t, '--cluster-require-full-coverage', 'no')
   const { store, counters } = await open(t, url)
-  /** A record whose slot a node owns. */
+  /** A record whose slot belongs to a node. */
   const recordAt = async (node: number) => {
     for (;;) {
       const { record } = aKey(anOwner())
@@ -264,43 +282,39 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
   })
 
-  t.test('counts in one turn many names in many slots', async (t) => {
-    const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => counters.increment(`name${i % 16}`, 60_000)))
+  t.test('counts many names in many slots within one turn', async (t) => {
+    const increment = (_: unknown, i: number) => counters.increment(`name${i % 16}`, 60_000)
+    const counts = await Promise.all(Array.from({ length: 64 }, increment))
     t.equal(
-      answers.reduce((sum, { current }) => sum + current, 0),
+      counts.map(({ current }) => current).reduce((a, b) => a + b),
       16 * (1 + 2 + 3 + 4),
     )
   })
 
-  t.test(
-    'loses a node, its keys are unavailable promptly, the others work on, and all is well when it is back',
-    async (t) => {
-      const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
-      await store.keys.find(lost.digest, NOW)
-      for (const away of ['freeze', 'stop'] as const) {
-        await nodes[2]![away]()
-        const start = performance.now()
-        await t.rejects(store.keys.find(lost.digest, NOW), StoreUnavailable, away)
-        t.ok(performance.now() - start < PROMPTLY_MS)
-        t.equal(await store.keys.find(kept.digest, NOW), undefined)
-        if (away === 'freeze') nodes[2]!.thaw()
-        else await nodes[2]!.start()
-        await until(() =>
-          store.keys.find(lost.digest, NOW).then(
-            () => true,
-            () => false,
-          ),
-        )
-        t.equal(store.up(), true)
-      }
-    },
-  )
+  t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
+    const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
+    const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
+    await find(lost)
+    for (const [begin, end] of [
+      ['freeze', 'thaw'],
+      ['stop', 'start'],
+    ] as const) {
+      await nodes[2]![begin]()
+      const started = performance.now()
+      await t.rejects(find(lost), StoreUnavailable, begin)
+      t.ok(performance.now() - started < PROMPTLY_MS)
+      t.equal(await find(kept), undefined)
+      await nodes[2]![end]()
+      await until(() => works(find(lost)))
+      t.equal(store.up(), true)
+    }
+  })
 
-  t.test('wants a password, the nodes that only the cluster names get it too', async (t) => {
+  t.test('wants a password, all nodes get it, also those that only the cluster names', async (t) => {
     const records = await Promise.all([0, 1, 2].map(async (node) => (await recordAt(node)).record))
     for (const node of nodes) await node.command('config', 'set', 'requirepass', 'invented-right')
-    const url = nodes[0]!.url.replace('//', '//:invented-right@')
-    const { store } = await open(t, `${url},${url}`)
-    for (const { digest } of records) t.equal(await store.keys.find(digest, NOW), undefined)
+    const withPassword = nodes[0]!.url.replace('//', '//:invented-right@')
+    const { keys } = (await open(t, `${withPassword},${withPassword}`)).store
+    for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
   })
 })

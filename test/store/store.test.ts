@@ -1,66 +1,63 @@
-/** The contract of every store: the same guarantees, whether the keys lie in a file, in one Redis or in a cluster. */
+/** The contract of every store: the same guarantees in a key file, in one Redis and in a cluster. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { KeyRecord, Store } from '../../src/store/store.js'
 import { withoutRedis } from '../redis.js'
+import { instance } from './instance.js'
 import { aKey, anOwner, clusterPlace, DAY_MS, embeddedPlace, NOW, type Place, redisPlace } from './places.js'
 
-t.test('embedded', (t) => contract(t, 'embedded', embeddedPlace))
-t.test('one Redis', { skip: withoutRedis }, (t) => contract(t, 'redis', redisPlace))
-t.test('a Redis cluster', { skip: withoutRedis }, (t) => contract(t, 'redis', clusterPlace))
+t.test('embedded', (t) => contract(t, embeddedPlace))
+t.test('one Redis', { skip: withoutRedis }, (t) => contract(t, redisPlace))
+t.test('a Redis cluster', { skip: withoutRedis }, (t) => contract(t, clusterPlace))
 
-async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Promise<Place>): Promise<void> {
+async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promise<void> {
   const place = await makePlace(t)
-  const here = await place.open()
-  const there = await place.open()
+  const [here, there] = [await place.open(), await place.open()]
+  const isShared = place.command !== undefined
 
-  t.equal(here.kind, kind)
-  t.equal(here.up(), true)
-
-  t.test('a created key is found by every instance at once, just as it was stored', async (t) => {
-    const { record } = aKey(anOwner(), { limit: 250, lastUsedAt: NOW - 5 })
+  /** A stored key of a new owner. */
+  const created = async (fields: Partial<KeyRecord> = {}): Promise<KeyRecord> => {
+    const { record } = aKey(anOwner(), fields)
     t.equal(await here.keys.create(record, 20, NOW), 'created')
+    return record
+  }
+
+  t.test('every instance finds a created key at once, just as it was stored', async (t) => {
+    t.equal(here.up(), true)
+    t.equal(here.counters !== undefined, isShared, 'only a shared store counts')
+    const record = await created({ limit: 250, lastUsedAt: NOW - 5 })
     t.same(await there.keys.find(record.digest, NOW), record)
     t.same(await there.keys.findById(record.id, NOW), record)
     t.same(await there.keys.list(record.owner, NOW), [record])
     t.equal(await there.keys.find(aKey(record.owner).record.digest, NOW), undefined)
-    t.equal(await there.keys.findById('no-such-id', NOW), undefined)
     t.same(await there.keys.list(anOwner(), NOW), [])
   })
 
-  t.test('a key stops working the moment it is revoked, on every instance', async (t) => {
+  t.test('a revoked key is gone at once for every method and every instance, and is revoked once', async (t) => {
     for (let i = 0; i < 20; i++) {
-      const { record } = aKey(anOwner())
-      await here.keys.create(record, 20, NOW)
+      const record = await created()
       const before = await there.keys.find(record.digest, NOW)
       t.equal(await here.keys.revoke(record.owner, record.id, NOW), true)
-      const after = await there.keys.find(record.digest, NOW)
-      t.same([before?.id, after?.id], [record.id, undefined])
+      t.same([before?.id, await there.keys.find(record.digest, NOW)], [record.id, undefined])
     }
-  })
-
-  t.test('a revoked key is gone for every verb, and gone once', async (t) => {
-    const { record } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
+    const record = await created()
     const revoke = (store: Store) => store.keys.revoke(record.owner, record.id, NOW)
-    const answers = await Promise.all([here, there, here, there, there].map(revoke))
-    t.equal(answers.filter(Boolean).length, 1, 'exactly one of those who revoke at once is told so')
-    t.equal(await revoke(there), false)
+    const revoked = await Promise.all([here, there, here, there, there].map(revoke))
+    t.equal(revoked.filter(Boolean).length, 1, 'exactly one of concurrent callers')
     t.same(await there.keys.list(record.owner, NOW), [])
     t.equal(await there.keys.findById(record.id, NOW), undefined)
     t.equal(await there.keys.setLimit(record.id, 5, NOW), false)
     await there.keys.touch(record, NOW)
-    t.equal(await here.keys.find(record.digest, NOW), undefined, 'using it late does not revive it')
+    t.equal(await here.keys.find(record.digest, NOW), undefined, 'a late use does not revive it')
   })
 
-  t.test('whoever uses a key again sees all that has changed of it, on every instance', async (t) => {
-    const { record } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
+  t.test('a repeated use sees every change of the key, on every instance', async (t) => {
+    const record = await created()
     let uses = 0
     const use = async (store: Store, at = NOW): Promise<KeyRecord | undefined> => {
       const used = await store.keys.use(record.digest, DAY_MS, at)
       if (used) uses += 1
-      if (kind === 'redis') t.equal(used?.count?.current, used && uses, 'counted together')
+      if (isShared) t.equal(used?.count?.current, used && uses, 'counted together')
       else t.equal(used?.count, used && null)
       return used?.record
     }
@@ -69,64 +66,55 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7 })
     await here.keys.touch(record, NOW + 5)
     for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7, lastUsedAt: NOW + 5 })
-    await there.keys.setLimit(record.id, null, NOW)
+    t.equal(await there.keys.setLimit(record.id, null, NOW), true)
     for (const store of [here, there]) t.same(await use(store), { ...record, lastUsedAt: NOW + 5 })
     t.equal(await use(here, record.expiresAt), undefined)
     await there.keys.revoke(record.owner, record.id, NOW)
     for (const store of [here, there, here]) t.equal(await use(store), undefined)
   })
 
-  t.test('whatever is asked at once, each is answered for itself', async (t) => {
-    const keys = Array.from({ length: 3 }, (_, i) => aKey(anOwner(), { limit: i + 1 }).record)
-    for (const record of keys) await here.keys.create(record, 20, NOW)
-    const [a, b, c] = keys as [KeyRecord, KeyRecord, KeyRecord]
+  t.test('of concurrent calls each has its own result', async (t) => {
+    const [a, b, c] = [await created({ limit: 1 }), await created({ limit: 2 }), await created({ limit: 3 })]
     const use = async ({ digest }: KeyRecord) => (await here.keys.use(digest, DAY_MS, NOW))?.record.id
     const find = async ({ digest }: KeyRecord) => (await here.keys.find(digest, NOW))?.id
     const count = async (name: string) => (await here.counters?.increment(`${a.owner}${name}`, DAY_MS))?.current
     const unknown = aKey(anOwner()).record
-    const asks = () => [
-      use(a),
-      use(b),
-      find(c),
-      use(unknown),
-      use(c),
-      count('x'),
-      count('y'),
-      count('x'),
-      find(a),
-      use(a),
-    ]
-    const [x, y, again] = kind === 'redis' ? [1, 1, 2] : []
-    t.same(await Promise.all(asks()), [a.id, b.id, c.id, undefined, c.id, x, y, again, a.id, a.id])
-    const [later, last, latest] = kind === 'redis' ? [3, 2, 4] : []
-    t.same(await Promise.all(asks()), [a.id, b.id, c.id, undefined, c.id, later, last, latest, a.id, a.id])
+    for (const [x, y, again] of isShared
+      ? [
+          [1, 1, 2],
+          [3, 2, 4],
+        ]
+      : [[], []]) {
+      const uses = [use(a), use(b), find(c), use(unknown), use(c)]
+      const results = [...uses, count('x'), count('y'), count('x'), find(a), use(a)]
+      t.same(await Promise.all(results), [a.id, b.id, c.id, undefined, c.id, x, y, again, a.id, a.id])
+    }
   })
 
-  t.test('nobody revokes a key of somebody else', async (t) => {
-    const { record } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
+  t.test('a foreign key cannot be revoked, and an id of any form is merely unknown', async (t) => {
+    const record = await created()
     t.equal(await here.keys.revoke(anOwner(), record.id, NOW), false)
-    t.equal(await here.keys.revoke(record.owner, 'no-such-id', NOW), false)
-    t.equal((await here.keys.find(record.digest, NOW))?.id, record.id)
-  })
-
-  t.test('an id of any form is merely unknown', async (t) => {
-    const id = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 100 }),
-      fc.constantFrom('', '\0', '\ud800', 'x'.repeat(9000), '\ud800'.repeat(36)),
+    const odd = fc.constantFrom(
+      '',
+      '\0',
+      '\ud800',
+      'x'.repeat(9000),
+      '\ud800'.repeat(36),
+      record.id.replace('-', '\u012d'),
     )
     await fc.assert(
-      fc.asyncProperty(id, async (id) => {
-        t.equal(await here.keys.revoke(anOwner(), id, NOW), false)
+      fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), odd), async (id) => {
+        t.equal(await here.keys.revoke(record.owner, id, NOW), false)
         t.equal(await here.keys.findById(id, NOW), undefined)
+        t.equal(await here.keys.setLimit(id, 1, NOW), false)
       }),
       { numRuns: 50 },
     )
+    t.same(await here.keys.find(record.digest, NOW), record)
   })
 
-  t.test('a key works until the last millisecond before it expires, and then for no verb', async (t) => {
-    const { record } = aKey(anOwner(), { expiresAt: NOW + DAY_MS })
-    await here.keys.create(record, 1, NOW)
+  t.test('a key works until the last millisecond before it expires, and then for no method', async (t) => {
+    const record = await created({ expiresAt: NOW + DAY_MS })
     const last = record.expiresAt - 1
     t.equal((await there.keys.find(record.digest, last))?.id, record.id)
     t.equal((await there.keys.list(record.owner, last)).length, 1)
@@ -139,14 +127,13 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     t.equal(await here.keys.create(aKey(record.owner).record, 1, record.expiresAt), 'created', 'its place is free')
   })
 
-  t.test('no account gets more keys than it may have, however many instances create at once', async (t) => {
+  t.test('no account gets more keys than its maximum, however many instances create at once', async (t) => {
     const owner = anOwner()
-    const create = (store: Store, at = NOW) => store.keys.create(aKey(owner).record, 20, at)
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => create(i % 2 ? here : there)))
-    t.equal(answers.filter((answer) => answer === 'created').length, 20)
+    const create = (store: Store) => store.keys.create(aKey(owner).record, 20, NOW)
+    const results = await Promise.all(Array.from({ length: 40 }, (_, i) => create(i % 2 ? here : there)))
+    t.equal(results.filter((result) => result === 'created').length, 20)
     const keys = await here.keys.list(owner, NOW)
     t.equal(keys.length, 20)
-    t.equal(await there.keys.create(aKey(anOwner()).record, 20, NOW), 'created', 'others are not concerned')
     await here.keys.revoke(owner, keys[0]!.id, NOW)
     t.same([await create(there), await create(here)], ['created', 'too_many'], 'a revoked key makes room for one')
   })
@@ -155,13 +142,14 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     const owner = anOwner()
     const records = [3, 1, 2].map((age) => aKey(owner, { createdAt: NOW - age }).record)
     await Promise.all(records.map((record) => here.keys.create(record, 20, NOW)))
-    const ages = (await there.keys.list(owner, NOW)).map(({ createdAt }) => NOW - createdAt)
-    t.same(ages, [1, 2, 3])
+    t.same(
+      (await there.keys.list(owner, NOW)).map(({ createdAt }) => NOW - createdAt),
+      [1, 2, 3],
+    )
   })
 
   t.test('the last use is known to the minute, and costs a write a minute', async (t) => {
-    const { record } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
+    const record = await created()
     const use = async (at: number) => {
       const found = await here.keys.find(record.digest, at)
       await here.keys.touch(found!, at)
@@ -171,68 +159,60 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     t.equal(await use(NOW + 60_000), NOW + 1)
     t.equal(await use(NOW + 60_001), NOW + 60_001)
     await there.keys.touch(record, NOW + 60_002)
-    t.equal((await there.keys.find(record.digest, NOW))?.lastUsedAt, NOW + 60_001, 'a stale view writes nothing')
+    t.equal((await there.keys.find(record.digest, NOW))?.lastUsedAt, NOW + 60_001, 'a stale record writes nothing')
   })
 
-  t.test('the operator gives one key a rate of its own and takes it back', async (t) => {
-    const { record } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
-    t.equal(await here.keys.setLimit(record.id, 1000, NOW), true)
-    t.same(await there.keys.find(record.digest, NOW), { ...record, limit: 1000 })
-    t.equal(await here.keys.setLimit(record.id, null, NOW), true)
-    t.same(await there.keys.findById(record.id, NOW), record)
-    t.equal(await here.keys.setLimit('no-such-id', 1, NOW), false)
-  })
-
-  t.test('purging an account revokes all its keys and no other', async (t) => {
-    const owner = anOwner()
-    const other = aKey(anOwner()).record
-    const records = Array.from({ length: 5 }, () => aKey(owner).record)
-    for (const record of [other, ...records]) await here.keys.create(record, 20, NOW)
-    t.equal(await here.keys.purge(owner, NOW), 5)
-    t.equal(await here.keys.purge(owner, NOW), 0)
-    for (const { digest } of records) t.equal(await there.keys.find(digest, NOW), undefined)
-    t.equal((await there.keys.find(other.digest, NOW))?.id, other.id)
-  })
-
-  t.test('after any sequence of verbs, both instances know exactly the keys that should be active', async (t) => {
-    const verb = fc.record({
-      verb: fc.constantFrom('create', 'create', 'revoke', 'wait', 'touch'),
+  t.test('after any sequence of calls, both instances know exactly the keys that should be active', async (t) => {
+    const step = fc.record({
+      method: fc.constantFrom('create', 'create', 'revoke', 'wait', 'touch'),
       pick: fc.nat(5),
       there: fc.boolean(),
     })
-    await fc.assert(
-      fc.asyncProperty(fc.array(verb, { maxLength: 25 }), async (verbs) => {
-        const owner = anOwner()
-        const made: KeyRecord[] = []
-        const revoked = new Set<string>()
-        let now = NOW
-        const active = () => made.filter(({ id, expiresAt }) => !revoked.has(id) && expiresAt > now)
-        for (const step of verbs) {
-          const { keys } = step.there ? there : here
-          const picked = made[step.pick]
-          if (step.verb === 'wait') now += 1000
-          if (step.verb === 'touch' && picked) await keys.touch(picked, now)
-          if (step.verb === 'revoke' && picked) {
-            const expected = active().includes(picked)
-            t.equal(await keys.revoke(owner, picked.id, now), expected)
-            revoked.add(picked.id)
-          }
-          if (step.verb === 'create') {
-            const { record } = aKey(owner, { createdAt: now, expiresAt: now + 1000 * (step.pick + 1) })
-            const expected = active().length < 3 ? 'created' : 'too_many'
-            t.equal(await keys.create(record, 3, now), expected)
-            if (expected === 'created') made.push(record)
-          }
+    const holds = async (steps: { method: string; pick: number; there: boolean }[]) => {
+      const owner = anOwner()
+      const made: KeyRecord[] = []
+      const revoked = new Set<string>()
+      let now = NOW
+      const active = () => made.filter(({ id, expiresAt }) => !revoked.has(id) && expiresAt > now)
+      for (const { method, pick, there: isThere } of steps) {
+        const { keys } = isThere ? there : here
+        const picked = made[pick]
+        if (method === 'wait') now += 1000
+        if (method === 'touch' && picked) await keys.touch(picked, now)
+        if (method === 'revoke' && picked) {
+          t.equal(await keys.revoke(owner, picked.id, now), active().includes(picked))
+          revoked.add(picked.id)
         }
-        const wanted = new Set(active().map(({ id }) => id))
-        for (const { keys } of [here, there]) {
-          t.same(new Set((await keys.list(owner, now)).map(({ id }) => id)), wanted)
-          for (const { id, digest } of made) t.equal((await keys.find(digest, now)) !== undefined, wanted.has(id))
+        if (method === 'create') {
+          const { record } = aKey(owner, { createdAt: now, expiresAt: now + 1000 * (pick + 1) })
+          const expected = active().length < 3 ? 'created' : 'too_many'
+          t.equal(await keys.create(record, 3, now), expected)
+          if (expected === 'created') made.push(record)
         }
-      }),
-      { numRuns: 25 },
-    )
+      }
+      const wanted = new Set(active().map(({ id }) => id))
+      for (const { keys } of [here, there]) {
+        t.same(new Set((await keys.list(owner, now)).map(({ id }) => id)), wanted)
+        for (const { id, digest } of made) t.equal((await keys.find(digest, now)) !== undefined, wanted.has(id))
+      }
+    }
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), holds), { numRuns: 25 })
+  })
+
+  t.test('a process killed while it creates keys loses none that it acknowledged', async (t) => {
+    const owner = anOwner()
+    for (let round = 1; round <= 2; round++) {
+      const acknowledged = await (await instance(t, place.config)).killAfter(50 * round, owner)
+      t.ok(acknowledged.length >= 50 * round)
+      const listed = (await here.keys.list(owner, NOW)).map(({ id }) => id)
+      t.equal(new Set(listed).size, listed.length, 'none is listed twice')
+      t.same(
+        acknowledged.filter(({ id }) => !listed.includes(id)),
+        [],
+      )
+      for (const record of acknowledged) t.same(await here.keys.find(record.digest, NOW), record)
+    }
+    await created()
   })
 
   t.test('a copy of the store opens nothing', async (t) => {
@@ -241,11 +221,7 @@ async function contract(t: Test, kind: Store['kind'], makePlace: (t: Test) => Pr
     const copy = await place.bytes()
     t.ok(copy.includes(record.digest), 'the copy does hold the record')
     for (const secret of [key.reveal().slice('gps_live_'.length), hash.reveal()]) {
-      const parts = Array.from({ length: secret.length - 11 }, (_, i) => secret.slice(i, i + 12))
-      t.same(
-        parts.filter((part) => copy.includes(part)),
-        [],
-      )
+      for (let i = 0; i + 12 <= secret.length; i++) t.notOk(copy.includes(secret.slice(i, i + 12)))
     }
   })
 }

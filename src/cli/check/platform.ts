@@ -1,4 +1,4 @@
-/** Whether the platform is there, speaks as expected, is quick, and agrees on the time. */
+/** Checks that the platform is reachable, responds as expected, is fast, and agrees on the time. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../config.js'
 import { readDeviceList } from '../../devices/device-list.js'
@@ -9,29 +9,29 @@ import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../p
 import { HttpClient } from '../../platform/http-client.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
-/** An answer slower than this leaves little of the 300 ms that callers are promised. */
+/** A slower response leaves little of the 300 ms that callers are promised. */
 const slowMs = 1_000
-/** A device counts as fresh for five minutes; clocks further apart than that turn states around. */
+/** A device counts as online for five minutes after its last fix: a greater clock skew falsifies its status. */
 const skewWarnS = 5
 const skewFailS = 300
 
-/** What an account is asked for when its hash is given; history and services of one device need a device. */
+/** Tried with an account's hash. History and the services of one device would need a device. */
 const actions: Action[] = [
   ...(['get_user_data', 'edit_setup_data', 'get_devices', 'get_geofences', 'get_events'] as const),
   ...(['get_alerts', 'services', 'get_user_drivers'] as const),
 ]
 
-/** @param hash of an account, to try every action; without it only a made-up one is shown, which must be refused. */
+/** @param hash of an account; without it, only an invented hash is sent, which must be refused. */
 export async function platformFindings(config: Config, hash: string | undefined): Promise<Finding[]> {
   const { platformUrl: url, platformTimeoutMs: timeoutMs } = config
   if (url === undefined) return [ok('platform', 'the sandbox in the process')]
   const platform = new CheckedPlatform(url, timeoutMs)
   try {
-    const found = [await shape(platform), await clock(url, timeoutMs)]
-    if (new URL(url).protocol === 'http:') found.push(warn('platform TLS', 'http: hashes travel unencrypted'))
-    if (hash === undefined) found.push(ok('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
-    else for (const action of actions) found.push(await tried(platform, action, hash))
-    return found
+    const findings = [await reachable(platform), await clock(url, timeoutMs)]
+    if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
+    if (hash === undefined) findings.push(ok('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
+    else for (const action of actions) findings.push(await permitted(platform, action, hash))
+    return findings
   } finally {
     await platform.close()
   }
@@ -67,62 +67,62 @@ class CheckedPlatform {
   }
 }
 
-/** A refusal of a hash that nobody has is what only a working platform answers. */
-async function shape(platform: CheckedPlatform): Promise<Finding> {
-  const made = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
+/** Sends one request. @returns the failure, if any, and the duration. */
+async function attempt(
+  platform: CheckedPlatform,
+  action: Action,
+  hash: string,
+): Promise<{ failure: unknown; ms: number }> {
   const started = performance.now()
-  const failure = await platform.get('get_user_data', made).catch((error: unknown) => error)
-  const ms = Math.round(performance.now() - started)
-  if (failure instanceof PlatformRefused || failure instanceof PlatformForbidden) {
-    return ms > slowMs
-      ? warn('platform', `answers as expected, but took ${ms} ms`)
-      : ok('platform', `answers as expected in ${ms} ms`)
+  const sent = platform.get(action, hash)
+  const failure = await sent.catch((error: unknown) => error)
+  return { failure, ms: Math.round(performance.now() - started) }
+}
+
+/** Only a working platform refuses an invented hash. */
+async function reachable(platform: CheckedPlatform): Promise<Finding> {
+  const invented = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
+  const { failure, ms } = await attempt(platform, 'get_user_data', invented)
+  if (failure instanceof PlatformUnavailable) return fail('platform', explain(failure))
+  if (!(failure instanceof PlatformRefused || failure instanceof PlatformForbidden)) {
+    return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
-  if (failure instanceof PlatformUnavailable) return fail('platform', explained(failure))
-  return fail('platform', 'let a made-up hash in: this is no tracking platform, or it guards nothing')
+  return (ms > slowMs ? warn : ok)('platform', `responds as expected, in ${ms} ms`)
 }
 
 const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
-  timeout: 'no answer in time',
+  timeout: 'no response in time',
   connection: 'cannot be reached',
-  missing_action: 'does not know get_user_data: is PLATFORM_URL its API base?',
-  redirect: 'sends elsewhere: is PLATFORM_URL its API base, with https?',
-  html: 'answers a page, not data: is PLATFORM_URL its API base?',
+  missing_action: 'has no action get_user_data: is PLATFORM_URL its API base?',
+  redirect: 'redirects: is PLATFORM_URL its API base, with https?',
+  html: 'responds with a page instead of data: is PLATFORM_URL its API base?',
 }
 
-function explained(failure: PlatformUnavailable): string {
-  const { cause } = failure
+function explain({ cause, reason }: PlatformUnavailable): string {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : ''
-  return `${hints[failure.reason] ?? `answers unusably: ${failure.reason}`}${code}`
+  return `${hints[reason] ?? `unusable response: ${reason}`}${code}`
 }
 
 async function clock(url: string, timeoutMs: number): Promise<Finding> {
-  const asked = Date.now()
+  const sentAt = Date.now()
   const date = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
     .then(({ headers }) => Date.parse(headers.get('date') ?? ''))
     .catch(() => Number.NaN)
-  if (Number.isNaN(date)) return warn('clock', 'the platform does not tell the time')
-  // The header has whole seconds, cut off.
-  const skewS = Math.round(Math.abs(date + 500 - (asked + Date.now()) / 2) / 1_000)
+  if (Number.isNaN(date)) return warn('clock', 'the platform sends no date')
+  // The header holds whole seconds, rounded down.
+  const skewS = Math.round(Math.abs(date + 500 - (sentAt + Date.now()) / 2) / 1_000)
   const text = `${skewS} s apart from the platform’s`
   if (skewS > skewFailS) return fail('clock', text)
   return skewS > skewWarnS ? warn('clock', text) : ok('clock', text)
 }
 
-async function tried(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {
+async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {
   const name = `platform ${action}`
-  const started = performance.now()
-  const failure = await platform.get(action, hash).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  const ms = Math.round(performance.now() - started)
-  if (failure === undefined) return ms > slowMs ? warn(name, `took ${ms} ms`) : ok(name, `${ms} ms`)
+  const { failure, ms } = await attempt(platform, action, hash)
+  if (failure === undefined) return (ms > slowMs ? warn : ok)(name, `${ms} ms`)
   if (failure instanceof PlatformRefused) return fail(name, 'PLATFORM_HASH is refused')
   if (failure instanceof PlatformForbidden) return warn(name, 'the account lacks the permission')
-  if (failure instanceof PlatformUnavailable) {
-    if (failure.reason === 'missing_action') return warn(name, 'unknown to this platform; it may be an old one')
-    return fail(name, explained(failure))
-  }
-  throw failure
+  if (!(failure instanceof PlatformUnavailable)) throw failure
+  if (failure.reason === 'missing_action') return warn(name, 'missing on this platform; it may be an old one')
+  return fail(name, explain(failure))
 }

@@ -1,9 +1,9 @@
-/** Whether API keys are safe where they live: Redis and its settings, or the folder of the embedded store. */
+/** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
-import { inquire, type RedisAccount } from '../../store/redis.js'
+import { inspectServers, type ServerInfo } from '../../store/redis.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]> {
@@ -11,20 +11,16 @@ export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]>
 }
 
 async function redis(urls: string): Promise<Finding[]> {
-  const tls = encryption(urls)
   try {
     const started = performance.now()
-    const accounts = await inquire(urls)
+    const servers = await inspectServers(urls)
     const ms = Math.round(performance.now() - started)
-    const versions = [...new Set(accounts.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
-    return [ok('Redis', `version ${versions}, ${accounts.length} server(s), answered in ${ms} ms`), tls].concat(
-      worst(accounts.map(role)),
-      worst(accounts.map(eviction)),
-      worst(accounts.map(persistence)),
-    )
+    const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
+    const found = ok('Redis', `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`)
+    return [found, encryption(urls), ...[role, eviction, persistence].map((inspect) => worst(servers.map(inspect)))]
   } catch (error) {
-    // Our own connection's error: its text holds an address at most.
-    return [fail('Redis', `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`), tls]
+    // The text of our own connection's error holds at most an address.
+    return [fail('Redis', `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`), encryption(urls)]
   }
 }
 
@@ -34,79 +30,69 @@ const fieldOf = (info: string, name: string): string | undefined =>
     .find((line) => line.startsWith(`${name}:`))
     ?.slice(name.length + 1)
 
-/** Of one question put to many servers the answer to worry about. */
-function worst(findings: Finding[]): Finding[] {
-  const order = ['fail', 'warn', 'ok'] as const
-  const found = order.map((verdict) => findings.find((one) => one.verdict === verdict)).find(Boolean)
-  return found ? [found] : []
+/** The most severe of one finding per server. */
+function worst(findings: Finding[]): Finding {
+  const severity = ({ verdict }: Finding): number => ['ok', 'warn', 'fail'].indexOf(verdict)
+  return findings.reduce((worst, finding) => (severity(finding) > severity(worst) ? finding : worst))
 }
 
-function role({ info }: RedisAccount): Finding {
-  if (fieldOf(info, 'role') === 'master') return ok('Redis role', 'takes writes')
-  return fail('Redis role', 'a replica: it takes no writes, so no API key can be made or revoked')
+function role({ info }: ServerInfo): Finding {
+  if (fieldOf(info, 'role') === 'master') return ok('Redis role', 'master')
+  return fail('Redis role', 'a replica rejects writes: API keys can be neither created nor revoked')
 }
 
-function eviction({ info }: RedisAccount): Finding {
+function eviction({ info }: ServerInfo): Finding {
   const policy = fieldOf(info, 'maxmemory_policy')
   if (policy === 'noeviction') return ok('Redis eviction', policy)
-  if (policy === undefined) return warn('Redis eviction', 'not told; maxmemory-policy must be noeviction')
+  if (policy === undefined) return warn('Redis eviction', 'unknown; maxmemory-policy must be noeviction')
   return fail('Redis eviction', `maxmemory-policy is ${policy}: API keys would silently disappear; set noeviction`)
 }
 
-function persistence({ info, save }: RedisAccount): Finding {
+function persistence({ info, save }: ServerInfo): Finding {
   if (fieldOf(info, 'aof_enabled') === '1') return ok('Redis persistence', 'append-only file')
-  if (save === undefined) return warn('Redis persistence', 'not told; without it a restart loses every API key')
+  if (save === undefined) return warn('Redis persistence', 'unknown; without it a restart loses every API key')
   if (save === '') return fail('Redis persistence', 'none: a restart loses every API key; set appendonly yes')
   return warn('Redis persistence', 'snapshots only: a crash loses the API keys of the last minutes')
 }
 
-/** Names without a dot and private ranges are networks of the operator's own. */
+/** Names without a dot and private ranges belong to networks of the operator. */
 const privateHost = /^(localhost|[^.:]+|.*\.(internal|flycast|local)|127\..*|10\..*|192\.168\..*|\[.*\])$/
 
 function encryption(urls: string): Finding {
-  const open = urls.split(',').find((url) => {
+  const isOpen = urls.split(',').some((url) => {
     const { protocol, hostname } = new URL(url.trim())
     return protocol === 'redis:' && !privateHost.test(hostname)
   })
-  return open === undefined
-    ? ok('Redis TLS', 'encrypted, or within a private network')
-    : warn('Redis TLS', 'redis:// across a network: use rediss://')
+  if (isOpen) return warn('Redis TLS', 'redis:// across a network: use rediss://')
+  return ok('Redis TLS', 'encrypted, or within a private network')
 }
 
-/** A key file grows by about a kilobyte a key. */
-const leastFree = 64 * 1024 * 1024
+/** Room for some 60,000 keys. */
+const minFreeBytes = 64 * 1024 * 1024
 
 async function folder(path: string): Promise<Finding[]> {
   const found = await stat(path).catch(() => undefined)
-  if (!found) {
-    const isWritable = await mayWrite(dirname(path))
-    return [
-      isWritable
-        ? warn('DATA_DIR', `${path} does not exist yet; on a volume it would`)
-        : fail('DATA_DIR', `${path} does not exist and cannot be made`),
-    ]
+  if (!found && !(await isWritable(dirname(path)))) {
+    return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
   }
-  if (!found.isDirectory()) return [fail('DATA_DIR', `${path} is no folder`)]
-  if (!(await mayWrite(path))) return [fail('DATA_DIR', `${path} cannot be written`)]
-  const findings = [await permissions(path, found.mode)]
+  if (!found) return [warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)]
+  if (!found.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
+  if (!(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
   const { bavail, bsize } = await statfs(path)
-  if (bavail * bsize < leastFree) {
-    findings.push(warn('disk', `${Math.round((bavail * bsize) / 1024 / 1024)} MB left: soon no API key can be made`))
-  }
-  return findings
+  const freeBytes = bavail * bsize
+  if (freeBytes >= minFreeBytes) return [await permissions(path, found.mode)]
+  const text = `${Math.round(freeBytes / 1024 / 1024)} MB free: soon no API key can be created`
+  return [await permissions(path, found.mode), warn('disk', text)]
 }
 
-const mayWrite = (path: string): Promise<boolean> =>
-  access(path, constants.W_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  )
+const isWritable = async (path: string): Promise<boolean> =>
+  (await access(path, constants.W_OK | constants.X_OK).catch((error: Error) => error)) === undefined
 
 async function permissions(path: string, mode: number): Promise<Finding> {
   const octal = (bits: number): string => `0${(bits & 0o777).toString(8)}`
-  if (mode & 0o077) return fail('DATA_DIR', `${path} is open to other users (${octal(mode)}); set 0700`)
-  const file = await stat(join(path, 'keys.mdb')).catch(() => undefined)
-  if (file && file.mode & 0o077)
-    return fail('DATA_DIR', `keys.mdb is open to other users (${octal(file.mode)}); set 0600`)
+  const isOpen = (bits: number): boolean => (bits & 0o077) !== 0
+  if (isOpen(mode)) return fail('DATA_DIR', `${path} is open to other users (${octal(mode)}); set 0700`)
+  const file = await stat(join(path, 'keys.mdb')).catch(() => ({ mode: 0 }))
+  if (isOpen(file.mode)) return fail('DATA_DIR', `keys.mdb is open to other users (${octal(file.mode)}); set 0600`)
   return ok('DATA_DIR', `${path}, writable, for this user only`)
 }

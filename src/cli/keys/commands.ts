@@ -1,35 +1,36 @@
-/** What an operator does to API keys: list, limit, revoke, purge. Knows a store but not which, and no terminal. */
+/** The commands for operators of API keys: list, limit, revoke, purge. */
 import { ownerOf } from '../../auth/credential.js'
 import type { KeyRecord, KeyStore } from '../../store/store.js'
-import { table } from './table.js'
+import { table } from '../table.js'
 
-/** What a command found or did: for scripts, and for people. Neither holds a whole key or a sealed hash. */
+/** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
 export interface Outcome {
   json: object
   text: string
 }
 
-/** The command cannot be understood; `message` says how it is written. */
+/** The command is malformed. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** The command is right, but there is nothing it could be done to. */
-export class NothingFound extends Error {
-  override name = 'NothingFound'
+/** The command is well-formed, but its subject does not exist. */
+export class NotFound extends Error {
+  override name = 'NotFound'
 }
 
-type Command = (keys: KeyStore, args: readonly string[], now: number) => Promise<Outcome>
+interface Command {
+  usage: string
+  run: (keys: KeyStore, args: readonly string[], now: number) => Promise<Outcome>
+}
 
-const largestLimit = 1_000_000_000
-
-export const commands: Record<string, { usage: string; run: Command }> = {
+export const commands: Record<string, Command> = {
   list: {
     usage: 'list <account e-mail>',
     run: async (keys, args, now) => {
       const [email] = exactly(1, args)
-      const found = await keys.list(ownerOf(emailIn(email)), now)
-      return { json: found.map(shown), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
+      const found = await keys.list(ownerIn(email), now)
+      return { json: found.map(toJson), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
     },
   },
   limit: {
@@ -37,7 +38,7 @@ export const commands: Record<string, { usage: string; run: Command }> = {
     run: async (keys, args, now) => {
       const [id, given] = exactly(2, args)
       const limit = limitIn(given)
-      if (!(await keys.setLimit(id, limit, now))) throw unknown(id)
+      if (!(await keys.setLimit(id, limit, now))) throw unknownKey(id)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
       return { json: { id, limit }, text }
     },
@@ -47,7 +48,7 @@ export const commands: Record<string, { usage: string; run: Command }> = {
     run: async (keys, args, now) => {
       const [id] = exactly(1, args)
       const record = await keys.findById(id, now)
-      if (!record || !(await keys.revoke(record.owner, id, now))) throw unknown(id)
+      if (!record || !(await keys.revoke(record.owner, id, now))) throw unknownKey(id)
       return { json: { id, revoked: true }, text: `${id} (${record.hint}, of ${record.email}) is revoked.` }
     },
   },
@@ -55,49 +56,51 @@ export const commands: Record<string, { usage: string; run: Command }> = {
     usage: 'purge <account e-mail>',
     run: async (keys, args, now) => {
       const [email] = exactly(1, args)
-      const revoked = await keys.purge(ownerOf(emailIn(email)), now)
+      const owned = await keys.list(ownerIn(email), now)
+      const results = await Promise.all(owned.map(({ id, owner }) => keys.revoke(owner, id, now)))
+      const revoked = results.filter(Boolean).length
       return { json: { email, revoked }, text: `${revoked} API key${revoked === 1 ? '' : 's'} of ${email} revoked.` }
     },
   },
 }
 
-type Words<N extends number> = N extends 1 ? [string] : [string, string]
-
-function exactly<N extends 1 | 2>(count: N, args: readonly string[]): Words<N> {
-  if (args.length !== count) throw new UsageError(`${args.length} arguments where there should be ${count}`)
-  return args as unknown as Words<N>
+function exactly(count: 1, args: readonly string[]): [string]
+function exactly(count: 2, args: readonly string[]): [string, string]
+function exactly(count: number, args: readonly string[]): readonly string[] {
+  if (args.length !== count) throw new UsageError(`expected ${count} argument(s), got ${args.length}`)
+  return args
 }
 
-function emailIn(given: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(given.trim())) throw new UsageError('an account is named by its e-mail')
-  return given
+function ownerIn(email: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new UsageError(`not an e-mail: ${JSON.stringify(email)}`)
+  return ownerOf(email)
 }
+
+const maxLimit = 1_000_000_000
 
 function limitIn(given: string): number | null {
   if (given === 'default') return null
   const limit = /^\d{1,10}$/.test(given) ? Number(given) : 0
-  if (limit < 1 || limit > largestLimit) throw new UsageError(`a limit is a whole number from 1 to ${largestLimit}`)
+  if (limit < 1 || limit > maxLimit) throw new UsageError(`a limit is a whole number from 1 to ${maxLimit}`)
   return limit
 }
 
-const unknown = (id: string): NothingFound => new NothingFound(`There is no active API key ${JSON.stringify(id)}.`)
+const unknownKey = (id: string): NotFound => new NotFound(`There is no active API key ${JSON.stringify(id)}.`)
 
-/** What may be seen of a record. Times are epoch milliseconds, as in the API. */
-function shown({ id, email, hint, label, createdAt, expiresAt, lastUsedAt, limit }: KeyRecord): object {
-  const times = { created_at: createdAt, expires_at: expiresAt, last_used_at: lastUsedAt }
-  return { id, email, key: hint, label, ...times, limit }
+/** Times are epoch milliseconds, as in the API. */
+function toJson({ id, email, hint: key, label, limit, ...record }: KeyRecord): object {
+  const times = { created_at: record.createdAt, expires_at: record.expiresAt, last_used_at: record.lastUsedAt }
+  return { id, email, key, label, ...times, limit }
 }
 
 const instant = (ms: number | null): string =>
   ms === null ? 'never' : new Date(ms).toISOString().replace('T', ' ').slice(0, 16)
 
 function listing(records: readonly KeyRecord[]): string {
-  const rows = records.map(({ id, hint, label, createdAt, expiresAt, lastUsedAt, limit }) => [
-    id,
-    hint,
-    ...[createdAt, expiresAt, lastUsedAt].map(instant),
-    limit === null ? 'default' : String(limit),
-    label,
-  ])
-  return table(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES (UTC)', 'LAST USED (UTC)', 'LIMIT', 'LABEL'], rows)
+  const toRow = ({ id, hint, label, createdAt, expiresAt, lastUsedAt, limit }: KeyRecord): string[] => {
+    const times = [createdAt, expiresAt, lastUsedAt].map(instant)
+    return [id, hint, ...times, String(limit ?? 'default'), label]
+  }
+  const headings = ['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES (UTC)', 'LAST USED (UTC)', 'LIMIT', 'LABEL']
+  return table([headings, ...records.map(toRow)])
 }

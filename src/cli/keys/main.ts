@@ -1,24 +1,24 @@
-/** The operator's command line for API keys; works on the store of the gateway's own environment, while the gateway runs. */
+/** The command line for API keys; works on the gateway's store, also while gateways run. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Config, ConfigError, readConfig } from '../../config.js'
-import type { OnDamaged } from '../../store/damage.js'
+import { ConfigError, readConfig } from '../../config.js'
 import { openStore } from '../../store/open.js'
-import { StoreUnavailable } from '../../store/store.js'
-import { commands, NothingFound, type Outcome, UsageError } from './commands.js'
+import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
+import { commands, NotFound, UsageError } from './commands.js'
 
+const usages = Object.values(commands).map((command) => `  ${command.usage}`)
 const usage = `npm run keys -- <command> [--json]
 
-${Object.values(commands)
-  .map((command) => `  ${command.usage}`)
-  .join('\n')}
+${usages.join('\n')}
 
 It reads the environment of the gateway: REDIS_URL, or else DATA_DIR.
-Exit codes: 0 done, 1 no such key or no store, 2 not understood.`
+Exit codes: 0 done, 1 no such key or no store, 2 usage error.`
 
-/** Exit codes; scripts rely on them. */
-const exit = { done: 0, failed: 1, misunderstood: 2 }
+/** Scripts rely on them. */
+const exitCodes = { done: 0, failed: 1, usage: 2 }
+
+const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
 
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -27,28 +27,22 @@ async function run(): Promise<number> {
   })
   if (values.help) {
     console.log(usage)
-    return exit.done
+    return exitCodes.done
   }
   const [name = '', ...args] = positionals
-  if (!Object.hasOwn(commands, name)) throw new UsageError(name === '' ? 'no command' : `no command ${name}`)
-  const { json, text } = await perform(readConfig(process.env), name, args)
-  console.log(values.json ? JSON.stringify(json) : text)
-  return exit.done
-}
-
-async function perform(config: Config, name: string, args: readonly string[]): Promise<Outcome> {
-  const dataDir = resolve(config.dataDir)
-  // Opening would make an empty store, and everything would seem to be in order.
-  if (config.redisUrl === undefined && !existsSync(dataDir)) {
-    throw new NothingFound(`There is no folder ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) throw new UsageError(name === '' ? 'no command' : `no command ${name}`)
+  const { redisUrl, dataDir: folder } = readConfig(process.env)
+  const dataDir = resolve(folder)
+  // Opening would create an empty store, and everything would seem to be in order.
+  if (redisUrl === undefined && !existsSync(dataDir)) {
+    throw new NotFound(`There is no folder ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
   }
-  const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
-  const deps = { clock: Date.now, onError: () => {}, onDamaged }
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir }, deps)
+  const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
   try {
-    const command = commands[name]
-    if (!command) throw new UsageError(`no command ${name}`)
-    return await command.run(store.keys, args, Date.now())
+    const { json, text } = await command.run(store.keys, args, Date.now())
+    console.log(values.json ? JSON.stringify(json) : text)
+    return exitCodes.done
   } finally {
     await store.close()
   }
@@ -57,15 +51,15 @@ async function perform(config: Config, name: string, args: readonly string[]): P
 function explain(error: unknown): number {
   if (error instanceof UsageError || isArgumentError(error)) {
     console.error(`${error.message}\n\n${usage}`)
-    return exit.misunderstood
+    return exitCodes.usage
   }
-  if (error instanceof ConfigError || error instanceof NothingFound) console.error(error.message)
-  else if (error instanceof StoreUnavailable) console.error(`${error.message}: ${reason(error)}`)
+  if (error instanceof ConfigError || error instanceof NotFound) console.error(error.message)
+  else if (error instanceof StoreUnavailable) console.error(`${error.message}${reasonOf(error)}`)
   else console.error(error)
-  return exit.failed
+  return exitCodes.failed
 }
 
-const reason = ({ cause }: StoreUnavailable): string => (cause instanceof Error ? cause.message : String(cause))
+const reasonOf = ({ cause }: StoreUnavailable): string => (cause instanceof Error ? `: ${cause.message}` : '')
 
 const isArgumentError = (error: unknown): error is Error =>
   error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')

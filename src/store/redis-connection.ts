@@ -1,0 +1,96 @@
+/** The state of a connection to Redis, and the time limit on every reply. */
+import type { EventEmitter } from 'node:events'
+import { StoreUnavailable } from './store.js'
+
+/** A request waits this long for Redis and then fails. */
+const REPLY_MS = 250
+/** A connection that owes a reply for this long is closed and opened anew. */
+export const SILENCE_MS = 1000
+
+/** How Redis refuses a write, also from within a script. */
+const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
+
+type Client = EventEmitter & { readonly isCluster: boolean }
+
+export class Connection {
+  #replies = false
+  /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
+  #refuses = false
+  readonly #client: Client
+  readonly #onError: (error: Error) => void
+  #reported = false
+  /** While this reply is missing, other requests fail at once. Not in a cluster: other nodes may reply. */
+  #overdue: Promise<unknown> | undefined
+
+  constructor(client: Client, onError: (error: Error) => void) {
+    this.#client = client
+    this.#onError = onError
+    client.on('ready', () => {
+      this.#replies = true
+      this.#reported = false
+    })
+    client.on('close', () => {
+      this.#replies = false
+    })
+    client.on('error', (error: Error) => this.#report(error))
+    client.on('node error', (error: Error) => this.#report(error))
+  }
+
+  get up(): boolean {
+    return this.#replies && !this.#refuses
+  }
+
+  /**
+   * The reply to a command. Rejects with `StoreUnavailable` on an error, or without a reply within `REPLY_MS`.
+   * @param isWrite the command never succeeds without writing.
+   */
+  async send<T>(command: () => Promise<T>, isWrite: boolean): Promise<T> {
+    try {
+      if (this.#overdue) throw new Error('An earlier reply is overdue')
+      const reply = command()
+      const result = await withinLimit(reply, () => this.#fallBehind(reply))
+      this.#replies = true
+      if (isWrite) this.#refuses = false
+      return result
+    } catch (error) {
+      this.#replies = false
+      if (REFUSAL.test(String(error))) this.#refuses = true
+      throw new StoreUnavailable('Redis is unavailable', withoutCommand(error))
+    }
+  }
+
+  /** A single server replies in order: nothing follows before the overdue reply, or the end of the connection. */
+  #fallBehind(reply: Promise<unknown>): void {
+    if (this.#client.isCluster) return
+    this.#overdue = reply
+    const done = (): void => {
+      if (this.#overdue === reply) this.#overdue = undefined
+    }
+    reply.then(done, done)
+  }
+
+  /** Once per outage; the attempts to reconnect all fail alike. */
+  #report(error: Error): void {
+    if (!this.#reported) this.#onError(withoutCommand(error))
+    this.#reported = true
+  }
+}
+
+function withinLimit<T>(reply: Promise<T>, onLate: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    const late = () => {
+      onLate()
+      reject(new Error(`No reply within ${REPLY_MS} ms`))
+    }
+    // After a pause of this process the reply may lie unread in the socket; one turn of the loop reads it.
+    timer = setTimeout(() => setImmediate(late), REPLY_MS)
+  })
+  return Promise.race([reply, limit]).finally(() => clearTimeout(timer))
+}
+
+/** An error of ioredis carries the failed command, with a password or a record among its arguments. */
+export function withoutCommand(error: unknown): Error {
+  const { message, code } = error as NodeJS.ErrnoException
+  return new Error(message || code || 'unknown')
+}
