@@ -5,7 +5,7 @@ import type { App } from './types.js'
 
 const sampleMs = 1_000
 /** Mean event-loop delay of a sample, milliseconds. */
-const maxDelayMs = 1_000
+const maxDelayMs = 500
 
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process

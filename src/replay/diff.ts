@@ -37,8 +37,8 @@ export async function send(
   retries = maxRetries,
 ): Promise<GatewayResponse> {
   const init = { headers: { authorization: `Bearer ${credential}` }, redirect: 'manual' } as const
-  const response = await fetch(base + path, init).catch((error: Error & { cause?: { code?: string } }) => {
-    throw new Error(`${base} does not respond (${error.cause?.code ?? error.message})`)
+  const response = await fetch(base + path, init).catch((error: Error & { cause?: Error & { code?: string } }) => {
+    throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
   })
   const body = jsonOr(await response.text())
   if (retries > 0 && isTemporary(response.status, body)) {

@@ -6,32 +6,56 @@ import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, documentedPaths, send } from './diff.js'
-import { readFolder } from './exchange.js'
+import { type Folder, type PlatformRequest, readFolder } from './exchange.js'
 import { Pseudonyms } from './pseudonym.js'
-import { buildRecorder, check } from './record.js'
+import { buildRecorder, check, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
 import { buildScrub } from './scrub.js'
 
-const usage = `node dist/replay/main.js [<folder>...] [--port 9000] [--hash <hash>] [--strict] [--gateway]
-node dist/replay/main.js --diff <folder> <base-url> <base-url> [--credential <credential>]
-node dist/replay/main.js record --platform <base-url> --as <account> [--port 9001] [--update]
-node dist/replay/main.js record --platform <base-url> --as <account> --check`
+const replayHelp = `Serves recorded exchanges instead of the platform.
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    port: { type: 'string' },
-    hash: { type: 'string' },
-    strict: { type: 'boolean', default: false },
-    gateway: { type: 'boolean', default: false },
-    diff: { type: 'boolean', default: false },
-    credential: { type: 'string' },
-    platform: { type: 'string' },
-    as: { type: 'string' },
-    update: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-  },
-})
+  node dist/replay/main.js [<folder>...]        folders of exchanges (fixtures/acme)
+    --port <number>        port to listen on; 0 = any free port (9000)
+    --hash <hash>          the only hash to accept, with one folder (any)
+    --gateway              also start a gateway on it
+    --strict               exit with 1 after a request without a recorded response
+
+Compares two gateways: exits with 1 when a documented request has different responses.
+
+  node dist/replay/main.js --diff <folder> <base-url> <base-url>
+    --credential <text>    credential for both (GATEWAY_CREDENTIAL, or the folder's invented hash)`
+
+const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update nothing is written.
+
+  node dist/replay/main.js record --platform <base-url> --as <account>
+    --port <number>        port of the recording proxy; 0 = any free port (9001)
+    --update               write to fixtures/<account>
+    --only <action>        record one request with the hash in PLATFORM_HASH, write it and exit
+    --device <id>          with --only: the device
+    --day <YYYY-MM-DD>     with --only: the day, for get_history and get_events
+    --check                repeat the recorded requests with the hash in PLATFORM_HASH; exits with 1 when the shape
+                           of a response has changed
+
+  RECORD_SECRET            the secret of the invented values (new each time)`
+
+const options = {
+  port: { type: 'string' },
+  hash: { type: 'string' },
+  strict: { type: 'boolean' },
+  gateway: { type: 'boolean' },
+  diff: { type: 'boolean' },
+  credential: { type: 'string' },
+  platform: { type: 'string' },
+  as: { type: 'string' },
+  update: { type: 'boolean' },
+  only: { type: 'string' },
+  device: { type: 'string' },
+  day: { type: 'string' },
+  check: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+const parse = () => parseArgs({ allowPositionals: true, options })
+type Values = ReturnType<typeof parse>['values']
 
 /** Resolves with the first signal that ends the process. */
 const signalled = (): Promise<NodeJS.Signals> =>
@@ -45,17 +69,30 @@ function exitOf(gateway: ChildProcess): Promise<number> {
   return new Promise((resolve) => gateway.once('exit', (code) => resolve(code ?? 1)))
 }
 
-async function replay(paths: string[]): Promise<number> {
-  if (values.hash !== undefined && paths.length > 1) throw new Error('--hash goes with one folder only')
-  const folders = await Promise.all(paths.map(readFolder))
+/** Listens on 127.0.0.1 and returns the API base. */
+async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a whole number from 0 to 65535')
+  await app.listen({ host: '127.0.0.1', port: Number(port) })
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`
+}
+
+/** @throws Error with a sentence for a folder that cannot be read. */
+function folderAt(path: string): Promise<Folder> {
+  return readFolder(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`${path} is not a folder with an account.json`) : error
+  })
+}
+
+async function replay(paths: string[], values: Values): Promise<number> {
+  if (values.hash !== undefined && paths.length > 1) throw new Error('--hash needs exactly one folder')
+  const folders = await Promise.all(paths.map(folderAt))
   let misses = 0
   const onMiss = (miss: object) => {
     misses++
     console.error(`no recorded response: ${JSON.stringify(miss)}`)
   }
   const app = buildReplay(folders, { hash: values.hash, onMiss })
-  await app.listen({ host: '127.0.0.1', port: Number(values.port ?? 9000) })
-  const platformUrl = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`
+  const platformUrl = await listen(app, values.port ?? '9000')
   console.log(`replay listens on ${platformUrl}`)
   for (const { name, manifest } of folders) {
     console.log(`  ${name}: ${manifest.about} ${values.hash === undefined ? `Hash: ${hashOf(name)}` : ''}`)
@@ -73,11 +110,15 @@ async function replay(paths: string[]): Promise<number> {
   return values.strict && misses > 0 ? code || 1 : code
 }
 
-async function diff([path, ...bases]: string[]): Promise<number> {
-  const [left, right] = bases
-  if (path === undefined || left === undefined || right === undefined) throw new Error(usage)
-  const folder = await readFolder(path)
+async function diff([path, left, right]: string[], values: Values): Promise<number> {
+  if (path === undefined || left === undefined || right === undefined)
+    throw new Error('--diff needs a folder and the base URLs of two gateways')
+  const folder = await folderAt(path)
   const credential = values.credential ?? process.env.GATEWAY_CREDENTIAL ?? hashOf(folder.name)
+  for (const base of [left, right]) {
+    const { status } = await send(base, '/v1/me', credential)
+    if (status === 401) throw new Error(`${base} rejects the credential; give one with --credential`)
+  }
   let differing = 0
   const requests = await documentedPaths(folder, left, credential)
   for (const request of requests) {
@@ -92,29 +133,64 @@ async function diff([path, ...bases]: string[]): Promise<number> {
   return differing > 0 ? 1 : 0
 }
 
-async function record(): Promise<number> {
-  const { platform, as: account } = values
-  if (platform === undefined || account === undefined || account !== basename(account)) throw new Error(usage)
+async function record(values: Values): Promise<number> {
+  const { platform, as: account, only, update = false } = values
+  if (platform === undefined || !URL.canParse(platform)) throw new Error("--platform must be the platform's base URL")
+  if (account === undefined || account !== basename(account)) throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)
+  const hash = process.env.PLATFORM_HASH
   const log = (line: string) => console.log(line)
-  if (values.check) {
-    const hash = process.env.PLATFORM_HASH
-    if (hash === undefined) throw new Error('--check needs the hash in PLATFORM_HASH, which is not set')
-    return (await check(platform, await readFolder(folder), hash, log)) ? 0 : 1
-  }
+  if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
+  if (values.check) return (await check(platform, await folderAt(folder), hash ?? '', log)) ? 0 : 1
   const scrub = buildScrub(new Pseudonyms(process.env.RECORD_SECRET ?? randomBytes(32).toString('hex')))
-  const recorder = buildRecorder({ platform, folder, update: values.update, scrub, log })
-  await recorder.app.listen({ host: '127.0.0.1', port: Number(values.port ?? 9001) })
-  console.log(`recording ${account} on http://127.0.0.1:${(recorder.app.server.address() as AddressInfo).port}/api`)
+  if (only !== undefined) {
+    const exchange = await recordOne(requestOf(only, values), hash ?? '', {
+      platform,
+      folder,
+      update: true,
+      scrub,
+      log,
+    })
+    if (exchange === undefined) return 1
+    const url = `http://127.0.0.1:9000/api/${exchange.action}?${new URLSearchParams({ ...exchange.query, user_api_hash: 'any' })}`
+    console.log(`replay it with: node dist/replay/main.js ${folder} --port 9000 and ${url}`)
+    return 0
+  }
+  const { app, counts } = buildRecorder({ platform, folder, update, scrub, log })
+  console.log(`recording ${account} on ${await listen(app, values.port ?? '9001')}`)
   await signalled()
-  await recorder.app.close()
-  return recorder.rejected() > 0 ? 1 : 0
+  await app.close()
+  console.log(update ? `stored ${counts.stored} exchanges in ${folder}` : 'nothing was written; --update writes')
+  if (counts.rejected > 0) console.log(`${counts.rejected} exchanges were not written because of leaks`)
+  return counts.rejected > 0 ? 1 : 0
+}
+
+/** The request of `--only`, with the parameters that the gateway sends. */
+function requestOf(action: string, { device, day }: Values): PlatformRequest {
+  if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
+  const query: Record<string, string> = {}
+  if (device !== undefined) query[action === 'get_devices' ? 'id' : 'device_id'] = device
+  if (day === undefined) return { action, query }
+  if (action === 'get_history')
+    return { action, query: { ...query, from_date: day, from_time: '00:00:00', to_date: day, to_time: '23:59:59' } }
+  if (action === 'get_events')
+    return {
+      action,
+      query: { ...query, date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59`, limit: '1000', page: '1' },
+    }
+  throw new Error('--day goes with get_history and get_events only')
 }
 
 async function run(): Promise<number> {
-  if (values.diff) return diff(positionals)
-  if (positionals[0] === 'record') return record()
-  return replay(positionals.length > 0 ? positionals : [join('fixtures', 'acme')])
+  const { values, positionals } = parse()
+  const isRecord = positionals[0] === 'record'
+  if (values.help) {
+    console.log(isRecord ? recordHelp : replayHelp)
+    return 0
+  }
+  if (values.diff) return diff(positionals, values)
+  if (isRecord) return record(values)
+  return replay(positionals.length > 0 ? positionals : [join('fixtures', 'acme')], values)
 }
 
 process.exitCode = await run().catch((error: unknown) => {

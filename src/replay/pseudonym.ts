@@ -1,23 +1,20 @@
 /** Invented values in place of real ones, derived from a secret: the same value always becomes the same. */
 import { createHmac } from 'node:crypto'
+import { Rotation } from './rotation.js'
 
 const vowels = 'aeiou'
 const consonants = 'bcdfghjklmnpqrstvwxyz'
+const feistelRounds = 6
 
-/**
- * Invented values have the shape of the real ones. All coordinates move by one offset: 20 to 160 degrees of longitude, which
- * changes no distance, and up to 0.02 degrees of latitude, which changes none by more than 0.1 % up to 70 degrees north or south.
- */
+/** Invented values have the shape of the real ones. All positions turn by one rotation of the sphere. */
 export class Pseudonyms {
   readonly #secret: string
-  readonly #shift: { lat: number; lng: number }
+  readonly rotation: Rotation
 
   constructor(secret: string) {
     this.#secret = secret
-    const seed = this.#bytes('offset', '')
-    const part = (at: number) => seed.readUInt32BE(at) / 0xffffffff
-    const away = 20 + 140 * part(0)
-    this.#shift = { lat: 0.04 * part(4) - 0.02, lng: (seed[8] ?? 0) & 1 ? away : -away }
+    const seed = this.#bytes('rotation', '')
+    this.rotation = new Rotation([0, 4, 8].map((at) => seed.readUInt32BE(at) / 2 ** 32) as [number, number, number])
   }
 
   #bytes(kind: string, text: string): Buffer {
@@ -42,12 +39,26 @@ export class Pseudonyms {
     return `p${this.#bytes('email', address.toLowerCase()).toString('hex').slice(0, 10)}@example.com`
   }
 
-  /** Moves a coordinate in decimal degrees, with at least six decimals. 0 means no fix and stays. */
-  coordinate(axis: 'lat' | 'lng', text: string): string {
-    const value = Number(text)
-    if (value === 0 || !Number.isFinite(value)) return text
-    const moved = value + this.#shift[axis]
-    const wrapped = axis === 'lat' ? Math.max(-90, Math.min(90, moved)) : ((((moved + 180) % 360) + 360) % 360) - 180
-    return wrapped.toFixed(Math.min(15, Math.max(6, text.split('.')[1]?.length ?? 0)))
+  /** Another id with as many digits; no two ids become the same. 0 means none and stays. */
+  id(id: number): number {
+    const min = 10 ** (String(id).length - 1)
+    const size = 9 * min
+    const half = Math.ceil(Math.log2(size) / 2)
+    let permuted = id - min
+    if (id <= 0 || !Number.isSafeInteger(id) || half > 24) return id
+    // A Feistel network permutes 2^(2 * half) numbers; repeating it stays within `size` (cycle walking).
+    do permuted = this.#permute(permuted, half)
+    while (permuted >= size)
+    return min + permuted
+  }
+
+  #permute(number: number, half: number): number {
+    const base = 2 ** half
+    let [left, right] = [Math.floor(number / base), number % base]
+    for (let round = 0; round < feistelRounds; round++) {
+      const noise = this.#bytes('id', `${half} ${round} ${right}`).readUInt32BE(0) % base
+      ;[left, right] = [right, (left + noise) % base]
+    }
+    return left * base + right
   }
 }

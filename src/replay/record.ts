@@ -42,14 +42,16 @@ type RecorderOptions = {
   log: (line: string) => void
 }
 
-/** `rejected` counts the exchanges that held a leak, `written` those that were written. */
-type Recorder = { app: FastifyInstance; rejected: () => number; written: () => number }
+type Recorder = { app: FastifyInstance; counts: { rejected: number; stored: number } }
 
+/** @throws Error naming the platform when it cannot be reached. */
 async function forward(platform: string, { action, query }: PlatformRequest, credential: Record<string, string>) {
   const search = new URLSearchParams({ ...query, ...credential })
   const response = await request(`${platform.replace(/(?<!\/)\/+$/, '')}/${action}?${search}`, {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: Error & { code?: string }) => {
+    throw new Error(`${platform} does not respond (${error.code ?? error.message})`)
   })
   const headers = Object.entries(response.headers)
     .filter(([name]) => !isHopByHop(name))
@@ -75,7 +77,7 @@ function bodyOf(text: string): RecordedResponse {
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
 export function buildRecorder(options: RecorderOptions): Recorder {
   const hashes = new Set<string>()
-  const counts = { rejected: 0, written: 0 }
+  const counts = { rejected: 0, stored: 0 }
   let last: Promise<void> = Promise.resolve()
   const app = Fastify({ forceCloseConnections: true })
   app.addHook('onClose', () => last)
@@ -91,9 +93,9 @@ export function buildRecorder(options: RecorderOptions): Recorder {
     const response = await forward(options.platform, recorded, credential).catch(() => undefined)
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
     last = last.then(async () => {
-      const isKept = await keep(exchangeOf(recorded, response), hashes, options)
-      if (!isKept) counts.rejected++
-      else if (options.update) counts.written++
+      const kept = await keep(exchangeOf(recorded, response), hashes, options)
+      if (kept === undefined) counts.rejected++
+      else if (options.update) counts.stored++
     })
     await last
     const { location, 'content-type': type = 'application/json', 'retry-after': retry } = response.headers
@@ -101,29 +103,50 @@ export function buildRecorder(options: RecorderOptions): Recorder {
     if (retry !== undefined) reply.header('retry-after', retry)
     return reply.code(response.status).type(type).send(response.body)
   })
-  return { app, rejected: () => counts.rejected, written: () => counts.written }
+  return { app, counts }
 }
 
-/** Compares an exchange with the stored one and writes it with `update`. False when it holds a leak. */
-async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<boolean> {
+/**
+ * Sends one reading request to the platform and records its response.
+ * @returns the scrubbed exchange, `undefined` when it holds a leak.
+ * @throws Error when the action does not only read, or the platform cannot be reached or rejects the hash.
+ */
+export async function recordOne(wanted: PlatformRequest, hash: string, options: RecorderOptions) {
+  if (!isReadAction(wanted.action)) throw new Error(`${wanted.action} is not an action that only reads`)
+  await validateHash(options.platform, hash)
+  const response = await forward(options.platform, wanted, { lang: 'en', user_api_hash: hash })
+  return keep(exchangeOf(wanted, response), new Set([hash]), options)
+}
+
+async function validateHash(platform: string, hash: string): Promise<void> {
+  const { status } = await forward(
+    platform,
+    { action: 'get_user_data', query: {} },
+    { lang: 'en', user_api_hash: hash },
+  )
+  if (status === 401) throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
+}
+
+/** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
+async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
   const { folder, update, scrub, log } = options
   const exchange = withoutEmptyHeaders(scrub(raw))
   const file = join(folder, fileNameOf(exchange))
   const leaks = findLeaks(exchange, hashes)
   for (const leak of leaks) log(`${raw.action}: not written: ${leak}`)
-  if (leaks.length > 0) return false
+  if (leaks.length > 0) return undefined
   const stored = await readFile(file, 'utf8').then(
     (text) => parseExchange(file, text),
     () => undefined,
   )
   const differences = stored === undefined ? [] : compare(stored, exchange)
-  log(`${file}: ${stored === undefined ? 'not stored yet' : `${differences.length} differences`}`)
+  log(`${file}: ${stored === undefined ? 'new' : `${differences.length} differences`}${update ? ', stored' : ''}`)
   for (const { path, left: was, right: is } of differences.slice(0, maxShownDifferences)) {
     log(`  ${path}: ${JSON.stringify(was)} | ${JSON.stringify(is)}`)
   }
   const about = 'Recorded from a platform and scrubbed.'
   if (update) await writeFolder(folder, [exchange], { about, email: 'recorded@example.com', origin: 'recorded' })
-  return true
+  return exchange
 }
 
 const withoutEmptyHeaders = ({ responses, ...rest }: Exchange): Exchange => ({
@@ -134,8 +157,9 @@ const withoutEmptyHeaders = ({ responses, ...rest }: Exchange): Exchange => ({
 })
 
 /**
- * Repeats every recorded request and logs how the shape of the responses has changed.
+ * Repeats every recorded request and logs how the shape of the responses has changed, and a summary.
  * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
+ * @throws Error when the platform cannot be reached or rejects the hash.
  */
 export async function check(
   platform: string,
@@ -143,23 +167,24 @@ export async function check(
   hash: string,
   log: (line: string) => void,
 ): Promise<boolean> {
-  let same = true
+  await validateHash(platform, hash)
+  let changed = 0
   for (const exchange of folder.exchanges) {
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
     const response = await forward(platform, exchange, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
-    const live = response === undefined ? undefined : exchangeOf(exchange, response).responses[0]
-    if (live === undefined || kindOf(live) !== kindOf(recorded)) {
-      log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)
-      same = false
-      continue
-    }
-    for (const { path, what, was, is } of drift(recorded.json, live.json)) {
+    const live = response && exchangeOf(exchange, response).responses[0]
+    const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
+    if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)
+    const drifts = isSameKind ? drift(recorded.json, live.json) : []
+    for (const { path, what, was, is } of drifts) {
       log(`${file}: ${path} ${what}${was && `, was ${was}`}${is && `, is ${is}`}`)
-      if (what !== 'new') same = false
     }
+    if (!isSameKind || drifts.some(({ what }) => what !== 'new')) changed++
   }
-  return same
+  const count = `${folder.exchanges.length} exchanges checked`
+  log(changed === 0 ? `${count}: all have their recorded shape` : `${count}: ${changed} have changed`)
+  return changed === 0
 }
 
 /** Status and kind of body. */

@@ -2,9 +2,12 @@
 import type { Exchange, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import type { Pseudonyms } from './pseudonym.js'
+import { isCoordinateKey, relocate, relocateArray, relocatePair } from './relocate.js'
 
-const latKey = /^(lat|latitude|lastvalidlatitude)$/i
-const lngKey = /^(lng|lon|long|longitude|lastvalidlongitude)$/i
+/** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
+const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
+/** Keys of objects whose own `id` is such an id. */
+const idOwnerKey = /^(user|item|device|device_data|geofence|traccar|users|devices|geofences)$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
   /imei|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
@@ -58,74 +61,100 @@ export type Scrub = (exchange: Exchange) => Exchange
 /** A scrubber whose replacements all come from one set of pseudonyms. */
 export function buildScrub(pseudonyms: Pseudonyms): Scrub {
   const text = (raw: string, isText: boolean): string =>
-    raw.replace(token, (found: string, ...rest: unknown[]) => {
-      const kinds = rest.at(-1) as Record<string, string | undefined>
-      if (kinds.hash !== undefined) return 'scrubbed'
-      if (kinds.url !== undefined) return 'https://platform.example.com/'
-      if (kinds.email !== undefined) return pseudonyms.email(found)
-      if (kinds.pair !== undefined) return pair(found)
-      if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
-      if (kinds.date !== undefined) return found
-      if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
-      if (kinds.number !== undefined) return isText ? pseudonyms.shaped(found) : found
-      return vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest) ? found : pseudonyms.shaped(found)
-    })
+    raw
+      .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => id(found))
+      .replace(token, (found: string, ...rest: unknown[]) => {
+        const kinds = rest.at(-1) as Record<string, string | undefined>
+        if (kinds.hash !== undefined) return 'scrubbed'
+        if (kinds.url !== undefined) return 'https://platform.example.com/'
+        if (kinds.email !== undefined) return pseudonyms.email(found)
+        if (kinds.pair !== undefined) return relocatePair(pseudonyms.rotation, found)
+        if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
+        if (kinds.date !== undefined) return found
+        if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
+        if (kinds.number !== undefined) return isText ? pseudonyms.shaped(found) : found
+        return vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest) ? found : pseudonyms.shaped(found)
+      })
 
-  const pair = (found: string): string => {
-    const [lat = '', lng = ''] = found.split(',').map((part) => part.trim())
-    return `${pseudonyms.coordinate('lat', lat)},${pseudonyms.coordinate('lng', lng)}`
+  const id = <T extends string | number>(raw: T): T => {
+    if (!/^[1-9]\d{0,14}$/.test(String(raw))) return raw
+    const mapped = pseudonyms.id(Number(raw))
+    return (typeof raw === 'number' ? mapped : String(mapped)) as T
+  }
+
+  /** Values by name, for example the tags `<lat>` and `<lng>` of a text. */
+  const named = (values: [string, string][]): Record<string, string> => {
+    const moved = relocate(pseudonyms.rotation, Object.fromEntries(values))
+    return Object.fromEntries(values.map(([name, raw]) => [name, String(moved[name] ?? string(name, raw))]))
   }
 
   const string = (key: string, raw: string): string => {
     if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
-    const axis = axisOf(key)
-    if (axis !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(raw)) return pseudonyms.coordinate(axis, raw.trim())
+    if (idKey.test(key) && /^\d+$/.test(raw)) return id(raw)
+    if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return pseudonyms.shaped(raw)
     if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
     const nested = jsonIn(raw)
-    if (nested !== undefined) return JSON.stringify(value(key, nested))
-    if (/^<(\w+)>/.test(raw.trim()))
-      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag, inner) => `<${tag}>${string(tag, inner)}`)
-    const [, name, rest] = /^(\w+): (.*)$/.exec(raw) ?? []
-    if (name !== undefined && rest !== undefined && key === 'other_arr') return `${name}: ${string(name, rest)}`
+    if (nested !== undefined) return JSON.stringify(scrub(key, nested))
+    if (/^<(\w+)>/.test(raw.trim())) {
+      const tags = named([...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)].map(([, tag = '', inner = '']) => [tag, inner]))
+      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag) => `<${tag}>${tags[tag]}`)
+    }
     return text(raw, textKey.test(key))
   }
 
   const number = (key: string, raw: number): number | null => {
     if (isCredentialKey(key)) return null
-    const axis = axisOf(key)
-    if (axis !== undefined) return Number(pseudonyms.coordinate(axis, String(raw)))
+    if (idKey.test(key)) return id(raw)
+    if (isCoordinateKey(key)) return 0
     const long = Math.abs(raw) >= 1e10 && !(raw > 1e12 && raw < 2e12)
     return identityKey.test(key) || long ? Number(pseudonyms.shaped(String(raw)).replace(/^0+(?=\d)/, '1')) : raw
   }
 
-  const value = (key: string, raw: unknown): unknown => {
+  const scrub = (key: string, raw: unknown): unknown => {
     if (typeof raw === 'string') return string(key, raw)
     if (typeof raw === 'number') return number(key, raw)
     if (typeof raw !== 'object' || raw === null) return raw
     if (isCredentialKey(key)) return null
-    if (Array.isArray(raw)) return isPosition(key, raw) ? position(raw) : raw.map((item) => value(key, item))
-    return Object.fromEntries(Object.entries(raw).map(([name, item]) => [keyName(name), value(name, item)]))
+    if (Array.isArray(raw)) return list(key, raw)
+    return record(key, raw as Record<string, unknown>)
+  }
+
+  const list = (key: string, raw: unknown[]): unknown[] => {
+    if (isPosition(key, raw)) return relocateArray(pseudonyms.rotation, raw)
+    if (key !== 'other_arr') return raw.map((item) => scrub(key, item))
+    const pairs = raw.map((item): [string, string] => {
+      const [, name = '', rest = String(item)] = /^(\w+): (.*)$/.exec(String(item)) ?? []
+      return [name, rest]
+    })
+    const scrubbed = named(pairs)
+    return pairs.map(([name, rest]) => (name === '' ? text(rest, true) : `${name}: ${scrubbed[name]}`))
+  }
+
+  const record = (key: string, raw: Record<string, unknown>): Record<string, unknown> => {
+    const moved = relocate(pseudonyms.rotation, raw)
+    const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
+    const item = (name: string, value: unknown): unknown => {
+      const isId = name === 'id' && ownsId && (typeof value === 'number' || typeof value === 'string')
+      return isId ? id(value) : (moved[name] ?? scrub(name, value))
+    }
+    return Object.fromEntries(Object.entries(raw).map(([name, one]) => [keyName(name), item(name, one)]))
   }
 
   const keyName = (name: string): string => (plainKey.test(name) ? name : text(name, true))
 
-  const position = ([lng, lat]: number[]): number[] => [
-    Number(pseudonyms.coordinate('lng', String(lng))),
-    Number(pseudonyms.coordinate('lat', String(lat))),
-  ]
-
   const response = ({ json, html, text: plain, headers, ...rest }: RecordedResponse): RecordedResponse => ({
     ...rest,
     ...(headers === undefined ? {} : { headers: headersOf(headers) }),
-    ...(json === undefined ? {} : { json: value('', json) }),
+    ...(json === undefined ? {} : { json: scrub('', json) }),
     ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
     ...(plain === undefined ? {} : { text: text(plain, true) }),
   })
 
-  return ({ query, responses, ...rest }) => ({
+  return ({ action, query, responses, ...rest }) => ({
     ...rest,
-    query: Object.fromEntries(Object.entries(query).map(([name, raw]) => [keyName(name), string(name, raw)])),
+    action: action.replace(/(?<=^services\/)\d+$/, (found) => id(found)),
+    query: record(action.startsWith('get_devices') ? 'device' : '', query) as Record<string, string>,
     responses: responses.map(response),
   })
 }
@@ -138,11 +167,6 @@ function headersOf(headers: Record<string, string>): Record<string, string> {
     if (/^(retry-after|x-ratelimit-(limit|remaining))$/.test(name) && /^\d{1,9}$/.test(raw)) kept[name] = raw
   }
   return kept
-}
-
-const axisOf = (key: string): 'lat' | 'lng' | undefined => {
-  if (latKey.test(key)) return 'lat'
-  return lngKey.test(key) ? 'lng' : undefined
 }
 
 /** Unix seconds or milliseconds as text. */

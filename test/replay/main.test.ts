@@ -1,7 +1,8 @@
 /** The command lines of replay and record as processes: output and exit codes. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -84,7 +85,7 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
   t.match(unlike.text, /\/v1\/devices.*count/)
 })
 
-t.test('record --update writes what the platform sends, and --check fails when its shape has changed', async (t) => {
+t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
   const cwd = t.testdir({})
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const [hash = ''] = hashes
@@ -95,22 +96,84 @@ t.test('record --update writes what the platform sends, and --check fails when i
   }
   t.equal((await fetch(`${proxy}/destroy_device?user_api_hash=${encodeURIComponent(hash)}`)).status, 405)
   t.equal(await recording.end(), 0)
-  t.ok((await readdir(join(cwd, 'fixtures', 'mine'))).length >= 3)
-  const check = (platformUrl: string, live: string) =>
-    new Command(t, ['record', '--platform', platformUrl, '--as', 'mine', '--check'], {
-      cwd,
-      env: { PLATFORM_HASH: live },
-    })
-  t.equal(await check(url, hash).exit, 0)
+  t.match(recording.text, 'stored 3 exchanges in fixtures/mine')
+  t.equal((await readdir(join(cwd, 'fixtures', 'mine'))).length, 4)
+  const check = (platformUrl: string, live: string) => {
+    const args = ['record', '--platform', platformUrl, '--as', 'mine', '--check']
+    return new Command(t, args, { cwd, env: { PLATFORM_HASH: live } })
+  }
+  const same = check(url, hash)
+  t.equal(await same.exit, 0)
+  t.match(same.text, '3 exchanges checked: all have their recorded shape')
   const changed = await platform(t, answers({ get_devices: [], get_alerts: { items: { alerts: [] }, status: '1' } }))
   t.equal(await check(changed.url, someHash).exit, 1)
+  const refused = check(url, someHash)
+  t.equal(await refused.exit, 2)
+  t.equal(refused.text.trim(), `${url} rejects the hash in PLATFORM_HASH`)
 })
 
-t.test('an invalid command line exits with 2 and a sentence', async (t) => {
-  const wrong = new Command(t, ['--nonsense'])
-  t.not(await wrong.exit, 0)
-  t.match(wrong.text, 'nonsense')
-  const nameless = new Command(t, ['record', '--platform', 'http://127.0.0.1:1/api'])
-  t.equal(await nameless.exit, 2)
-  t.match(nameless.text, '--as')
+t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {
+  const cwd = t.testdir({})
+  const point = { id: 1, raw_time: '2026-11-20 08:00:00', lat: 41.38, lng: 2.17, speed: 40 }
+  const history = { items: [{ status: 1, items: [point] }], device: { name: 'Falcon', imei: '356938035643809' } }
+  const { url, calls } = await platform(t, answers({ get_history: history }))
+  const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
+  const args = ['record', '--platform', url, '--as', 'mine', ...only]
+  const command = new Command(t, args, { cwd, env: { PLATFORM_HASH: someHash } })
+  t.equal(await command.exit, 0, command.text)
+  const sent = new URL(calls.at(-1) ?? '', url).searchParams
+  t.match(Object.fromEntries(sent), { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
+  const [, file = ''] = (await readdir(join(cwd, 'fixtures', 'mine'))).sort()
+  t.match(file, /^get_history\.device_id=/)
+  t.notMatch(await readFile(join(cwd, 'fixtures', 'mine', file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
+  const [, target = ''] = /replay it with: .* and (\S+)/.exec(command.text) ?? []
+  const replay = new Command(t, ['fixtures/mine', '--port', '0'], { cwd })
+  const { pathname, search } = new URL(target)
+  const base = await replay.printed(/listens on (\S+)/)
+  t.equal((await fetch(new URL(pathname + search, base))).status, 200)
+  const writing = new Command(t, ['record', '--platform', url, '--as', 'mine', '--only', 'destroy_device'], {
+    cwd,
+    env: { PLATFORM_HASH: someHash },
+  })
+  t.equal(await writing.exit, 2)
+  t.match(writing.text, 'destroy_device is not an action that only reads')
+})
+
+t.test('--help explains every option', async (t) => {
+  for (const [args, option] of [
+    [['--help'], '--strict'],
+    [['record', '--help'], '--only'],
+  ] as const) {
+    const help = new Command(t, [...args])
+    t.equal(await help.exit, 0)
+    t.match(help.text, option)
+  }
+})
+
+t.test('whatever is wrong on the command line is one sentence and exit code 2', async (t) => {
+  const closed = createServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const nowhere = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/api`
+  closed.close()
+  const cases: [args: string[], sentence: RegExp][] = [
+    [['--nonsense'], /nonsense/],
+    [['fixtures/none'], /fixtures\/none is not a folder with an account\.json/],
+    [['--port', 'x'], /--port must be/],
+    [['--diff', acme, nowhere, nowhere], /^http:\S+ does not respond \(ECONNREFUSED\)/],
+    [['record', '--platform', nowhere], /--as must be/],
+    [['record', '--platform', nowhere, '--as', 'x', '--only', 'get_alerts'], /PLATFORM_HASH/],
+  ]
+  for (const [args, sentence] of cases) {
+    const wrong = new Command(t, args)
+    t.equal(await wrong.exit, 2, args.join(' '))
+    t.match(wrong.text, sentence)
+    t.equal(wrong.text.trim().split('\n').length, 1, wrong.text)
+  }
+})
+
+t.test('replay --diff says when a gateway rejects the credential', async (t) => {
+  const { url } = await gateway(t)
+  const refused = new Command(t, ['--diff', acme, url, url, '--credential', someHash])
+  t.equal(await refused.exit, 2)
+  t.equal(refused.text.trim(), `${url} rejects the credential; give one with --credential`)
 })

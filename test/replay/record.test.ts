@@ -10,7 +10,7 @@ import { type Exchange, fileNameOf, format, type RecordedResponse, readFolder } 
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { buildRecorder, check } from '../../src/replay/record.js'
-import { hashOf } from '../../src/replay/replay.js'
+import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
 import { platform } from '../helper.js'
 
@@ -154,37 +154,90 @@ function distance(a: readonly [number, number], b: readonly [number, number]): n
   return 2 * 6371 * Math.asin(Math.sqrt(h))
 }
 
-t.test('positions move, distances stay true to 0.1 %', async (t) => {
+/** The course from one position to another, degrees. */
+function courseBetween(a: readonly [number, number], b: readonly [number, number]): number {
+  const [lat1, lat2, dLng] = [a[0] * radians, b[0] * radians, (b[1] - a[1]) * radians]
+  const y = Math.sin(dLng) * Math.cos(lat2)
+  const x = Math.cos(lat1) * Math.sin(lat2) - Math.sin(lat1) * Math.cos(lat2) * Math.cos(dLng)
+  return (Math.atan2(y, x) / radians + 360) % 360
+}
+
+t.test('every position moves, distances stay, and a course still leads from one position to the next', async () => {
   const coordinate = (min: number, max: number) =>
     fc.double({ min, max, noNaN: true }).map((v) => Number(v.toFixed(6)) || 1)
-  const position = fc.record({ lat: coordinate(-70, 70), lng: coordinate(-180, 180) })
+  const position = fc.record({ lat: coordinate(-80, 80), lng: coordinate(-179, 179) })
   const away = fc.record({ lat: coordinate(0.02, 0.5), lng: coordinate(0.02, 0.5) })
   fc.assert(
-    fc.property(position, away, fc.string({ minLength: 1 }), ({ lat, lng }, step, secret) => {
+    fc.property(position, away, fc.uuid(), ({ lat, lng }, step, secret) => {
       const by = buildScrub(new Pseudonyms(secret))
       const there = { lat: lat > 0 ? lat - step.lat : lat + step.lat, lng: lng > 0 ? lng - step.lng : lng + step.lng }
-      const [a, b] = scrubbed([{ lat, lng }, there], by) as [typeof there, typeof there]
+      const course = Math.round(courseBetween([lat, lng], [there.lat, there.lng]))
+      const [a, b] = scrubbed([{ lat, lng, course }, there], by) as [Position & { course: number }, Position]
       const was = distance([lat, lng], [there.lat, there.lng])
       const is = distance([a.lat, a.lng], [b.lat, b.lng])
-      return Math.abs(is / was - 1) < 0.001 && Math.abs(a.lng - lng) > 19
+      const turned = Math.abs(a.course - courseBetween([a.lat, a.lng], [b.lat, b.lng]))
+      if (Math.abs(a.lat) > 89) return true
+      return (
+        Math.abs(is - was) < 0.001 && Math.min(turned, 360 - turned) < 2 && distance([lat, lng], [a.lat, a.lng]) > 1
+      )
     }),
   )
-  const [lat, lng] = ['41.387917', '-2.169919']
-  const shifted = scrubbed({ lat: Number(lat), lng: Number(lng) }) as { lat: number; lng: number }
-  const pair = { lat: shifted.lat.toFixed(6), lng: shifted.lng.toFixed(6) }
-  t.same(scrubbed({ latitude: lat, longitude: lng }), { latitude: pair.lat, longitude: pair.lng })
-  t.equal(scrubbed(`at ${lat}, ${lng}`) as string, `${scrubbed('at')} ${pair.lat},${pair.lng}`)
-  t.same(
-    JSON.parse((scrubbed({ coordinates: JSON.stringify([{ lat, lng }]) }) as { coordinates: string }).coordinates),
-    [pair],
-  )
-  t.same(scrubbed({ other: `<info><lat>${lat}</lat></info>` }), { other: `<info><lat>${pair.lat}</lat></info>` })
-  t.same(scrubbed({ coordinates: [Number(lng), Number(lat)] }), {
-    coordinates: [shifted.lng, shifted.lat],
-  })
 })
 
-t.test('scrubbing changes no shape of any fixture and leaves nothing to refuse', async (t) => {
+type Position = { lat: number; lng: number }
+
+t.test('a position moves to the same place in whatever form it is sent', async (t) => {
+  const [lat, lng] = ['41.387917', '-2.169919']
+  const moved = scrubbed({ lat: Number(lat), lng: Number(lng) }) as Position
+  const pair = { lat: moved.lat.toFixed(6), lng: moved.lng.toFixed(6) }
+  t.same(scrubbed({ latitude: lat, longitude: lng }), { latitude: pair.lat, longitude: pair.lng })
+  t.equal(scrubbed(`at ${lat}, ${lng}`) as string, `${scrubbed('at')} ${pair.lat},${pair.lng}`)
+  const coordinates = JSON.stringify([{ lat, lng }])
+  t.same(scrubbed({ coordinates }), { coordinates: JSON.stringify([pair]) })
+  t.same(scrubbed({ other: `<info><lat>${lat}</lat><lon>${lng}</lon></info>` }), {
+    other: `<info><lat>${pair.lat}</lat><lon>${pair.lng}</lon></info>`,
+  })
+  t.same(scrubbed({ other_arr: [`lat: ${lat}`, `lng: ${lng}`] }), {
+    other_arr: [`lat: ${pair.lat}`, `lng: ${pair.lng}`],
+  })
+  t.same(scrubbed({ coordinates: [Number(lng), Number(lat)] }), { coordinates: [moved.lng, moved.lat] })
+  t.same(scrubbed({ lat: Number(lat), course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
+})
+
+t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
+  const body = {
+    items: [
+      { id: 501, online: 'ack', device_data: { id: '501', users: [{ id: 7 }] }, sensors: [{ id: 88, value: '1' }] },
+    ],
+    geofences: [{ id: 81, user_id: 7 }],
+    alerts: [{ id: 3, devices: [501, 502], geofences: [81] }],
+    data: [{ id: 90417, device_id: 501, geofence_id: 81, geofence: { id: 81 } }],
+    url: '/api/get_services?device_id=501&page=1',
+  }
+  const after = scrubbed(body) as typeof body
+  const [device, user, fence] = [after.items[0]?.id ?? 0, after.geofences[0]?.user_id, after.geofences[0]?.id]
+  t.notMatch([device, user, fence], [501, 7, 81])
+  t.match([device, user, fence], [/^\d{3}$/, /^\d$/, /^\d\d$/])
+  t.match(after, {
+    items: [{ device_data: { id: String(device), users: [{ id: user }] }, sensors: [{ id: 88 }] }],
+    alerts: [{ id: 3, devices: [device, Number], geofences: [fence] }],
+    data: [{ id: 90417, device_id: device, geofence_id: fence, geofence: { id: fence } }],
+    url: new RegExp(`device_id=${device}&page=1`),
+  })
+  t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
+  t.same(scrub(exchange({}, { id: '501' })).query, { id: String(device) })
+  const pseudonyms = new Pseudonyms('x')
+  for (const [min, max] of [
+    [1, 9],
+    [1000, 9999],
+  ] as const) {
+    const ids = Array.from({ length: max - min + 1 }, (_, n) => pseudonyms.id(min + n))
+    t.equal(new Set(ids).size, ids.length)
+    t.ok(ids.every((id) => id >= min && id <= max))
+  }
+})
+
+t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {
   for (const name of ['acme', 'empty', 'failing', 'heritage', 'oddities']) {
     for (const exchange of (await readFolder(join(fixtures, name))).exchanges) {
       const safe = scrub(exchange)
@@ -240,7 +293,7 @@ t.test('a recorder forwards responses unchanged and writes them, scrubbed, only 
     const query = new URLSearchParams({ lang: 'en', user_api_hash: hash, id: '5' })
     const response = await fetch(`${one.base}/get_devices?${query}`)
     t.equal(await response.text(), body)
-    t.match(one.lines, [/get_devices\.id=5\.json: not stored yet/])
+    t.match(one.lines, [/get_devices\.id=5\.json: new/])
     t.same(await filesIn(one.folder), update ? ['account.json', 'get_devices.id=5.json'] : [])
     if (!update) continue
     const text = await readFile(join(one.folder, 'get_devices.id=5.json'), 'utf8')
@@ -251,6 +304,54 @@ t.test('a recorder forwards responses unchanged and writes them, scrubbed, only 
   }
 })
 
+t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
+  const device = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
+  const row = {
+    ...device,
+    name: 'Falcon 12',
+    online: 'ack',
+    lat: 41.387917,
+    lng: 2.169919,
+    course: 92,
+    driver: 'Ana Ruiz',
+  }
+  const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
+  const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
+  const bodies: Record<string, unknown> = {
+    get_user_data: { email: 'ops@fleet.test', plan: 'Gold', days_left: 3 },
+    get_devices: [
+      { title: 'Northern Depot', items: [{ ...row, device_data: { ...device, sim_number: '34600123456' } }] },
+    ],
+    'services/47110': { status: 1, data: [service] },
+    get_events: { status: 1, items: { data: [event] } },
+  }
+  const identifying =
+    /Falcon|47110|356938|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
+  t.match(JSON.stringify(bodies), identifying)
+  const { url: base } = await platform(t, (request, response) => {
+    response.end(JSON.stringify(bodies[new URL(request.url ?? '', 'http://x').pathname.slice('/api/'.length)]))
+  })
+  const one = await recording(t, base, true)
+  for (const [action, body] of Object.entries(bodies)) {
+    const response = await fetch(`${one.base}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)
+    t.equal(await response.text(), JSON.stringify(body), 'the proxy changes nothing')
+  }
+  for (const file of await filesIn(one.folder)) {
+    t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
+  }
+  const replay = buildReplay([await readFolder(one.folder)])
+  t.teardown(() => replay.close())
+  for (const [action, body] of Object.entries(bodies)) {
+    const expected = scrub({ action, query: {}, responses: [{ json: body }] })
+    const { statusCode, body: sent } = await replay.inject(`/api/${expected.action}?user_api_hash=any`)
+    t.equal(statusCode, 200, expected.action)
+    t.equal(sent, canonical(expected.responses[0]?.json), expected.action)
+  }
+})
+
+/** The JSON of a value after a file: with sorted keys. */
+const canonical = (value: unknown): string => JSON.stringify(JSON.parse(format(value)))
+
 t.test('an exchange that still holds a leak is not written', async (t) => {
   const { url: base } = await platform(t, (_, response) => {
     response.end(JSON.stringify({ type: Buffer.from('mail ops@fleet.test').toString('base64') }))
@@ -258,7 +359,7 @@ t.test('an exchange that still holds a leak is not written', async (t) => {
   const one = await recording(t, base, true, (exchange) => exchange)
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
   t.same(await filesIn(one.folder), [])
-  t.equal(one.recorder.rejected(), 1)
+  t.equal(one.recorder.counts.rejected, 1)
   t.match(one.lines, [/not written: \$\.responses\[0\]\.json\.type: an e-mail address/])
   t.equal(one.lines.length, 1)
 })
@@ -295,12 +396,15 @@ t.test('a check repeats the recorded requests and fails when a response has lost
     const lines: string[] = []
     return { same: await check(base, folder, hash, (line) => lines.push(line)), lines }
   }
-  t.same(await verdict(), { same: true, lines: [] })
-  t.equal(new URL(calls[0] ?? '', base).searchParams.get('user_api_hash'), hash)
+  t.same(await verdict(), { same: true, lines: ['1 exchanges checked: all have their recorded shape'] })
+  t.equal(new URL(calls[1] ?? '', base).searchParams.get('user_api_hash'), hash)
   now = { email: 'b@example.com', plan: null, days_left: 5, extra: true }
-  t.same(await verdict(), { same: true, lines: ['get_user_data.json: $.extra new, is boolean'] })
+  t.match(await verdict(), { same: true, lines: ['get_user_data.json: $.extra new, is boolean'] })
   now = { email: 5, plan: 'x' }
-  t.match(await verdict(), { same: false, lines: [/\$\.email changed, was string, is number/, /days_left gone/] })
+  t.match(await verdict(), {
+    same: false,
+    lines: [/\$\.email changed, was string, is number/, /days_left gone/, '1 exchanges checked: 1 have changed'],
+  })
   now = '<html>'
   t.match(await verdict(), { same: false })
 })
