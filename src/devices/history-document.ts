@@ -10,7 +10,7 @@ import { toHistory } from '../resources/history.js'
 const maxEnvelopeBytes = 16 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
 /** Estimated heap of a point with its documented position and its share of the response text. */
-const pointBytes = 600
+const pointBytes = 400
 
 export async function readHistory(job: Job<'get_history'>, context: JobContext): Promise<JobOutput<'get_history'>> {
   const { deviceId, from, to } = job.params
