@@ -37,7 +37,7 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
 
 /** A pair such as `41.387917, 2.169919` in a text. */
 export function relocatePair(rotation: Rotation, pair: string): string {
-  const [lat = '', lng = ''] = pair.split(/\s*,\s*/)
+  const [lat = '', lng = ''] = pair.split(',').map((part) => part.trim())
   const moved = relocate(rotation, { lat, lng })
   return `${moved.lat},${moved.lng}`
 }

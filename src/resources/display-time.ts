@@ -6,14 +6,12 @@ import { wallClockText } from './time.js'
 /** The platform shows an unset time as the epoch in the account's zone. */
 const UNSET_BEFORE_MS = 365 * 86_400_000
 
-const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d'
-const MONTH_DAY = '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)'
 /** The output format itself, on any day but 29 February. */
-const CANONICAL = new RegExp(`^(?:19[89]|2\\d\\d)\\d-${MONTH_DAY} ${TIME}$`)
+const CANONICAL =
+  /^(?:19[89]|2\d\d)\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 /** Day and month in either order before the year, in a 24-hour or 12-hour format. */
-const YEAR_LAST = new RegExp(
-  `^\\d\\d([-/.])\\d\\d\\1(?:19[89]|2\\d\\d)\\d (?:${TIME}|(?:0\\d|1[0-2]):[0-5]\\d:[0-5]\\d [AP]M)$`,
-)
+const YEAR_LAST =
+  /^\d\d([-/.])\d\d\1(?:19[89]|2\d\d)\d (?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d|(?:0\d|1[0-2]):[0-5]\d:[0-5]\d [AP]M)$/
 /** Days of each month by its number; 29 February is left to luxon. */
 const DAYS = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -56,7 +54,7 @@ function parsedFast(value: string, near: readonly number[]): string | undefined 
 
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?!\d)/
 const CLOCK =
-  /^(?:[Tt]|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(?:[Zz]|[+-]\d{2}:?\d{2})?$/
+  /^(?:[Tt]|,?\s{1,9})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:\s{0,9}([AaPp])\.?[Mm]\.?)?(?:\s{0,9}(?:[Zz]|[+-]\d{2}:?\d{2}))?$/
 
 type Clock = { hour: number; minute: number; second: number }
 

@@ -49,7 +49,7 @@ export function durationSeconds(value: Scalar): number | undefined {
   if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
   if (!/^(?:\d{1,9}\s*\p{L}+\.?\s*)+$/u.test(text)) return undefined
   let total = 0
-  for (const [, amount, word = ''] of text.matchAll(/(\d+)\s*(\p{L}+)/gu)) {
+  for (const [, amount, word = ''] of text.matchAll(/(\d{1,9})\s{0,9}(\p{L}{1,30})/gu)) {
     total += Number(amount) * (SECONDS.get(word) ?? Number.NaN)
   }
   return Number.isNaN(total) ? undefined : total
