@@ -4,7 +4,7 @@ import t from 'tap'
 import { Account } from '../../src/platform/account.js'
 import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
-import { answers, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
+import { answers, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 
 const client = (t: Test, url: string, timeoutMs = 2_000) => {
@@ -154,6 +154,7 @@ t.test('no conversion of an account to text shows its hash', async (t) => {
 t.test(
   'equal requests of one account share a call in flight, whether it works or fails; all others are calls of their own',
   async (t) => {
+    await clientParts.worker.start()
     const waiting: (() => void)[] = []
     const { url, calls } = await openPlatform(t, (request, response) => {
       const isRefusing = request.url?.includes('get_alerts')
