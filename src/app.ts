@@ -96,7 +96,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook('onClose', () => parts.close())
   const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
-  await app.register((api) => serve(api, { config, store, clock, ticks, metrics, parts, limits, authenticator }), {
+  await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator }), {
     prefix: '/api',
   })
   addMethodNotAllowed()
@@ -189,7 +189,6 @@ interface Served {
   config: Config
   store: Store
   clock: () => number
-  ticks: () => number
   metrics: Metrics
   parts: Parts
   limits: Limits
@@ -198,7 +197,7 @@ interface Served {
 
 /** The routes, each behind the hook that counts its requests. */
 async function serve(api: App, served: Served): Promise<void> {
-  const { config, store, clock, ticks, metrics, parts, limits, authenticator } = served
+  const { config, store, clock, metrics, parts, limits, authenticator } = served
   const { deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
@@ -209,7 +208,7 @@ async function serve(api: App, served: Served): Promise<void> {
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {
-    await shedOverload(v1, metrics.countShed, ticks)
+    await shedOverload(v1, metrics.countShed)
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
       devices(behindCredential, { deviceCache })

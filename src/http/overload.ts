@@ -10,9 +10,8 @@ const maxDelayMs = 500
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process
  * or a garbage collection; the library alone would shed for it.
- * @param ticks milliseconds that never go back.
  */
-export async function shedOverload(app: App, onShed: () => void, ticks: () => number): Promise<void> {
+export async function shedOverload(app: App, onShed: () => void): Promise<void> {
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,
     sampleInterval: sampleMs,
@@ -20,8 +19,8 @@ export async function shedOverload(app: App, onShed: () => void, ticks: () => nu
   })
   let lateSince: number | undefined
   app.addHook('onRequest', (_request, _reply, next) => {
-    lateSince = app.isUnderPressure() ? (lateSince ?? ticks()) : undefined
-    if (lateSince === undefined || ticks() - lateSince < sampleMs) return next()
+    lateSince = app.isUnderPressure() ? (lateSince ?? performance.now()) : undefined
+    if (lateSince === undefined || performance.now() - lateSince < sampleMs) return next()
     onShed()
     next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
   })
