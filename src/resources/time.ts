@@ -47,10 +47,12 @@ export function durationSeconds(value: Scalar): number | undefined {
   const text = value.trim().toLowerCase()
   const clock = /^(\d{1,9}):([0-5]\d):([0-5]\d)$/.exec(text)
   if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
-  if (!/^(?:\d{1,9}\s*\p{L}+\.?\s*)+$/u.test(text)) return undefined
   let total = 0
-  for (const [, amount, word = ''] of text.matchAll(/(\d{1,9})\s{0,9}(\p{L}{1,30})/gu)) {
-    total += Number(amount) * (SECONDS.get(word) ?? Number.NaN)
+  for (const part of text.split(/(?<=\D)(?=\d)/)) {
+    const [amount = ''] = /^\d{1,9}/.exec(part) ?? []
+    const seconds = SECONDS.get(part.slice(amount.length).trim().replace(/\.$/, ''))
+    if (amount === '' || seconds === undefined) return undefined
+    total += Number(amount) * seconds
   }
-  return Number.isNaN(total) ? undefined : total
+  return total
 }
