@@ -42,7 +42,10 @@ export const Feature = <G extends TSchema, P extends TSchema>(title: string, geo
     { additionalProperties: false, title },
   )
 
-type AnyFeature = { type: 'Feature'; id: number; geometry: unknown; properties: unknown }
+/** The feature of an item; undefined for an item that is left out. */
+export type ToFeature<T> = (
+  item: T,
+) => { type: 'Feature'; id: number; geometry: unknown; properties: unknown } | undefined
 
 /** A list as a collection of features, with the paging of the list. */
 export const FeatureCollection = <F extends ReturnType<typeof Feature>>(of: F, example: Static<F>) =>
@@ -57,7 +60,7 @@ export const FeatureCollection = <F extends ReturnType<typeof Feature>>(of: F, e
   )
 
 /** The collection of a list; items without a feature are left out, and still count. */
-export function toCollection<T, F extends AnyFeature>(list: List<T>, toFeature: (item: T) => F | undefined) {
+export function toCollection<T>(list: List<T>, toFeature: ToFeature<T>) {
   const { count, limit, offset, has_more, data } = list
   const features = data.map(toFeature).filter((feature) => feature !== undefined)
   return { type: 'FeatureCollection' as const, count, limit, offset, has_more, features }
