@@ -11,10 +11,13 @@ export const Format = Type.Optional(
   Word(['json', 'geojson'], { description: '`geojson` for GeoJSON (RFC 7946) as `application/geo+json`' }),
 )
 
-/** The response schemas of a route that has the parameter `format`. */
+type Annotated = { description?: string; examples?: unknown[] }
+const media = <T extends TSchema>(schema: T) => ({ schema, example: (schema as Annotated).examples?.[0] })
+
+/** The response of a route that has the parameter `format`, for its schema. */
 export const eitherFormat = <J extends TSchema, G extends TSchema>(json: J, geo: G) => ({
-  description: (json as { description?: string }).description ?? '',
-  content: { 'application/json': { schema: json }, [geoJson]: { schema: geo } },
+  description: (json as Annotated).description ?? '',
+  content: { 'application/json': media(json), [geoJson]: media(geo) },
 })
 
 const Constant = <const T extends string>(type: T) => Type.Literal(type, { type: 'string' })
