@@ -39,7 +39,7 @@ export async function deviceOf(deviceCache: DeviceCache, account: Account, sent:
   return device
 }
 
-export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: geoJson } as const
+export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const
 type Format = keyof typeof mediaTypes
 
 /** A list in the requested format, by the schemas of `eitherFormat`. */
