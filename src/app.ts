@@ -214,7 +214,7 @@ async function serve(api: App, served: Served): Promise<void> {
       devices(behindCredential, { deviceCache })
       geofences(behindCredential, { translate })
       events(behindCredential, { deviceCache, translate })
-      history(behindCredential, { deviceCache })
+      history(behindCredential, { deviceCache, maxDays: config.historyMaxDays })
       alerts(behindCredential, { deviceCache, translate })
       services(behindCredential, { deviceCache, translate, clock })
       drivers(behindCredential, { deviceCache, translate })

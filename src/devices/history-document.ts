@@ -6,6 +6,8 @@ import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../pla
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toHistory } from '../resources/history.js'
+import { toTrack } from '../resources/track.js'
+import { toZone } from '../resources/zone.js'
 
 const maxEnvelopeBytes = 16 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
@@ -13,10 +15,14 @@ const maxRowBytes = 1024 * 1024
 const pointBytes = 400
 
 export async function readHistory(job: Job<'get_history'>, context: JobContext): Promise<JobOutput<'get_history'>> {
-  const { deviceId, from, to } = job.params
+  const { setup, format, ...request } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const json = new TextEncoder().encode(JSON.stringify(toHistory(wire, { deviceId, from, to })))
+  const history = toHistory(wire, {
+    ...request,
+    zone: setup?.item.timezone_id === undefined ? undefined : toZone(setup),
+  })
+  const json = new TextEncoder().encode(JSON.stringify(format === 'geojson' ? toTrack(history) : history))
   return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
 }
 

@@ -1,13 +1,13 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
 import type { Platform } from './client.js'
-import { PlatformUnavailable } from './errors.js'
+import { PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { DistinctRows, hasMore, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
-import type { FleetColumns } from './worker-messages.js'
+import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
 /** Called with the number of rows of a response that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
@@ -59,6 +59,16 @@ export class Account {
     return this.#setup
   }
 
+  /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
+  async knownSetup(): Promise<wire.WireSetup | undefined> {
+    try {
+      return await this.setup()
+    } catch (error) {
+      if (error instanceof PlatformRefused) throw error
+      return undefined
+    }
+  }
+
   async geofences(): Promise<wire.WireGeofence[]> {
     const body = await this.#get('get_geofences')
     return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
@@ -73,10 +83,10 @@ export class Account {
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
 
-  /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  async history(deviceId: number, from: string, to: string): Promise<Buffer> {
-    const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
-    const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
+  /** The documented history, serialized. */
+  async history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
+    const send = () => this.#platform.run('get_history', this.#hash, { ...request, setup })
+    const { json, skippedRows } = await this.#shared(`get_history ${JSON.stringify(request)}`, send)
     if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
     return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }

@@ -10,6 +10,9 @@ export interface RawResponse {
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
+/** A history without data, which the platform reports as a failure. */
+const noDataText =
+  /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
 const loginPage = /\/(login|authentication)\b/
 
 /** The failure that the status alone shows; undefined when the body decides. */
@@ -70,6 +73,7 @@ export function failureOfData(action: Action, data: unknown): Error | undefined 
   if (isAccountAction(action) && isDeactivated(data)) return new PlatformRefused(action, 'account deactivated')
   if (isResponseTo(action, data)) return undefined
   if (isStatusZero(data)) {
+    if (action === 'get_history' && textsOf(data).some((text) => noDataText.test(text))) return undefined
     return textsOf(data).some((text) => authenticationText.test(text))
       ? new PlatformRefused(action, 'status 0 with an authentication text')
       : new PlatformUnavailable(action, 'status_0')

@@ -1,13 +1,23 @@
 /** The messages between the main thread and the worker that sends long requests and reads their responses. */
 import type { TextArena } from '../lib/text-arena.js'
 import type { Failure } from './errors.js'
+import type { WireSetup } from './wire.js'
 
 /** What the worker needs to know of a request beside the account's hash. */
 export interface JobParams {
   /** All devices of the account, or, with `id`, the response to a request for one of them. `now`: Unix milliseconds. */
   get_devices: { id: number | undefined; now: number }
-  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  get_history: { deviceId: number; from: string; to: string }
+  /** `setup`: the account's zone, undefined if the platform does not send it. */
+  get_history: HistoryRequest & { setup: WireSetup | undefined }
+}
+
+/** Whole days of the account's clock, `YYYY-MM-DD`, both included, and what the response shows of them. */
+export interface HistoryRequest {
+  deviceId: number
+  from: string
+  to: string
+  positions: boolean
+  format: 'json' | 'geojson'
 }
 
 export type JobAction = keyof JobParams

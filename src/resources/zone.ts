@@ -1,7 +1,7 @@
 /** An account's time zone from its platform setup, and the conversion of instants and ISO 8601 filters to its clock. */
 import { DateTime, FixedOffsetZone } from 'luxon'
 import type { WireSetup } from '../platform/wire.js'
-import { wallClockText } from './time.js'
+import { asIfUtc, wallClockText } from './time.js'
 import { id, text } from './units.js'
 
 const UTC = { zone: 'utc' }
@@ -62,6 +62,23 @@ export const wallClock = (ms: number, zone: Zone): string | undefined => wallClo
 
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
 export const today = (ms: number, zone: Zone): number => Math.floor((ms + local(ms, zone).offset * 60_000) / 86_400_000)
+
+/**
+ * Reads `YYYY-MM-DD HH:MM:SS` on the account's clock as Unix seconds. A time that the end of summer repeats is one of the two.
+ * The offset is looked up once a minute: a track has many positions in each.
+ */
+export function clockReader(zone: Zone): (wallClock: string) => number {
+  const offsetAt = (seconds: number): number => local(seconds * 1000, zone).offset * 60
+  const offsets = new Map<string, number>()
+  return (wallClock) => {
+    const seconds = asIfUtc(wallClock)
+    const minute = wallClock.slice(0, 16)
+    const known = offsets.get(minute)
+    const offset = known ?? offsetAt(seconds - offsetAt(seconds))
+    if (known === undefined) offsets.set(minute, offset)
+    return seconds - offset
+  }
+}
 
 /** ISO 8601 dates and date-times in extended format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =
