@@ -5,7 +5,7 @@ import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.
 import { displayTime } from './display-time.js'
 import { Latitude, Longitude, Nullable, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, number, quantity, text, toKmh, toMetres } from './units.js'
+import { coordinates, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
 import { clockReader, type Zone } from './zone.js'
 
 export const Position = Type.Object(
@@ -66,7 +66,7 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
     lat: place.lat,
     lng: place.lng,
     speed: Math.max(0, toKmh(number(point.speed) ?? 0, speedUnit)),
-    course: course === undefined ? null : ((course % 360) + 360) % 360,
+    course: course === undefined ? null : rounded(((course % 360) + 360) % 360, 2),
     altitude: altitude === undefined ? null : toMetres(altitude, altitudeUnit),
     address: text(point.address) ?? null,
   }
