@@ -1,6 +1,7 @@
 /** The history resource, a device's positions, trips and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
+import { Format } from './geojson.js'
 import { type Leg, legOf, Position, positionsOf, type Reading, readingOf } from './position.js'
 import { Id, Nullable, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
@@ -105,11 +106,7 @@ export const HistoryQuery = Type.Object({
       description: '`false` leaves the positions out and keeps totals, trips, stops and events',
     }),
   ),
-  format: Type.Optional(
-    Word(['json', 'geojson'], {
-      description: '`geojson` returns the positions as a GeoJSON track (`application/geo+json`)',
-    }),
-  ),
+  format: Format,
 })
 export type HistoryQuery = Static<typeof HistoryQuery>
 

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
+import { eitherFormat, geoJson } from '../resources/geojson.js'
 import { History, HistoryQuery } from '../resources/history.js'
 import { epochDay } from '../resources/time.js'
 import { Track } from '../resources/track.js'
@@ -25,12 +26,7 @@ export function history(app: App, { deviceCache, maxDays }: HistoryOptions): voi
         tags: ['History'],
         params: Type.Object({ device_id: PathId('Device id', 1001) }),
         querystring: HistoryQuery,
-        response: {
-          200: {
-            description: 'The history',
-            content: { 'application/json': { schema: History }, 'application/geo+json': { schema: Track } },
-          },
-        },
+        response: { 200: eitherFormat(History, Track) },
       },
     },
     async (request, reply) => {
@@ -42,7 +38,7 @@ export function history(app: App, { deviceCache, maxDays }: HistoryOptions): voi
       const json = await account.history(wanted, await account.knownSetup())
       // The worker has translated it to the documented shape.
       const body = sendJson<History | Track>(reply, json)
-      if (format === 'geojson') reply.type('application/geo+json')
+      if (format === 'geojson') reply.type(geoJson)
       return body
     },
   )
