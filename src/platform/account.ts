@@ -5,7 +5,7 @@ import { PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { DistinctRows, hasMore, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
-import { windowOf } from './window.js'
+import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -74,13 +74,38 @@ export class Account {
     return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
   }
 
-  /** Events, newest first, as the platform orders them; `total` counts all events that pass the filter. */
-  async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
+  /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
+  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, budget: CallBudget) {
+    const { rows, seen, total } = await windowOf(this.#eventPages(filter, budget), offset, limit)
+    return { rows: this.#readEvents(rows), seen: this.#readEvents(seen), total }
+  }
+
+  /** All events, newest first, until `isEnough` holds for a page of them. @throws TooManyCalls. */
+  async eventsUntil(
+    filter: EventFilter,
+    size: number,
+    isEnough: (page: readonly wire.WireEvent[]) => boolean,
+    budget: CallBudget,
+  ): Promise<wire.WireEvent[]> {
+    const pages = this.#eventPages(filter, budget)
+    return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
+  }
+
+  #eventPages(filter: EventFilter, budget: CallBudget): FetchPage {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const fetchPage = async (page: number, size: number) =>
-      pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(fetchPage, offset, limit)
-    return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
+    return async (page, size) => {
+      budget.spend()
+      return pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
+    }
+  }
+
+  /** Some platforms send the name of a geofence in place of the geofence. */
+  #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
+    const named = rows.map((row) => {
+      const name = typeof row === 'object' && row !== null && 'geofence' in row ? row.geofence : undefined
+      return typeof name === 'string' ? { geofence_name: name, ...(row as object) } : row
+    })
+    return this.#read('get_events', [wire.wireEvent] as const, named)
   }
 
   /** The documented history, serialized. */

@@ -1,14 +1,16 @@
 /** Events from platform rows, and their order. */
 import t from 'tap'
 import { read } from '../../src/platform/shape.js'
-import { wireEvent } from '../../src/platform/wire.js'
+import { type WireSetup, wireEvent, wireSetup } from '../../src/platform/wire.js'
 import { newestFirst, toEvent } from '../../src/resources/event.js'
 
 const names = new Map([
   [318, 'Van 4'],
   [31, 'Lorry 9'],
 ])
-const event = (raw: object) => toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names.get(id))
+const kph = read(wireSetup, { item: { unit_of_distance: 'km' } })
+const event = (raw: object, setup: WireSetup | undefined = kph) =>
+  toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names.get(id), setup)
 
 t.test('an event of platform 2.x has a type from its message and a name from the device list (N01, N35)', async (t) => {
   const message = 'Overspeed (90 kph)'
