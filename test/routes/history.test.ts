@@ -97,7 +97,7 @@ t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are othe
   for (const [query, param] of [
     ['from=2026-02-27&to=2026-03-01', undefined],
     ['from=2026-02-27&to=2026-03-02', 'to'],
-    ['from=0001-01-01&to=9999-12-31', 'to'],
+    ['from=1970-01-01&to=9999-12-31', 'to'],
     ['from=2026-02-27&to=2026-02-27&positions=no', 'positions'],
     ['from=2026-02-27&to=2026-02-27&format=kml', 'format'],
   ] as const) {
