@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { type Coordinate, Point, Polygon } from './geojson.js'
+import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
+import { ListQuery } from './list.js'
 import { Id, Nullable, Resource, WallClock } from './schema.js'
 import { coordinates, flag, id, number, text } from './units.js'
 
@@ -27,34 +28,55 @@ const example = {
 export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
 export type Geofence = Static<typeof Geofence>
 
+const geometry = Type.Union([Polygon, Point, Type.Null()], {
+  description:
+    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
+})
+const radius = Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' }))
+const exampleGeometry: Static<typeof geometry> = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [16.41, 48.22],
+      [16.43, 48.22],
+      [16.42, 48.24],
+      [16.41, 48.22],
+    ],
+  ],
+}
+
 export const GeofenceDetail = Resource(
   'GeofenceDetail',
   'A geofence with its geometry',
-  {
-    ...listItem,
-    geometry: Type.Union([Polygon, Point, Type.Null()], {
-      description:
-        'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
-    }),
-    radius: Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' })),
-  },
-  {
-    ...example,
-    geometry: {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [16.41, 48.22],
-          [16.43, 48.22],
-          [16.42, 48.24],
-          [16.41, 48.22],
-        ],
-      ],
-    },
-    radius: null,
-  },
+  { ...listItem, geometry, radius },
+  { ...example, geometry: exampleGeometry, radius: null },
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
+
+export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
+export type GeofencesQuery = Static<typeof GeofencesQuery>
+
+const properties = Type.Object(
+  { ...listItem, radius },
+  {
+    additionalProperties: false,
+    title: 'GeofenceProperties',
+    description: 'The list item, and the radius of a circle',
+  },
+)
+const GeofenceFeature = Feature('GeofenceFeature', geometry, properties)
+type GeofenceFeature = Static<typeof GeofenceFeature>
+export const GeofenceCollection = FeatureCollection(GeofenceFeature, {
+  type: 'Feature',
+  id: example.id,
+  geometry: exampleGeometry,
+  properties: { ...example, radius: null },
+})
+
+/** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
+export function toGeofenceFeature({ geometry, ...properties }: GeofenceDetail): GeofenceFeature {
+  return { type: 'Feature', id: properties.id, geometry, properties }
+}
 
 /** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {

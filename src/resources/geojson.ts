@@ -11,10 +11,13 @@ export const Format = Type.Optional(
   Word(['json', 'geojson'], { description: '`geojson` for GeoJSON (RFC 7946) as `application/geo+json`' }),
 )
 
-/** The response schemas of a route that has the parameter `format`. */
+type Annotated = { description?: string; examples?: unknown[] }
+const media = <T extends TSchema>(schema: T) => ({ schema, example: (schema as Annotated).examples?.[0] })
+
+/** The response of a route that has the parameter `format`, for its schema. */
 export const eitherFormat = <J extends TSchema, G extends TSchema>(json: J, geo: G) => ({
-  description: (json as { description?: string }).description ?? '',
-  content: { 'application/json': { schema: json }, [geoJson]: { schema: geo } },
+  description: (json as Annotated).description ?? '',
+  content: { 'application/json': media(json), [geoJson]: media(geo) },
 })
 
 const Constant = <const T extends string>(type: T) => Type.Literal(type, { type: 'string' })
@@ -42,7 +45,10 @@ export const Feature = <G extends TSchema, P extends TSchema>(title: string, geo
     { additionalProperties: false, title },
   )
 
-type AnyFeature = { type: 'Feature'; id: number; geometry: unknown; properties: unknown }
+/** The feature of an item; undefined for an item that is left out. */
+export type ToFeature<T> = (
+  item: T,
+) => { type: 'Feature'; id: number; geometry: unknown; properties: unknown } | undefined
 
 /** A list as a collection of features, with the paging of the list. */
 export const FeatureCollection = <F extends ReturnType<typeof Feature>>(of: F, example: Static<F>) =>
@@ -57,7 +63,7 @@ export const FeatureCollection = <F extends ReturnType<typeof Feature>>(of: F, e
   )
 
 /** The collection of a list; items without a feature are left out, and still count. */
-export function toCollection<T, F extends AnyFeature>(list: List<T>, toFeature: (item: T) => F | undefined) {
+export function toCollection<T>(list: List<T>, toFeature: ToFeature<T>) {
   const { count, limit, offset, has_more, data } = list
   const features = data.map(toFeature).filter((feature) => feature !== undefined)
   return { type: 'FeatureCollection' as const, count, limit, offset, has_more, features }

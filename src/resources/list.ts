@@ -97,7 +97,8 @@ export const Ids = (max: number, description: string) =>
 /** An invalid query: the parameter, and a reason for the caller that does not repeat the input. */
 export type BadQuery = { param: string; reason: string }
 
-type Parameter = {
+/** As much of a parameter's schema as parsing it needs. */
+export type Parameter = {
   type?: string
   maxItems?: number
   minimum?: number
@@ -127,10 +128,20 @@ function ids({ maxItems = Number.POSITIVE_INFINITY }: Parameter, sent: string): 
   return [...new Set(found as number[])].sort((a, b) => a - b)
 }
 
-function requirement({ type, minimum = 0, minLength = 0, maxLength = 100, maxItems, enum: words }: Parameter): string {
+/** What a parameter must be, for the caller. */
+export function requirement({
+  type,
+  minimum = 0,
+  minLength = 0,
+  maxLength = 100,
+  maxItems,
+  enum: words,
+}: Parameter): string {
   if (type === 'integer') return `must be an integer of at least ${minimum}`
   if (type === 'array') return `must be 1 to ${maxItems} ids, separated by commas`
-  return words ? `must be one of ${words.join(', ')}` : `must be text of ${minLength} to ${maxLength} characters`
+  return words
+    ? `must be one of ${words.join(', ')}`
+    : `must be text of ${Math.max(minLength, 1)} to ${maxLength} characters`
 }
 
 const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { integer, array: ids }

@@ -12,7 +12,7 @@ import { EventReader } from './event-reader.js'
 import { byId, invalid, queryOf, type Translate } from './query.js'
 
 const tooMany =
-  'This needs more than 20 calls to the tracking platform: narrow it with from, to or device_id, or lower limit or offset.'
+  'This needs more than 20 calls to the tracking platform: narrow it with `from`, `to` or `device_id`, or lower `limit` or `offset`.'
 
 export function events(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
@@ -68,7 +68,8 @@ async function devicesOf(
   account: Account,
   { device_id: one, device_ids: several }: Pick<EventsQuery, 'device_id' | 'device_ids'>,
 ): Promise<(number | undefined)[]> {
-  if (one !== undefined && several !== undefined) throw invalid('device_ids', 'Send either device_id or device_ids.')
+  if (one !== undefined && several !== undefined)
+    throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
   if (one !== undefined) return (await deviceCache.fetch(account, one)) ? [one] : []
   if (several === undefined) return [undefined]
   const devices = await deviceCache.fetchAll(account)
@@ -83,10 +84,13 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
   const range = { from: from && filterTime(from, 'from', zone), to: to && filterTime(to, 'to', zone) }
   for (const param of ['from', 'to'] as const) {
     if (sent[param] === undefined || range[param] !== undefined) continue
-    throw invalid(param, `${param} must be an ISO 8601 date or date-time.`)
+    throw invalid(
+      param,
+      `\`${param}\` must be an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z.`,
+    )
   }
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
-    throw invalid('from', 'from must not be after to.')
+    throw invalid('from', '`from` must not be after `to`.')
   }
   return range
 }

@@ -46,10 +46,10 @@ export function history(app: App, { deviceCache, maxDays }: HistoryOptions): voi
 
 function checkDays(days: { from: string; to: string }, maxDays: number): void {
   for (const [param, value] of Object.entries(days)) {
-    if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
+    if (!isDay(value)) throw invalid(param, `\`${param}\` must be a day of the calendar, YYYY-MM-DD.`)
   }
-  if (days.from > days.to) throw invalid('from', 'from must not be after to.')
+  if (days.from > days.to) throw invalid('from', '`from` must not be after `to`.')
   const count = (epochDay(days.to) ?? 0) - (epochDay(days.from) ?? 0) + 1
   if (count > maxDays)
-    throw invalid('to', `to must be at most ${maxDays - 1} days after from: send ${maxDays} days at a time.`)
+    throw invalid('to', `\`to\` must be at most ${maxDays - 1} days after \`from\`: send ${maxDays} days at a time.`)
 }
