@@ -1,6 +1,7 @@
 /** Reads the history of a device row by row and translates it into the documented response. Runs in the worker. */
 import { RowReader } from '../lib/json-rows/index.js'
 import { readRows } from '../platform/body.js'
+import { checkedHistory } from '../platform/changed.js'
 import { itemsOf, read, type Tally } from '../platform/shape.js'
 import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
@@ -45,7 +46,7 @@ function readWire(
       },
     }
     const envelope = await readRows('get_history', body, sink, reservation)
-    return withPoints(envelope, { points, reader, tally })
+    return checkedHistory(withPoints(envelope, { points, reader, tally }), envelope)
   })
 }
 

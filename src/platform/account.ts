@@ -1,9 +1,10 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
+import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
-import { PlatformUnavailable } from './errors.js'
+import { PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { DistinctRows, hasMore, pageOf } from './pages.js'
+import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
 import { windowOf } from './window.js'
 import * as wire from './wire.js'
@@ -52,23 +53,33 @@ export class Account {
 
   /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
+    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
     this.#setup.catch(() => {
       this.#setup = undefined
     })
     return this.#setup
   }
 
+  /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
+  async knownSetup(): Promise<wire.WireSetup | undefined> {
+    try {
+      return await this.setup()
+    } catch (error) {
+      if (error instanceof PlatformRefused) throw error
+      return undefined
+    }
+  }
+
   async geofences(): Promise<wire.WireGeofence[]> {
-    const body = await this.#get('get_geofences')
-    return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
+    const { rows } = await this.#page('get_geofences', {}, 1, 'geofences')
+    return this.#read('get_geofences', [wire.wireGeofence] as const, rows)
   }
 
   /** Events, newest first, as the platform orders them; `total` counts all events that pass the filter. */
   async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const fetchPage = async (page: number, size: number) =>
-      pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
+    const fetchPage = (page: number, size: number) =>
+      this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page)
     const { rows, total } = await windowOf(fetchPage, offset, limit)
     return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
   }
@@ -82,8 +93,8 @@ export class Account {
   }
 
   async alerts(): Promise<wire.WireAlert[]> {
-    const body = await this.#get('get_alerts')
-    return this.#read('get_alerts', [wire.wireAlert] as const, pageOf(body, 'alerts').rows)
+    const { rows } = await this.#page('get_alerts', {}, 1, 'alerts')
+    return this.#read('get_alerts', [wire.wireAlert] as const, rows)
   }
 
   drivers(): Promise<wire.WireDriver[]> {
@@ -114,7 +125,7 @@ export class Account {
   ): Promise<Read<T>[]> {
     const found = new DistinctRows()
     for (let number = 1; number <= maxPages; number += 1) {
-      const page = pageOf(await this.#get(action, { ...query, page: number }), name)
+      const page = await this.#page(action, { ...query, page: number }, number, name)
       if (!found.add(page) || !hasMore(page, found.rows.length)) break
     }
     return this.#read(action, [shape] as const, found.rows) as Read<T>[]
@@ -127,8 +138,12 @@ export class Account {
     return result
   }
 
-  #get(action: Action, query: Query = {}): Promise<unknown> {
-    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  /** One page of a list. @param number of the page. @param name see `pageOf`. */
+  #page(action: Action, query: Query, number: number, name?: string): Promise<Page> {
+    return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
+      const check = (body: unknown): void => checkPage(action, body, number, name)
+      return pageOf(await this.#platform.get(action, this.#hash, query, check), name)
+    })
   }
 
   /** Equal requests share one call while it is in flight; a response is never modified. */

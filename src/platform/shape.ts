@@ -18,7 +18,7 @@ export type Read<T> = T extends 'scalar'
       ? Read<Item>[]
       : { [K in keyof T]: Read<T[K]> }
 
-const isObject = (raw: unknown): raw is Record<string, unknown> =>
+export const isObject = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
 /** PHP arrays with gaps arrive as objects with numeric keys; named keys beside them (`pagination`) are not items. */
