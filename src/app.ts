@@ -178,6 +178,9 @@ function openParts(
       clock,
       onSkipped: (rows) => onSkipped('get_devices', rows),
       onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+      onWallClock: (account, offsetMinutes) =>
+        logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
+      onCorrected: metrics.countCorrected,
       onLookup: metrics.countLookup,
       onEvicted: metrics.countEviction,
     }),
@@ -220,7 +223,7 @@ async function serve(api: App, served: Served): Promise<void> {
       alerts(behindCredential, { deviceCache, translate })
       services(behindCredential, { deviceCache, translate, clock })
       drivers(behindCredential, { deviceCache, translate })
-      me(behindCredential)
+      me(behindCredential, { clock })
       keys(behindCredential, { keys: store.keys, clock })
     })
     await v1.register(async (open: App) => {

@@ -9,6 +9,7 @@ import { read } from '../platform/shape.js'
 import { wireDevice } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
+import { toZone } from '../resources/zone.js'
 import { FleetBuilder, type PageCount } from './fleet-builder.js'
 
 /** Pages after which a list that never ends is cut. */
@@ -35,15 +36,18 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
+const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilder =>
+  new FleetBuilder(now, clock && toZone(clock))
+
 /** Undefined where the device may be on another page of a platform that ignores `id`. An unknown id gives no rows. */
 async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
-  const fleet = new FleetBuilder(job.params.now)
+  const fleet = builderFor(job)
   const { rows } = await readPage(job, context, fleet, { id })
   return fleet.has(id) || rows === 0 || isWhole(job, rows) ? fleet : undefined
 }
 
 async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder> {
-  const fleet = new FleetBuilder(job.params.now)
+  const fleet = builderFor(job)
   const { rows: limit } = await readPage(job, context, fleet, {})
   if (limit === 0 || isWhole(job, limit)) return fleet
   for (let page = 2; page <= maxPages; page += 1) {

@@ -46,9 +46,10 @@ export class Account {
   /**
    * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
    * @param now Unix milliseconds; the status of a device depends on it.
+   * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
-  devices(id: number | undefined, now: number): Promise<FleetColumns> {
-    return this.#platform.run('get_devices', this.#hash, { id, now })
+  devices(id: number | undefined, now: number, clock?: wire.WireSetup): Promise<FleetColumns> {
+    return this.#platform.run('get_devices', this.#hash, { id, now, clock })
   }
 
   /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
