@@ -31,8 +31,8 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
   const result = fleet.columns()
   if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', undefined)
-  const { ids, rows, groupOf, flags, drivers } = result
-  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers]
+  const { ids, rows, groupOf, flags, drivers, updated } = result
+  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 

@@ -43,7 +43,7 @@ export const Alert = Resource(
 export type Alert = Static<typeof Alert>
 
 export interface AlertFleet {
-  ids: readonly number[]
+  all: () => Alert['devices']
   /** A device's name; undefined for an unknown device. */
   name: (id: number) => string | undefined
 }
@@ -78,7 +78,7 @@ export function toAlert(wire: WireAlert, fleet: AlertFleet): Alert | undefined {
   if (alertId === undefined) return undefined
   const types = typesOf(wire)
   const all_devices = flag(wire.for_all_user_devices) === true
-  const devices = all_devices ? fleet.ids : new Set(wire.devices.map(id).filter((device) => device !== undefined))
+  const devices = new Set(wire.devices.map(id).filter((device) => device !== undefined))
   return {
     object: 'alert',
     id: alertId,
@@ -87,6 +87,6 @@ export function toAlert(wire: WireAlert, fleet: AlertFleet): Alert | undefined {
     types,
     active: flag(wire.active) ?? true,
     all_devices,
-    devices: [...devices].map((device) => ({ id: device, name: fleet.name(device) ?? '' })),
+    devices: all_devices ? fleet.all() : [...devices].map((device) => ({ id: device, name: fleet.name(device) ?? '' })),
   }
 }
