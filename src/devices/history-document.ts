@@ -1,13 +1,14 @@
 /** Reads the history of a device row by row and translates it into the documented response. Runs in the worker. */
 import { RowReader } from '../lib/json-rows/index.js'
 import { readRows } from '../platform/body.js'
+import { checkedHistory } from '../platform/changed.js'
 import { itemsOf, read, type Tally } from '../platform/shape.js'
 import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toHistory } from '../resources/history.js'
 import { toTrack } from '../resources/track.js'
-import { toZone } from '../resources/zone.js'
+import { knownZone } from '../resources/zone.js'
 
 const maxEnvelopeBytes = 16 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
@@ -20,7 +21,7 @@ export async function readHistory(job: Job<'get_history'>, context: JobContext):
   const wire = await readWire(job, context, tally)
   const history = toHistory(wire, {
     ...request,
-    zone: setup?.item.timezone_id === undefined ? undefined : toZone(setup),
+    zone: knownZone(setup),
   })
   const json = new TextEncoder().encode(JSON.stringify(format === 'geojson' ? toTrack(history) : history))
   return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
@@ -51,7 +52,7 @@ function readWire(
       },
     }
     const envelope = await readRows('get_history', body, sink, reservation)
-    return withPoints(envelope, { points, reader, tally })
+    return checkedHistory(withPoints(envelope, { points, reader, tally }), envelope)
   })
 }
 

@@ -1,9 +1,10 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
+import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
 import { PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { DistinctRows, hasMore, pageOf } from './pages.js'
+import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
 import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
@@ -45,14 +46,15 @@ export class Account {
   /**
    * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
    * @param now Unix milliseconds; the status of a device depends on it.
+   * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
-  devices(id: number | undefined, now: number): Promise<FleetColumns> {
-    return this.#platform.run('get_devices', this.#hash, { id, now })
+  devices(id: number | undefined, now: number, clock?: wire.WireSetup): Promise<FleetColumns> {
+    return this.#platform.run('get_devices', this.#hash, { id, now, clock })
   }
 
   /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
+    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
     this.#setup.catch(() => {
       this.#setup = undefined
     })
@@ -70,8 +72,8 @@ export class Account {
   }
 
   async geofences(): Promise<wire.WireGeofence[]> {
-    const body = await this.#get('get_geofences')
-    return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
+    const { rows } = await this.#page('get_geofences', {}, 1, 'geofences')
+    return this.#read('get_geofences', [wire.wireGeofence] as const, rows)
   }
 
   /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
@@ -95,7 +97,7 @@ export class Account {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
     return async (page, size) => {
       budget.spend()
-      return pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
+      return this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page)
     }
   }
 
@@ -117,8 +119,8 @@ export class Account {
   }
 
   async alerts(): Promise<wire.WireAlert[]> {
-    const body = await this.#get('get_alerts')
-    return this.#read('get_alerts', [wire.wireAlert] as const, pageOf(body, 'alerts').rows)
+    const { rows } = await this.#page('get_alerts', {}, 1, 'alerts')
+    return this.#read('get_alerts', [wire.wireAlert] as const, rows)
   }
 
   drivers(): Promise<wire.WireDriver[]> {
@@ -149,7 +151,7 @@ export class Account {
   ): Promise<Read<T>[]> {
     const found = new DistinctRows()
     for (let number = 1; number <= maxPages; number += 1) {
-      const page = pageOf(await this.#get(action, { ...query, page: number }), name)
+      const page = await this.#page(action, { ...query, page: number }, number, name)
       if (!found.add(page) || !hasMore(page, found.rows.length)) break
     }
     return this.#read(action, [shape] as const, found.rows) as Read<T>[]
@@ -162,8 +164,12 @@ export class Account {
     return result
   }
 
-  #get(action: Action, query: Query = {}): Promise<unknown> {
-    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  /** One page of a list. @param number of the page. @param name see `pageOf`. */
+  #page(action: Action, query: Query, number: number, name?: string): Promise<Page> {
+    return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
+      const check = (body: unknown): void => checkPage(action, body, number, name)
+      return pageOf(await this.#platform.get(action, this.#hash, query, check), name)
+    })
   }
 
   /** Equal requests share one call while it is in flight; a response is never modified. */

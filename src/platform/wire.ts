@@ -144,6 +144,7 @@ export const wireAlert = {
   type: s,
   state: s,
   overspeed_speed: s,
+  for_all_user_devices: s,
   devices: 'ids',
 } as const
 
@@ -163,7 +164,8 @@ export const wireUserData = { email: s, status: s, active: s } as const
 export const wireSetup = {
   item: { id: s, active: s, email: s, timezone_id: s, unit_of_distance: s },
   timezones: [{ id: s, value: s }],
-  user_dst: { type: s, date_from: s, date_to: s },
+  user_dst: 'scalars',
+  dst_countries: [{ id: s, value: s }],
 } as const
 
 export type WireService = Read<typeof wireService>

@@ -84,7 +84,7 @@ const historyOf = (raw: unknown) =>
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
-  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), name)],
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), { all: () => [], name })],
   [Device, wireDevice, deviceOf],
   [Driver, { ...wireDevice, ...wireDriver }, driverOf],
   [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
