@@ -55,7 +55,6 @@ const layouts: Record<string, unknown> = {
   'items that are no records': { items: [7, { status: 1, items: [null, point(1), 'x'] }], ...totals },
   'groups as a JSON string': { items: JSON.stringify([{ status: 1, items: points(0, 3) }]), ...totals },
   'no groups': { items: [], ...totals },
-  'nothing but totals': totals,
 }
 
 t.test('every layout of the platform gives the response of the whole document', async (t) => {
