@@ -20,9 +20,11 @@ const maxRowBytes = 1024 * 1024
 
 /**
  * The number of rows of each account's last list that had no second page. The platform does not say whether it pages this
- * list (platform.md 3.1), so page 2 is requested once per account, and again when the number of rows changes.
+ * list (platform.md 3.1), so page 2 is requested once per account, again when the number of rows changes, and once an hour: a
+ * list that is as long as a page keeps its length when devices are added.
  */
-const wholeLists = new BoundedMap<string, number>(20_000)
+const wholeLists = new BoundedMap<string, { rows: number; at: number }>(20_000)
+const wholeForMs = 3_600_000
 const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
 
 /** The columns of all devices, or of the device with `params.id`; a platform that ignores `id` sends all. */
@@ -52,15 +54,17 @@ async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<Fl
   if (limit === 0 || isWhole(job, limit)) return fleet
   for (let page = 2; page <= maxPages; page += 1) {
     const { rows, added } = await readPage(job, context, fleet, { page, limit })
-    if (page === 2 && added === 0) wholeLists.set(nameOf(job), limit)
+    if (page === 2 && added === 0) wholeLists.set(nameOf(job), { rows: limit, at: job.params.now })
     if (added === 0 || rows < limit) break
   }
   return fleet
 }
 
-/** A list of a usual page size is never known to be whole: it keeps its length when devices are added. */
-const isWhole = (job: Job<'get_devices'>, rows: number): boolean =>
-  !mayBeTruncated(rows) && wholeLists.get(nameOf(job)) === rows
+/** Whether the list is known to be whole; one of a usual page size never is. */
+function isWhole(job: Job<'get_devices'>, rows: number): boolean {
+  const known = wholeLists.get(nameOf(job))
+  return !mayBeTruncated(rows) && known?.rows === rows && Math.abs(job.params.now - known.at) < wholeForMs
+}
 
 function readPage(
   { hash }: Job<'get_devices'>,

@@ -73,6 +73,6 @@ export function checkedHistory(history: WireHistory, raw: unknown): WireHistory 
     points.length > 0 && points.every((point) => names.every((name) => point[name] === undefined))
   if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
     throw changed(action, 'latitude or longitude in any point', undefined)
-  if (lacks('raw_time', 'time')) throw changed(action, 'time in any point', undefined)
+  if (lacks('raw_time', 'time')) throw changed(action, 'raw_time or time in any point', undefined)
   return history
 }

@@ -58,11 +58,18 @@ export const meanings: Readonly<Record<CallOutcome, Meaning>> = {
   breaker_open: local,
 }
 
+/** The detail of a refusal by a redirect. */
+export const loginRedirect = 'redirect to a login page'
+
 /** The platform does not accept the hash (wrong, expired, account deactivated). */
 export class PlatformRefused extends Error {
   override name = 'PlatformRefused'
   readonly action: string
   readonly detail: string
+  /** Refused by a redirect to a login page, which any web application may do. */
+  get isRedirect(): boolean {
+    return this.detail === loginRedirect
+  }
   constructor(action: string, detail: string) {
     super(`the platform refused the credential on ${action}: ${detail}`)
     this.action = action

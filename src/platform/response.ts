@@ -1,7 +1,7 @@
 /** Turns status, headers and body of a platform response into data or one of three failures (platform.md 1.2). */
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
-import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import { isObject } from './shape.js'
 
 /** A response before it is interpreted. */
@@ -30,8 +30,7 @@ export function failureOfStatus(action: Action, { status, location, body }: RawR
     return status === 403 ? new PlatformForbidden(action) : new PlatformRefused(action, detail)
   }
   if (status >= 300 && status < 400) {
-    if (location !== undefined && loginPage.test(location))
-      return new PlatformRefused(action, 'redirect to a login page')
+    if (location !== undefined && loginPage.test(location)) return new PlatformRefused(action, loginRedirect)
     return new PlatformUnavailable(action, 'redirect', { detail })
   }
   if (status === 404 || status === 405) return new PlatformUnavailable(action, 'missing_action', { detail })

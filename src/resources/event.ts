@@ -4,7 +4,7 @@ import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { eventKinds, kindOf } from './event-kind.js'
 import { Ids, Paging } from './list.js'
-import { Id, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { Id, Nullable, OptionalPosition, PlatformTime, Resource, Word } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id, number, text, toKmh } from './units.js'
 
@@ -44,7 +44,7 @@ export const Event = Resource(
     address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
     alert_id: Nullable(Type.Integer({ minimum: 1, description: 'The alert that noticed it; null if unknown' })),
     geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
-    timestamp: Nullable(WallClock('When it happened, as the platform writes it; null if unknown')),
+    timestamp: Nullable(PlatformTime('When it happened; null if unknown')),
   },
   {
     id: 5021,

@@ -4,7 +4,7 @@ import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
 import { ListQuery } from './list.js'
-import { Id, Nullable, Resource, WallClock } from './schema.js'
+import { Id, Nullable, PlatformTime, Resource } from './schema.js'
 import { coordinates, flag, id, number, text } from './units.js'
 
 const listItem = {
@@ -13,7 +13,7 @@ const listItem = {
   type: Type.String({ description: 'Shape in lower case: `polygon`, `circle` or another word of the platform' }),
   active: Type.Boolean({ description: 'Whether the geofence is enabled' }),
   color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` if none is set' }),
-  created_at: Nullable(WallClock('When it was created, as the platform writes it; null if unknown')),
+  created_at: Nullable(PlatformTime('When it was created; null if unknown')),
 }
 
 const example = {

@@ -35,6 +35,13 @@ const pattern = '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$'
 export const WallClock = (description: string) =>
   Type.String({ pattern, description: `${description}, as \`YYYY-MM-DD HH:MM:SS\` on the account's clock` })
 
+/** `YYYY-MM-DD HH:MM:SS` of a time whose zone the platform does not tell. */
+export const PlatformTime = (description: string) =>
+  Type.String({
+    pattern,
+    description: `${description}, as \`YYYY-MM-DD HH:MM:SS\`, as the platform writes it: in which time zone is not known`,
+  })
+
 export const Id = (description: string) => Type.Integer({ minimum: 1, description })
 
 const latitude = { minimum: -90, maximum: 90, description: 'Latitude in decimal degrees (WGS84)' }

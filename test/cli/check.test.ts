@@ -60,7 +60,17 @@ t.test('a platform that is away, slow, another service, or in another time is re
   t.match((await behind(answers({}))).platform, /^fail: accepts an invented hash/)
   t.match((await behind((_, response) => response.end('<html>'))).platform, /^fail: .*PLATFORM_URL/)
   t.match((await behind(() => {})).platform, /^fail: no response in time/)
-  const refuse: RequestListener = (_, response) => response.writeHead(401).end()
+  const refuse: RequestListener = (_, response) => response.writeHead(401).end('{"status":0,"error":"Unauthorized"}')
+  for (const [status, body, location] of [
+    [401, '', ''],
+    [401, '<html>Authorization Required', ''],
+    [403, '<h1>cloudflare</h1>', ''],
+    [403, '{"message":"Forbidden"}', ''],
+    [302, '', '/login'],
+  ] as const) {
+    const foreign = await behind((_, response) => response.writeHead(status, location ? { location } : {}).end(body))
+    t.match(foreign.platform, /^fail: refuses.* but not as the platform does/, `${status} ${body}`)
+  }
   t.match((await behind(refuse)).clock, /^ok: [01] s apart/)
   const late = await behind((request, response) => {
     response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString())
@@ -72,7 +82,7 @@ t.test('a platform that is away, slow, another service, or in another time is re
 
 t.test('each action is tried with the hash of an account', async (t) => {
   const { url } = await platform(t, (request, response) => {
-    if (request.url?.includes('get_alerts')) response.writeHead(403).end()
+    if (request.url?.includes('get_alerts')) response.writeHead(403).end('{"message":"No permission"}')
     else if (request.url?.includes('get_events')) response.end('{"something":"else"}')
     else answers({ get_devices: [], get_geofences: { items: [] } })(request, response)
   })
@@ -81,6 +91,19 @@ t.test('each action is tried with the hash of an account', async (t) => {
   t.match(found['platform get_alerts'], /^warn: the account lacks the permission/)
   t.match(found['platform services'], /^warn: missing on this platform/)
   t.match(found['platform get_events'], /^fail: unusable response: wrong_shape/)
+})
+
+t.test('an account whose Unix times are its wall clock is found', async (t) => {
+  const timesOf = async (aheadS: number): Promise<string | undefined> => {
+    const timestamp = Math.floor(Date.now() / 1000) + aheadS
+    const edit_setup_data = { item: { timezone_id: 79 }, timezones: [] }
+    const { url } = await platform(t, answers({ get_devices: [{ items: [{ id: 1, timestamp }] }], edit_setup_data }))
+    const found = await findings({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
+    return found['platform times']
+  }
+  t.match(await timesOf(19_802), /^warn: Unix times are the wall clock/)
+  t.match(await timesOf(7_200), /^warn: devices with a time in the future: 1/)
+  t.match(await timesOf(-60), /^ok/)
 })
 
 t.test('a data folder that is missing, or open to other users, is found', async (t) => {

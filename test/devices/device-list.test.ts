@@ -223,7 +223,7 @@ t.test('a list that is sent again after a lost connection has each device once',
     fleet.slice(0, 999).map(({ id }) => id),
     Array.from({ length: 301 }, (_, at) => at + 1),
   )
-  t.equal(calls.length, 2)
+  t.equal(calls.length, 3, 'two attempts, and the second page')
 })
 
 const sends =
@@ -297,4 +297,57 @@ t.test('a gzip of a few kilobytes that unpacks to 600 MB is given up', async (t)
   const packed = Buffer.concat([gzipSync('[{"items":['), ...Array<Buffer>(30).fill(blanks), gzipSync(']}]')])
   const { devices } = await jobs(t, sends(packed, 200, { 'content-encoding': 'gzip' }))
   t.equal(await failureOf(devices()), 'too_large')
+})
+
+/** A platform that cuts its list at `size` devices, with `total` of them. */
+const cutAt =
+  (size: number, fleet: { total: number }): RequestListener =>
+  (request, response) => {
+    const first = (pageIn(request.url) - 1) * size
+    const rows = Math.max(0, Math.min(size, fleet.total - first))
+    response.end(JSON.stringify([{ items: Array.from({ length: rows }, (_, at) => row(first + at + 1)) }]))
+  }
+
+t.test('a list that is cut at any page size is read to the end', async (t) => {
+  const { devices } = await jobs(t, cutAt(25, { total: 60 }))
+  t.equal((await devices()).ids.length, 60)
+  t.equal(new Fleet(await devices(55), zone).get(55)?.id, 55)
+})
+
+t.test(
+  'a second page is requested once per account, when the number of rows has changed, and once an hour',
+  async (t) => {
+    const fleet = { total: 7 }
+    const { run, calls } = await jobs(t, cutAt(25, fleet))
+    let hours = 0
+    const callsFor = async (total: number, listed = total): Promise<number> => {
+      fleet.total = total
+      const before = calls.length
+      t.equal((await run('get_devices', { id: undefined, now: now + hours * 3_600_000 })).ids.length, listed)
+      return calls.length - before
+    }
+    t.equal(await callsFor(7), 2)
+    t.equal(await callsFor(7), 1)
+    t.equal(await callsFor(8), 2)
+    t.equal(await callsFor(8), 1)
+    t.equal(await callsFor(0), 1, 'never for an empty list')
+    t.equal(await callsFor(25), 2)
+    t.equal(await callsFor(26, 25), 1, 'a page that is just full')
+    hours = 1
+    t.equal(await callsFor(26), 2, 'is noticed within the hour')
+    t.equal(await callsFor(26), 2)
+  },
+)
+
+t.test('a list without readable rows is a changed platform', async (t) => {
+  const bodies = [
+    [{ items: [{ key: 1 }, { key: 2 }] }],
+    [{ title: 'A', objects: [row(1)] }],
+    [row(1), row(2)],
+    { items: { list: [row(1)] } },
+    ['x'],
+  ]
+  let body: unknown
+  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(body)))
+  for (body of bodies) t.equal(await failureOf(devices()), 'wrong_shape', JSON.stringify(body).slice(0, 40))
 })

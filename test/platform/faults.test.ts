@@ -41,6 +41,8 @@ async function faulty(t: Test, env: Record<string, string> = {}) {
   return {
     calls,
     server,
+    clock,
+    get,
     log,
     metrics,
     become: (listener: RequestListener) => {
@@ -107,6 +109,132 @@ for (const [name, { behave, opens }] of Object.entries(failures)) {
     t.notOk(log().includes(someHash) || log().includes(encodeURIComponent(someHash)), 'no hash in the log')
   })
 }
+
+const sound: Record<string, unknown> = {
+  get_user_data: { email: 'owner@example.com' },
+  edit_setup_data: { item: { timezone_id: '61' }, timezones: [{ id: 61, value: 'UTC +01:00' }] },
+  get_devices: [{ title: 'A', items: [device] }],
+  get_geofences: { items: { geofences: [{ id: 5, name: 'Depot', type: 'circle', radius: 9 }] } },
+  get_events: { items: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50, current_page: 1 } },
+  get_history: {
+    items: [{ status: 1, items: [{ latitude: 1, longitude: 2, raw_time: '2026-05-01 08:00:00' }] }],
+    distance_sum: '3 km',
+  },
+  get_alerts: { items: { alerts: [{ id: 4, type: 'sos', devices: [7] }] } },
+  services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], pagination: { total: 1, per_page: 15 } },
+  get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
+}
+
+const historyPath = '/v1/history/7?from=2026-05-01&to=2026-05-02'
+const devicePaths = [
+  '/v1/devices',
+  '/v1/devices/7',
+  '/v1/devices/7/location',
+  '/v1/alerts',
+  '/v1/services',
+  historyPath,
+]
+const structure: [action: string, fields: string[], paths: string[]][] = [
+  ['get_user_data', ['email'], ['/v1/me', '/v1/devices']],
+  ['edit_setup_data', ['item', 'timezone_id'], ['/v1/events?from=2026-05-01T00:00:00Z', '/v1/services']],
+  ['get_devices', ['items', 'id'], devicePaths],
+  ['get_geofences', ['items', 'geofences', 'id'], ['/v1/geofences', '/v1/geofences/5']],
+  ['get_events', ['items', 'data', 'id'], ['/v1/events', '/v1/events?limit=1&offset=1']],
+  ['get_history', ['items', 'status', 'latitude', 'longitude', 'raw_time'], [historyPath]],
+  ['get_alerts', ['items', 'alerts', 'id'], ['/v1/alerts']],
+  ['services', ['data', 'id'], ['/v1/services']],
+  ['get_user_drivers', ['items', 'drivers', 'data', 'id'], ['/v1/drivers']],
+]
+
+t.test(
+  'a platform that has changed: 503 for whatever needs a renamed field, and recovery without a restart',
+  async (t) => {
+    const { become, devices, log, metrics, get, clock, health } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
+    const fresh = (path: string) => {
+      clock.advance(2_000)
+      return get(path, someHash)
+    }
+    await devices()
+    for (const [action, fields, paths] of structure) {
+      for (const field of fields) {
+        const renamed = JSON.stringify(sound[action]).replaceAll(`"${field}":`, `"${field}_v2":`)
+        become(answers({ ...sound, [action]: renamed }))
+        for (const path of paths) {
+          const logged = log().length
+          isUnavailable(t, await fresh(path), `${action}.${field}: ${path}`)
+          const lines = log()
+            .slice(logged)
+            .split('\n')
+            .filter((line) => line.includes('wrong_shape'))
+          t.equal(lines.length, 1, 'one log line')
+          t.match(
+            lines[0],
+            new RegExp(`${action}: wrong_shape \\(.*(${field}|fields: )`),
+            'that names action and fields',
+          )
+          t.equal((await health()).body.components.platform, 'down')
+        }
+        become(answers(sound))
+        for (const path of paths) t.equal((await fresh(path)).status, 200, `${action}.${field} is back: ${path}`)
+        t.equal((await health()).body.components.platform, 'up')
+      }
+      t.match(await metrics(), new RegExp(`action="${action}",outcome="wrong_shape"} [1-9]`))
+    }
+  },
+)
+
+t.test(
+  'accounts without data have empty lists, and half of the rows unreadable are served, counted and logged',
+  async (t) => {
+    const { become, get, clock, log, metrics } = await faulty(t)
+    const none: Record<string, unknown> = {
+      get_devices: [],
+      get_geofences: { items: {} },
+      get_events: { items: { data: [], total: 0 } },
+      get_alerts: { items: { alerts: [] } },
+      services: { data: [], pagination: { total: 0 } },
+      get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
+    }
+    const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
+    for (const get_devices of [[], {}, { items: [] }, [{ title: 'A', items: [] }]]) {
+      become(answers({ ...none, get_devices: JSON.stringify(get_devices) === '{}' ? { data: {} } : get_devices }))
+      clock.advance(2)
+      for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
+    }
+    const half = [device, { ...device, id: null }]
+    become(answers({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } }))
+    clock.advance(2)
+    t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
+    t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+    for (const action of ['get_devices', 'get_geofences']) {
+      t.match(await metrics(), `gateway_rows_skipped_total{action="${action}"} 1`)
+      t.match(log(), new RegExp(`"action":"${action}","rows":1,"msg":"rows skipped"`))
+    }
+  },
+)
+
+t.test('a proxy that refuses does not invalidate an account', async (t) => {
+  const { become, devices, calls } = await faulty(t)
+  const pages: [status: number, body: string][] = [
+    [403, '<h1>cloudflare</h1>'],
+    [401, '<html>401 Authorization Required</html>'],
+    [401, ''],
+    [419, '<h1>Page expired</h1>'],
+    [403, '{"code":7}'],
+  ]
+  for (const [status, body] of pages) {
+    become((_, response) => void response.writeHead(status).end(body))
+    isUnavailable(t, await devices(), `${status} ${body}`)
+  }
+  become(well)
+  const sent = calls.length
+  t.equal((await devices()).status, 200)
+  t.notMatch(calls.slice(sent).join(), /get_user_data/, 'nothing of it is forgotten')
+  become((_, response) => void response.writeHead(403).end('{"message":"No permission"}'))
+  t.match(await devices(), { status: 403, body: { error: 'forbidden' } })
+  become((_, response) => void response.writeHead(401).end('{"status":0,"error":"Unauthorized"}'))
+  t.match(await devices(), { status: 401, body: { error: 'invalid_token' } })
+})
 
 t.test('a platform that is gone and comes back on the same address', async (t) => {
   const { server, devices, log } = await faulty(t)

@@ -45,10 +45,20 @@ const anything = fc.oneof(
   fc.nat(400).map(String),
 )
 
+const edges = ['month', 'position', 'weekday', 'time', 'date'].flatMap((name) => [`${name}_from`, `${name}_to`])
+const ruleWords = fc.constantFrom('march', 'october', 'last', 'first', 'sunday', '02:00', '03-29', 1)
+/** Settings of daylight saving time. */
+const settings = fc.record({
+  type: fc.constantFrom('exact', 'other', 'automatic', 'none'),
+  country: fc.oneof(anything, ruleWords),
+  ...Object.fromEntries(edges.map((name) => [name, fc.oneof({ weight: 4, arbitrary: ruleWords }, anything)])),
+})
+
 /** A value with the fields of a shape and anything in them. */
 function fitting(shape: Shape): fc.Arbitrary<unknown> {
   if (shape === 'scalar') return anything
   const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { maxLength: 4 })
+  if (shape === 'scalars') return fc.oneof({ weight: 4, arbitrary: settings }, anything)
   if (shape === 'ids') return fc.oneof(list(anything), anything)
   if (Array.isArray(shape)) return fc.oneof({ weight: 4, arbitrary: list(fitting(shape[0])) }, anything)
   const fields = Object.entries(shape).map(([name, inner]): [string, fc.Arbitrary<unknown>] => [name, fitting(inner)])
@@ -192,4 +202,11 @@ t.test('null is sent as null, and every geometry as it is', async (t) => {
     t.equal(detail?.geometry?.type, type)
     t.strictSame(await serialized(GeofenceDetail, detail), detail)
   }
+})
+
+t.test('times are documented as what they are', async (t) => {
+  t.match(Device.properties.timestamp, { description: /last fix/ })
+  t.match(Device.properties.last_seen, { description: /last fix or a later sign of life/ })
+  for (const property of [Event.properties.timestamp, Geofence.properties.created_at])
+    t.match(property, { description: /as the platform writes it: in which time zone is not known/ })
 })

@@ -4,7 +4,17 @@ import t from 'tap'
 import { read } from '../../src/platform/shape.js'
 import { wireSetup } from '../../src/platform/wire.js'
 import { dayText } from '../../src/resources/time.js'
-import { carriesOffset, filterTime, isDay, today, toZone, wallClock, type Zone } from '../../src/resources/zone.js'
+import {
+  carriesOffset,
+  filterTime,
+  fromWallClock,
+  isDay,
+  today,
+  toZone,
+  utcOffset,
+  wallClock,
+  type Zone,
+} from '../../src/resources/zone.js'
 
 const zoneOf = (raw: unknown): Zone => toZone(read(wireSetup, raw))
 
@@ -67,7 +77,8 @@ t.test('without exact and valid dates there is no daylight saving time', async (
     ['03-29 24:00', '10-25 02:00'],
     ['03-29 02:60', '10-25 02:00'],
     ['03-29 02:00', '10-25 02:00', 'none'],
-    ['03-29', '10-25', 'automatic'],
+    ['03-29', '10-25', 'other'],
+    ['03-29', '10-25', 'lunar'],
   ]
   for (const [from, to, type] of rows) t.strictSame(dst(from, to, type), { offsetMinutes: 60 }, `${from} ${to}`)
   t.equal(
@@ -76,6 +87,100 @@ t.test('without exact and valid dates there is no daylight saving time', async (
     'an empty summer',
   )
   t.ok(dst('02-29', '10-25').summer, '29 February is valid')
+})
+
+const atNoon = (zone: Zone, day: string): string | undefined =>
+  wallClock(Date.parse(`${day}T12:00:00Z`), zone)?.slice(11)
+
+t.test('daylight saving time of the type `other` follows its rules, every year', async (t) => {
+  const rules = (from: string[], to: string[]): Zone => {
+    const edge = (name: string, [month, position, weekday, time]: string[]) => ({
+      [`month_${name}`]: month,
+      [`position_${name}`]: position,
+      [`weekday_${name}`]: weekday,
+      [`time_${name}`]: time,
+    })
+    const user_dst = { type: 'other', ...edge('from', from), ...edge('to', to) }
+    return zoneOf({ item: { timezone_id: 61 }, timezones: [], user_dst })
+  }
+  const europe = rules(['march', 'last', 'sunday', '02:00'], ['October', 'last', 'sunday', '02:00'])
+  for (const [day, clock] of [
+    ['2026-03-28', '13:00:00'],
+    ['2026-03-29', '14:00:00'],
+    ['2026-10-24', '14:00:00'],
+    ['2026-10-25', '13:00:00'],
+    ['2027-03-27', '13:00:00'],
+    ['2027-03-28', '14:00:00'],
+    ['2024-03-31', '14:00:00'],
+    ['2024-03-30', '13:00:00'],
+  ] as const) {
+    t.equal(atNoon(europe, day), clock, day)
+  }
+  const south = rules(['october', 'first', 'sunday', '02:00'], ['april', 'first', 'monday', ''])
+  for (const [day, clock] of [
+    ['2026-10-03', '13:00:00'],
+    ['2026-10-04', '14:00:00'],
+    ['2027-01-01', '14:00:00'],
+    ['2027-04-04', '14:00:00'],
+    ['2027-04-05', '13:00:00'],
+  ] as const) {
+    t.equal(atNoon(south, day), clock, day)
+  }
+  t.strictSame(rules(['march', 'last', 'caturday', '02:00'], ['october', 'last', 'sunday', '']), { offsetMinutes: 60 })
+})
+
+t.test('daylight saving time of the type `automatic` follows its country, as far as it is known', async (t) => {
+  const dst_countries = ['Albania', 'Australia', 'Atlantis', 'Iceland'].map((value, n) => ({ id: n + 1, value }))
+  const country = (id: unknown, timezone_id: number): Zone =>
+    zoneOf({ item: { timezone_id }, timezones: [], dst_countries, user_dst: { type: 'automatic', country: id } })
+  for (const [zone, day, clock] of [
+    [country(1, 61), '2026-03-28', '13:00:00'],
+    [country('1', 61), '2026-03-29', '14:00:00'],
+    [country(1, 61), '2026-10-25', '13:00:00'],
+    [country(2, 97), '2026-10-03', '22:00:00'],
+    [country(2, 97), '2026-10-05', '23:00:00'],
+  ] as const) {
+    t.equal(atNoon(zone, day), clock, day)
+  }
+  for (const [id, offset] of [
+    [1, 65],
+    [3, 61],
+    [4, 57],
+    [9, 61],
+    [null, 61],
+  ] as const) {
+    t.notOk(country(id, offset).name, `country ${id}: standard time`)
+  }
+  const dated = { type: 'automatic', date_from: '03-29 02:00', date_to: '10-25 02:00' }
+  t.equal(atNoon(zoneOf({ item: { timezone_id: 61 }, user_dst: dated }), '2026-07-01'), '14:00:00', 'or its dates')
+})
+
+t.test('the offset is told as of an instant, and only where the setup has a zone', async (t) => {
+  const offset = (raw: object, day = '2026-07-01') => utcOffset(Date.parse(`${day}T12:00:00Z`), read(wireSetup, raw))
+  t.equal(offset({ item: { timezone_id: 73 } }), '+04:00')
+  t.equal(offset({ item: { timezone_id: 20 }, timezones: [{ id: 20, value: 'UTC -09:15' }] }), '-09:15')
+  const user_dst = { type: 'exact', date_from: '03-29', date_to: '10-25' }
+  t.equal(offset({ item: { timezone_id: 61 }, user_dst }), '+02:00')
+  t.equal(offset({ item: { timezone_id: 61 }, user_dst }, '2026-01-01'), '+01:00')
+  for (const timezone_id of [null, 0, 'x', 999]) t.equal(offset({ item: { timezone_id } }), undefined)
+})
+
+t.test('a wall clock is read back as the instant that it shows, in every zone', async () => {
+  const zones = [
+    { offsetMinutes: 330 },
+    { offsetMinutes: -120 },
+    dst('03-29 02:00', '10-25 02:00'),
+    dst('10-04', '04-05'),
+  ]
+  const instants = fc.date({ min: new Date('2024-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+  fc.assert(
+    fc.property(instants, fc.constantFrom(...zones), (date, zone) => {
+      const ms = Math.floor(date.getTime() / 1000) * 1000
+      const shown = wallClock(ms, zone) as string
+      const found = fromWallClock(Date.parse(`${shown.replace(' ', 'T')}Z`), zone)
+      return wallClock(found, zone) === shown && Math.abs(found - ms) <= 3_600_000
+    }),
+  )
 })
 
 t.test("today is the day on the account's clock", async (t) => {

@@ -2,11 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../config.js'
 import { readDeviceList } from '../../devices/device-list.js'
+import { isWallClock } from '../../devices/wall-clock.js'
 import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
 import { readDocument } from '../../platform/body.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
 import { HttpClient } from '../../platform/http-client.js'
+import { read } from '../../platform/shape.js'
+import { wireSetup } from '../../platform/wire.js'
+import type { FleetColumns } from '../../platform/worker-messages.js'
+import { toZone } from '../../resources/zone.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 /** A slower response leaves little of the 300 ms that callers are promised. */
@@ -30,7 +35,10 @@ export async function platformFindings(config: Config, hash: string | undefined)
     const findings = [await reachable(platform), await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
     if (hash === undefined) findings.push(ok('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
-    else for (const action of actions) findings.push(await permitted(platform, action, hash))
+    else {
+      for (const action of actions) findings.push(await permitted(platform, action, hash))
+      findings.push(await unixTimes(platform, hash))
+    }
     return findings
   } finally {
     await platform.close()
@@ -51,15 +59,23 @@ class CheckedPlatform {
   }
 
   /** Throws as `Platform.get`. */
-  async get(action: Action, hash: string): Promise<void> {
-    const signal = AbortSignal.timeout(this.#timeoutMs)
-    const reservation = this.#budget.open(action)
-    if (action === 'get_devices') {
-      const job = { action, url: this.#url, hash, owner: action, params: { id: undefined, now: Date.now() } }
-      await readDeviceList(job, { client: this.#client, signal, reservation })
-      return
-    }
-    await this.#client.send({ action, hash, query: {} }, signal, (body) => readDocument(action, body, reservation))
+  async get(action: Action, hash: string): Promise<unknown> {
+    if (action === 'get_devices') return this.devices(hash)
+    return this.#client.send({ action, hash, query: {} }, this.#signal(), (body) =>
+      readDocument(action, body, this.#budget.open(action)),
+    )
+  }
+
+  /** Throws as `Platform.get`. */
+  async devices(hash: string): Promise<FleetColumns> {
+    const action = 'get_devices'
+    const job = { action, url: this.#url, hash, owner: action, params: { id: undefined, now: Date.now() } } as const
+    const context = { client: this.#client, signal: this.#signal(), reservation: this.#budget.open(action) }
+    return (await readDeviceList(job, context)).result
+  }
+
+  #signal(): AbortSignal {
+    return AbortSignal.timeout(this.#timeoutMs)
   }
 
   close(): Promise<void> {
@@ -75,7 +91,10 @@ async function attempt(
 ): Promise<{ failure: unknown; ms: number }> {
   const started = performance.now()
   const sent = platform.get(action, hash)
-  const failure = await sent.catch((error: unknown) => error)
+  const failure = await sent.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
   return { failure, ms: Math.round(performance.now() - started) }
 }
 
@@ -87,6 +106,9 @@ async function reachable(platform: CheckedPlatform): Promise<Finding> {
   if (!(failure instanceof PlatformRefused || failure instanceof PlatformForbidden)) {
     return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
+  // Proxies and firewalls forbid, and other applications redirect to a login page.
+  if (!(failure instanceof PlatformRefused) || failure.isRedirect)
+    return fail('platform', 'refuses an invented hash, but not as the platform does: is something in front of it?')
   return (ms > slowMs ? warn : ok)('platform', `responds as expected, in ${ms} ms`)
 }
 
@@ -95,6 +117,7 @@ const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
   connection: 'cannot be reached',
   missing_action: 'has no action get_user_data: is PLATFORM_URL its API base?',
   redirect: 'redirects: is PLATFORM_URL its API base, with https?',
+  foreign_refusal: 'refuses, but not as the platform does: is something in front of it?',
   html: 'responds with a page instead of data: is PLATFORM_URL its API base?',
 }
 
@@ -114,6 +137,21 @@ async function clock(url: string, timeoutMs: number): Promise<Finding> {
   const text = `${skewS} s apart from the platform’s`
   if (skewS > skewFailS) return fail('clock', text)
   return skewS > skewWarnS ? warn('clock', text) : ok('clock', text)
+}
+
+/** Whether the Unix times of the account's devices are Unix times. */
+async function unixTimes(platform: CheckedPlatform, hash: string): Promise<Finding> {
+  const name = 'platform times'
+  try {
+    const { ahead, now } = await platform.devices(hash)
+    const zone = toZone(read(wireSetup, await platform.get('edit_setup_data', hash)))
+    if (isWallClock(ahead, now, zone))
+      return warn(name, 'Unix times are the wall clock of the account; the gateway corrects them')
+    const rows = ahead.reduce((sum, [minutes, count]) => sum + (minutes > 0 ? count : 0), 0)
+    return rows > 0 ? warn(name, `devices with a time in the future: ${rows}`) : ok(name, 'no device is in the future')
+  } catch {
+    return warn(name, 'not checked: the devices or the setup cannot be read')
+  }
 }
 
 async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {

@@ -1,0 +1,121 @@
+/** Installations that write their wall clock as Unix time are recognised per account, and every time is corrected. */
+import t, { type Test } from 'tap'
+import { isWallClock } from '../../src/devices/wall-clock.js'
+import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+
+const now = Date.UTC(2026, 4, 12, 9, 30)
+const offsetS = 5.5 * 3600
+const at = (seconds: number): number => now / 1000 + seconds
+
+t.test('the rows of a list decide whether its Unix times are the wall clock', async (t) => {
+  const zone = { offsetMinutes: 330 }
+  const votes: [ahead: [number, number][], expected: boolean | undefined][] = [
+    [[[330, 1]], true],
+    [[[326, 1]], true],
+    [[[335, 1]], true],
+    [[[324, 1]], undefined],
+    [[[336, 1]], undefined],
+    [[], undefined],
+    [[[0, 4]], false],
+    [
+      [
+        [330, 1],
+        [0, 4],
+      ],
+      false,
+    ],
+    [
+      [
+        [330, 4],
+        [0, 1],
+      ],
+      true,
+    ],
+    [
+      [
+        [120, 9],
+        [330, 1],
+      ],
+      true,
+    ],
+  ]
+  for (const [ahead, expected] of votes) t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
+  t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
+})
+
+const row = (id: number, agoS: number, more: object = {}) => ({
+  ...{ id, name: `Van ${id}`, online: 'ack', time: '12-05-2026 15:00:00', lat: 1, lng: 2 },
+  ...{ timestamp: at(offsetS - agoS), acktimestamp: at(offsetS - agoS + 1), moved_timestamp: at(offsetS - agoS - 60) },
+  ...more,
+})
+
+async function fleet(t: Test, rows: { id: number }[]) {
+  const clock = new Clock(now)
+  const list = { rows }
+  const { url, calls } = await platform(t, (request, response) => {
+    const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
+    const items = list.rows.filter((one) => id === null || String(one.id) === id)
+    const edit_setup_data = { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +05:30' }] }
+    answers({ get_devices: items.length > 0 ? [{ items }] : [], edit_setup_data })(request, response)
+  })
+  const { get, log, metrics } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
+  const fresh = (path: string) => {
+    clock.advance(2)
+    return get(path, someHash)
+  }
+  return { fresh, log, metrics, list, calls }
+}
+
+const timesOf = (data: { timestamp: number; moved_at: number }[]) => data.map((one) => [one.timestamp, one.moved_at])
+
+t.test('one row of the future corrects every row, in lists of any size, alone and by its columns', async (t) => {
+  const old = Array.from({ length: 1_200 }, (_, n) => row(n + 2, 86_400 + n, { online: 'offline' }))
+  const { fresh, log, metrics, list } = await fleet(t, [row(1, -2, { online: 'busy' }), ...old])
+  const { body } = await fresh('/v1/devices?limit=3')
+  t.same(timesOf(body.data), [
+    [at(2), at(-58)],
+    [at(-86_400), at(-86_460)],
+    [at(-86_401), at(-86_461)],
+  ])
+  t.same(timesOf([(await fresh('/v1/devices/1201')).body]), [[at(-86_400 - 1_199), at(-86_460 - 1_199)]])
+  t.equal((await fresh('/v1/devices/1/location')).body.timestamp, at(2))
+  t.equal((await fresh(`/v1/devices?updated_since=${at(-60)}`)).body.count, 1)
+  t.match(log(), /"offsetMinutes":330,"msg":"the platform writes its wall clock as Unix time: corrected"/)
+  t.match(await metrics(), /gateway_corrected_lists_total [1-9]/)
+  list.rows = [row(1, 4_000, { online: 'busy' }), ...old]
+  t.match((await fresh('/v1/devices?limit=1')).body.data, [{ timestamp: at(-4_000), status: 'offline' }], 'and later')
+  list.rows = [row(1, offsetS), row(2, offsetS)]
+  t.same(
+    timesOf((await fresh('/v1/devices')).body.data),
+    [
+      [at(0), at(-60)],
+      [at(0), at(-60)],
+    ],
+    'until its devices are in time',
+  )
+})
+
+t.test('a device requested alone is corrected as in its list', async (t) => {
+  const { fresh, calls } = await fleet(t, [row(1, 0), row(2, 600)])
+  t.equal((await fresh('/v1/devices/1')).body.timestamp, at(0))
+  t.equal((await fresh('/v1/devices/2')).body.timestamp, at(-600))
+  const sent = calls.length
+  await fresh('/v1/devices/2')
+  t.ok(calls.length - sent <= 2, 'without the list')
+})
+
+t.test('a single tracker that is set to local time, or to any other, corrects nothing', async (t) => {
+  const inTime = [row(2, offsetS), row(3, offsetS + 60)]
+  for (const odd of [row(1, 0), row(1, offsetS - 7_200)]) {
+    const { fresh, log, metrics } = await fleet(t, [odd, ...inTime])
+    const times = [odd, ...inTime].map(({ timestamp }) => timestamp)
+    const { data } = (await fresh('/v1/devices')).body
+    t.same(
+      data.map((one: { timestamp: number }) => one.timestamp),
+      times,
+    )
+    t.equal((await fresh('/v1/devices/1')).body.timestamp, times[0])
+    t.notMatch(log(), /wall clock/)
+    t.match(await metrics(), /gateway_corrected_lists_total 0/)
+  }
+})
