@@ -111,8 +111,6 @@ export class Metrics {
     for (const state of breakerStates) this.#breaker.set({ realm, state }, state === now ? 1 : 0)
   }
 
-  readonly countCorrected = (): void => this.#corrected.inc()
-
   // Child counters: with labels given as an object, prom-client hashes them each time, which is 1 % of a cached request.
   readonly #hits = this.#lookups.labels('hit')
   readonly #misses = this.#lookups.labels('miss')
