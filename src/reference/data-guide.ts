@@ -1,6 +1,6 @@
 /** The chapters about data: times, kinds of events, conditional requests, stale data, rehearsal. Pure. */
 import { type Chapter, credentialOf, type Facts, rows } from './chapter.js'
-import { codeBlock, codeTabs } from './html.js'
+import { codeBlock, codeTabs, prose } from './html.js'
 import * as snippets from './snippets.js'
 
 function times(facts: Facts): Chapter {
@@ -39,26 +39,35 @@ Unknown values are <code>null</code>.</p>`,
   }
 }
 
-/** The kinds of events and the platform's words for them. */
-const kinds: [kind: string, words: string][] = [
-  ['geofence.enter', '<code>zone_in</code>'],
-  ['geofence.exit', '<code>zone_out</code>'],
-  ['speed.exceeded', '<code>overspeed</code>'],
-  ['ignition.on', '<code>ignition_on</code>'],
-  ['ignition.off', '<code>ignition_off</code>'],
-  ['device.offline', '<code>offline_duration</code>'],
-  ['alarm.triggered', '<code>sos</code>, <code>custom</code>'],
-  ['harsh.brake', '<code>custom</code> with a message that names harsh braking'],
-  ['harsh.acceleration', '<code>custom</code> with a message that names harsh acceleration'],
-  ['maintenance.due', 'every word that begins with <code>service</code>'],
-  ['stop', '<code>stop_duration</code>'],
-  ['idle', '<code>idle_duration</code>'],
-  ['move.start', '<code>move_start</code>'],
-  ['driver.changed', 'every word that begins with <code>driver</code>'],
-  ['fuel.filled', '<code>fuel_fill</code>'],
-  ['fuel.stolen', '<code>fuel_theft</code>'],
-  ['power.cut', '<code>unplugged</code>'],
-  ['other', 'everything else, among them <code>ignition</code> without a direction'],
+/** The kinds of events, what each means, and the platform's words for it. */
+const kinds: { kind: string; meaning: string; words: string[] }[] = [
+  { kind: 'geofence.enter', meaning: 'Entered a geofence', words: ['zone_in'] },
+  { kind: 'geofence.exit', meaning: 'Left a geofence', words: ['zone_out'] },
+  { kind: 'speed.exceeded', meaning: 'Drove faster than the limit of an alert', words: ['overspeed'] },
+  { kind: 'ignition.on', meaning: 'Ignition switched on', words: ['ignition_on'] },
+  { kind: 'ignition.off', meaning: 'Ignition switched off', words: ['ignition_off'] },
+  { kind: 'device.offline', meaning: 'Sent nothing for the time of an alert', words: ['offline_duration'] },
+  { kind: 'harsh.brake', meaning: 'Braked harshly: a `custom` event whose message says so', words: [] },
+  { kind: 'harsh.acceleration', meaning: 'Accelerated harshly: a `custom` event whose message says so', words: [] },
+  {
+    kind: 'alarm.triggered',
+    meaning: 'Panic button, or another event that the account has defined',
+    words: ['sos', 'custom'],
+  },
+  { kind: 'maintenance.due', meaning: 'A maintenance service is due or overdue', words: ['service*'] },
+  { kind: 'stop', meaning: 'Stopped for the time of an alert', words: ['stop_duration'] },
+  { kind: 'idle', meaning: 'Stood with the engine running for the time of an alert', words: ['idle_duration'] },
+  { kind: 'move.start', meaning: 'Started to move', words: ['move_start'] },
+  { kind: 'driver.changed', meaning: 'Another driver, or one without authorization', words: ['driver*'] },
+  { kind: 'fuel.filled', meaning: 'Fuel filled in', words: ['fuel_fill'] },
+  { kind: 'fuel.stolen', meaning: 'Fuel drained', words: ['fuel_theft'] },
+  { kind: 'power.cut', meaning: 'Tracker unplugged from its power supply', words: ['unplugged'] },
+  { kind: 'other', meaning: 'Any other word of the platform', words: ['*'] },
+]
+
+const kindRow = ({ kind, meaning, words }: (typeof kinds)[number]): [string, string] => [
+  kind,
+  [prose(meaning), ...words.map((word) => `<code>${word}</code>`)].join(' '),
 ]
 
 const eventKinds: Chapter = {
@@ -67,8 +76,8 @@ const eventKinds: Chapter = {
   html: `<p>An event has two names. <code>type</code> is the platform's word, in lower case, which may differ between installations. <code>kind</code> is one of the
 values below, the same everywhere: use it in your code, and expect new kinds within version 1. The filter <code>type</code> takes a kind, a word of the
 platform, or one of the older words <code>speeding</code> and <code>speed_exceeded</code>.</p>
-<h3>Values of <code>kind</code> and the <code>type</code> they come from</h3>
-${rows(kinds)}
+<h3>Values of <code>kind</code>, and the platform's words for them</h3>
+${rows(kinds.map(kindRow))}
 <p>To follow events, send <code>after_id</code> with the greatest id you have: the response holds only later events, the oldest first.</p>`,
 }
 

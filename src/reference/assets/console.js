@@ -33,9 +33,28 @@ function withFreshExample({ example, ...parameter }) {
 /** The document of one operation. The page has its errors and headers, so they are left out. */
 function only(spec, { method, path }) {
   const { parameters = [], ...operation } = spec.paths[path][method]
-  const shown = { ...operation, parameters: parameters.map(withFreshExample), tags: ['Try it'], responses: {} }
+  const shown = {
+    ...operation,
+    parameters: parameters.map(withFreshExample),
+    tags: ['Try it'],
+    responses: { default: { description: '' } },
+  }
   return { ...spec, servers: [{ url: base }], tags: [], webhooks: {}, paths: { [path]: { [method]: shown } } }
 }
+
+/** Only what tries an operation: the standard layout has a `<main>` of its own and repeats the page. */
+const layout = ({ React: { createElement } }) => ({
+  components: {
+    Console: ({ getComponent }) =>
+      createElement(
+        'div',
+        { className: 'swagger-ui' },
+        createElement(getComponent('SvgAssets')),
+        createElement(getComponent('AuthorizeBtnContainer', true)),
+        createElement(getComponent('operations', true)),
+      ),
+  },
+})
 
 /** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled. */
 const executeWhenResolved = () => ({
@@ -76,8 +95,8 @@ async function start(shown) {
       spec: only(spec, shown),
       domNode: element,
       presets: [window.SwaggerUIBundle.presets.apis],
-      plugins: [executeWhenResolved, hiddenCredentials],
-      layout: 'BaseLayout',
+      plugins: [layout, executeWhenResolved, hiddenCredentials],
+      layout: 'Console',
       validatorUrl: null,
       syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
       docExpansion: 'full',
