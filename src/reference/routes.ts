@@ -43,6 +43,7 @@ const ownAssets = [
   'console.js',
   'map.js',
   'map-drawing.js',
+  'map-layout.js',
 ]
 const bundledAssets = ['swagger-ui.css', 'swagger-ui-bundle.js']
 
