@@ -68,11 +68,10 @@ t.test('the code of every operation runs in three languages and returns what the
   const hash = sandboxAccounts()[0]?.hash as string
   const body = JSON.stringify({ platform_hash: hash })
   const headers = { 'content-type': 'application/json' }
-  const keysOf = (shown: object): string[] => Object.keys(shown)
   for (const [language, join] of Object.entries(joined)) {
     const { body: key } = await get('/v1/keys', undefined, { method: 'POST', headers, body })
     const codes = operations.map((operation) =>
-      (blocks.get(`${operation}-${language}`)?.code as string)
+      (blocks.get(`${operation}-${language}`) as Block).code
         .replaceAll('<PLATFORM_HASH>', hash)
         .replace(/keys\/[\w-]{36}/, `keys/${key.id}`),
     )
@@ -83,7 +82,7 @@ t.test('the code of every operation runs in three languages and returns what the
     t.equal(lines.length, operations.length, 'one response for each operation')
     for (const [at, operation] of operations.entries()) {
       const shown = JSON.parse(blocks.get(`${operation}-response`)?.code as string)
-      t.same(keysOf(JSON.parse(lines[at] as string)), keysOf(shown), `${operation} in ${language}`)
+      t.same(Object.keys(JSON.parse(lines[at] as string)), Object.keys(shown), `${operation} in ${language}`)
     }
   }
 })

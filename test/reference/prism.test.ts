@@ -57,7 +57,7 @@ t.test('every operation passes a validating proxy with its own example', async (
       const takesAny = security.some((one) => 'demoToken' in one)
       const response = await fetch(`${proxy}${filled}?${search}`, {
         method: method.toUpperCase(),
-        headers: headers(takesAny ? 'demo' : hash),
+        headers: { ...headers(takesAny ? 'demo' : hash), ...(requestBody ? json : {}) },
         ...(requestBody ? { body: create.body } : {}),
       })
       const text = await response.text()

@@ -54,6 +54,7 @@ t.test('spectral reports no problem', async (t) => {
     'lint',
     '--ruleset=test/reference/spectral.yaml',
     '--fail-severity=hint',
+    '--quiet',
     '--format=json',
     documentPath,
   ]).catch((failed: { stdout: string }) => failed)
