@@ -130,6 +130,7 @@ export async function open(article) {
     if (show) show(article.dataset)
     await starting
     element.dataset.state = 'ready'
+    element.scrollIntoView()
   } catch {
     starting = undefined
     element.textContent = 'The console could not be loaded. Reload the page to try again.'
