@@ -20,8 +20,8 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   const { id } = job.params
   const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
   const result = fleet.columns()
-  const { ids, rows, groupOf, flags, drivers } = result
-  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers]
+  const { ids, rows, groupOf, flags, drivers, updated } = result
+  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 

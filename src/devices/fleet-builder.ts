@@ -4,8 +4,8 @@ import { TextArenaBuilder } from '../lib/text-arena.js'
 import { pageOf } from '../platform/pages.js'
 import { itemsOf, read } from '../platform/shape.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
-import { deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
-import { driverIdOf } from '../resources/driver.js'
+import { deviceId, isKnownState, needsZone, statusOf, updatedAt } from '../resources/device.js'
+import { driverIdOf } from '../resources/device-state.js'
 import { id } from '../resources/units.js'
 import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
 import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.js'
@@ -14,7 +14,7 @@ import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.j
 const maxUnknownStates = 50
 const maxWordLength = 100
 /** Estimated heap of a row's entries in the columns. */
-const entryBytes = 60
+const entryBytes = 68
 
 export interface PageCount {
   rows: number
@@ -32,6 +32,7 @@ export class FleetBuilder {
   readonly #ids: number[] = []
   readonly #flags: number[] = []
   readonly #drivers: number[] = []
+  readonly #updated: number[] = []
   // One entry per device, in the order of the response.
   readonly #order: number[] = []
   readonly #titles: (string | undefined)[] = []
@@ -110,6 +111,7 @@ export class FleetBuilder {
       groupOf: Uint32Array.from(order, (i) => groupIndex.get(this.#titles[i]) as number),
       flags: Uint8Array.from(rows, (row) => this.#flags[row] as number),
       drivers: Float64Array.from(rows, (row) => this.#drivers[row] as number),
+      updated: Float64Array.from(rows, (row) => this.#updated[row] as number),
       now: this.#now,
       skippedRows: this.#skipped + this.#order.length - order.length,
       unknownStates: [...this.#unknownStates],
@@ -133,6 +135,7 @@ export class FleetBuilder {
     const key = row.id ?? row.device_data.id
     this.#ids.push(deviceId(row) ?? 0)
     this.#drivers.push(driverIdOf(row) ?? 0)
+    this.#updated.push(updatedAt(row))
     this.#flags.push(
       statuses.indexOf(statusOf(row, this.#now)) |
         (needsZone(row) ? needsZoneFlag : 0) |

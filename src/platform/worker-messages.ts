@@ -29,6 +29,8 @@ export interface FleetColumns {
   flags: Uint8Array
   /** Driver ids; 0 for none. */
   drivers: Float64Array
+  /** Unix seconds of each device's last fix or sign of life, whichever is later; 0 if never. */
+  updated: Float64Array
   /** Unix milliseconds at which the statuses hold. */
   now: number
   /** Items of the response that are no records, or have no id. */

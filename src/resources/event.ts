@@ -35,8 +35,6 @@ export type Event = Static<typeof Event>
 const Moment = (description: string, dayMeans: string, example: string) =>
   Type.Optional(
     Type.String({
-      minLength: 10,
-      maxLength: 40,
       description: `${description}, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its ${dayMeans}.`,
       examples: [example],
     }),

@@ -63,9 +63,9 @@ export const wallClock = (ms: number, zone: Zone): string | undefined => wallClo
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
 export const today = (ms: number, zone: Zone): number => Math.floor((ms + local(ms, zone).offset * 60_000) / 86_400_000)
 
-/** ISO 8601 dates and date-times in extended format. An unescaped `+` in a URL arrives as a space. */
+/** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =
-  /^((?!00)\d{4}-\d\d-\d\d)(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
+  /^((?!00)\d{4}-\d\d-\d\d|(?!00)\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
 
 /** What an ISO 8601 text says: the instant, in UTC without an offset; undefined for any other text and days that do not exist. */
 function parse(value: string): { date: DateTime; isDay: boolean; hasOffset: boolean } | undefined {
@@ -87,9 +87,9 @@ export const carriesOffset = (value: string): boolean => parse(value)?.hasOffset
 export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { offsetMinutes: 0 }): string | undefined {
   const moment = parse(value)
   if (!moment) return undefined
-  if (moment.isDay) return `${value} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
+  if (moment.isDay) return `${moment.date.toISODate()} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
   return moment.hasOffset ? wallClock(moment.date.toMillis(), zone) : wallClockText(moment.date)
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
-export const isDay = (value: string): boolean => parse(value)?.isDay === true
+export const isDay = (value: string): boolean => value.length === 10 && parse(value)?.isDay === true

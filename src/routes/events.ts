@@ -48,10 +48,13 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
   const range = { from: from && filterTime(from, 'from', zone), to: to && filterTime(to, 'to', zone) }
   for (const param of ['from', 'to'] as const) {
     if (sent[param] === undefined || range[param] !== undefined) continue
-    throw invalid(param, `${param} must be an ISO 8601 date or date-time.`)
+    throw invalid(
+      param,
+      `\`${param}\` must be an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z.`,
+    )
   }
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
-    throw invalid('from', 'from must not be after to.')
+    throw invalid('from', '`from` must not be after `to`.')
   }
   return range
 }

@@ -23,9 +23,9 @@ export function history(app: App, { deviceCache }: { deviceCache: DeviceCache })
     async (request, reply) => {
       const { from, to } = queryOf(HistoryQuery, request)
       for (const [param, value] of Object.entries({ from, to })) {
-        if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
+        if (!isDay(value)) throw invalid(param, `\`${param}\` must be a day of the calendar, YYYY-MM-DD.`)
       }
-      if (from > to) throw invalid('from', 'from must not be after to.')
+      if (from > to) throw invalid('from', '`from` must not be after `to`.')
       const { id: deviceId } = await deviceOf(deviceCache, request.account, request.params.device_id)
       const json = await request.account.history(deviceId, from, to)
       // The worker has translated it to the documented shape.

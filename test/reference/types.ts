@@ -28,7 +28,7 @@ export interface paths {
     }
     /**
      * List devices
-     * @description All devices of the account by id, with their last known state.
+     * @description The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.
      */
     get: operations['listDevices']
     put?: never
@@ -88,7 +88,7 @@ export interface paths {
     }
     /**
      * List geofences
-     * @description The geofences of the account, without their geometry.
+     * @description The geofences of the account, without their geometry. As GeoJSON, with it.
      */
     get: operations['listGeofences']
     put?: never
@@ -343,7 +343,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -392,6 +392,14 @@ export interface components {
       id: number
       /** @description Name given to the vehicle */
       name: string
+      /** @description IMEI of the tracker; null if unknown */
+      imei: string | null
+      /** @description Number plate; null if unknown */
+      plate_number: string | null
+      /** @description Vehicle identification number; null if unknown */
+      vin: string | null
+      /** @description Number of the SIM card; null if unknown */
+      sim_number: string | null
       /**
        * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
        * @enum {string}
@@ -405,22 +413,59 @@ export interface components {
       lng: number | null
       /** @description Speed in km/h */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east */
+      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
       course: number
-      /** @description Metres above sea level */
+      /** @description Metres above sea level; 0 if the platform sends none */
       altitude: number
-      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
-      /** @description Unix seconds of the last data; 0 if never */
+      /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
       timestamp: number
+      /** @description Whether the ignition is on; null if the platform does not tell */
+      ignition: boolean | null
+      /** @description Odometer in km, else the platform's own total distance; null if unknown */
+      odometer_km: number | null
+      /** @description Engine hours of a sensor that states hours, minutes or seconds; null if unknown */
+      engine_hours: number | null
+      /** @description Unix seconds of the last movement; null if unknown */
+      moved_at: number | null
+      /** @description How long the vehicle has stood still, in seconds; null if unknown */
+      stopped_seconds: number | null
+      /** @description How long the engine has idled, in seconds; null if unknown */
+      idle_seconds: number | null
       /** @description Name of the assigned driver; null if none */
       driver: string | null
+      /** @description Id of the assigned driver; null if none */
+      driver_id: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
       /** @description Additional sensors */
       sensors: components['schemas']['Sensor'][]
       /** @description Name of the device group */
       group: string
+    }
+    DeviceFeature: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      geometry: components['schemas']['Point']
+      properties: components['schemas']['Device']
+    }
+    /** @description The items as GeoJSON, with the applied paging */
+    DeviceFeatureCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      /** @description The items */
+      features: components['schemas']['DeviceFeature'][]
     }
     /** @description The items, with the applied paging */
     DeviceList: {
@@ -431,7 +476,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -464,7 +509,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -529,7 +574,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -572,6 +617,30 @@ export interface components {
       /** @description Radius of a circle in metres; null for other shapes */
       radius: number | null
     }
+    GeofenceFeature: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
+      geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
+      properties: components['schemas']['GeofenceProperties']
+    }
+    /** @description The items as GeoJSON, with the applied paging */
+    GeofenceFeatureCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      /** @description The items */
+      features: components['schemas']['GeofenceFeature'][]
+    }
     /** @description The items, with the applied paging */
     GeofenceList: {
       /**
@@ -581,7 +650,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -589,6 +658,23 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Geofence'][]
+    }
+    /** @description The list item, and the radius of a circle */
+    GeofenceProperties: {
+      /** @description Unique geofence identifier */
+      id: number
+      /** @description Name given to the geofence */
+      name: string
+      /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
+      type: string
+      /** @description Whether the geofence is enabled */
+      active: boolean
+      /** @description Colour as `#RRGGBB`; `#000000` if none is set */
+      color: string
+      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      created_at: string | null
+      /** @description Radius of a circle in metres; null for other shapes */
+      radius: number | null
     }
     /** @description State of the service according to recent calls */
     Health: {
@@ -685,7 +771,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -709,9 +795,9 @@ export interface components {
       lng: number
       /** @description Speed in km/h */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east */
+      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
       course: number
-      /** @description Metres above sea level */
+      /** @description Metres above sea level; 0 if the platform sends none */
       altitude: number
       /**
        * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
@@ -722,7 +808,7 @@ export interface components {
       address: string | null
       /** @description Unix seconds of the position; 0 if unknown */
       timestamp: number
-      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
     }
     /** @description A maintenance service, due by distance, engine hours or days */
@@ -761,7 +847,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -881,12 +967,16 @@ export interface components {
       message: string
     }
     Sensor: {
+      /** @description Unique sensor identifier; null if the platform sends none */
+      id: number | null
       /** @description The platform's word in lower case; `other` if it sends none */
       type: string
       /** @description Name given to the sensor */
       name: string
       /** @description Value with its unit; null if the sensor has none */
       value: string | null
+      /** @description The value as a number in the unit shown; null if it is none */
+      number: number | null
     }
   }
   responses: {
@@ -1148,6 +1238,15 @@ export interface operations {
       query?: {
         /** @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen */
         status?: 'online' | 'offline' | 'moving'
+        /** @description Only these devices, for which `limit` defaults to 500: at most 500 ids, separated by commas */
+        ids?: number[]
+        /**
+         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them
+         * @example 1778500800
+         */
+        updated_since?: number
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
         /** @description Maximum number of items. A value above 500 is lowered to 500. */
         limit?: number
         /** @description Number of items to skip */
@@ -1181,6 +1280,10 @@ export interface operations {
            *         {
            *           "id": 318,
            *           "name": "Van 4",
+           *           "imei": "990000862471854",
+           *           "plate_number": "W 4711 F",
+           *           "vin": "WDB9066571S123456",
+           *           "sim_number": "+4366055501420",
            *           "status": "moving",
            *           "protocol": "teltonika",
            *           "lat": 48.208174,
@@ -1190,13 +1293,22 @@ export interface operations {
            *           "altitude": 171,
            *           "last_seen": "2026-05-11 14:03:27",
            *           "timestamp": 1778501007,
+           *           "ignition": true,
+           *           "odometer_km": 81450.2,
+           *           "engine_hours": 2410.5,
+           *           "moved_at": 1778501007,
+           *           "stopped_seconds": 0,
+           *           "idle_seconds": 0,
            *           "driver": "Jo Brandt",
+           *           "driver_id": 12,
            *           "address": null,
            *           "sensors": [
            *             {
+           *               "id": 71,
            *               "type": "battery",
            *               "name": "Battery",
-           *               "value": "12.6 V"
+           *               "value": "12.6 V",
+           *               "number": 12.6
            *             }
            *           ],
            *           "group": "Vans"
@@ -1205,6 +1317,65 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['DeviceList']
+          /**
+           * @example {
+           *       "type": "FeatureCollection",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "features": [
+           *         {
+           *           "type": "Feature",
+           *           "id": 318,
+           *           "geometry": {
+           *             "type": "Point",
+           *             "coordinates": [
+           *               16.373819,
+           *               48.208174
+           *             ]
+           *           },
+           *           "properties": {
+           *             "id": 318,
+           *             "name": "Van 4",
+           *             "imei": "990000862471854",
+           *             "plate_number": "W 4711 F",
+           *             "vin": "WDB9066571S123456",
+           *             "sim_number": "+4366055501420",
+           *             "status": "moving",
+           *             "protocol": "teltonika",
+           *             "lat": 48.208174,
+           *             "lng": 16.373819,
+           *             "speed": 43,
+           *             "course": 271,
+           *             "altitude": 171,
+           *             "last_seen": "2026-05-11 14:03:27",
+           *             "timestamp": 1778501007,
+           *             "ignition": true,
+           *             "odometer_km": 81450.2,
+           *             "engine_hours": 2410.5,
+           *             "moved_at": 1778501007,
+           *             "stopped_seconds": 0,
+           *             "idle_seconds": 0,
+           *             "driver": "Jo Brandt",
+           *             "driver_id": 12,
+           *             "address": null,
+           *             "sensors": [
+           *               {
+           *                 "id": 71,
+           *                 "type": "battery",
+           *                 "name": "Battery",
+           *                 "value": "12.6 V",
+           *                 "number": 12.6
+           *               }
+           *             ],
+           *             "group": "Vans"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/geo+json': components['schemas']['DeviceFeatureCollection']
         }
       }
       400: components['responses']['InvalidRequest']
@@ -1246,6 +1417,10 @@ export interface operations {
            * @example {
            *       "id": 318,
            *       "name": "Van 4",
+           *       "imei": "990000862471854",
+           *       "plate_number": "W 4711 F",
+           *       "vin": "WDB9066571S123456",
+           *       "sim_number": "+4366055501420",
            *       "status": "moving",
            *       "protocol": "teltonika",
            *       "lat": 48.208174,
@@ -1255,13 +1430,22 @@ export interface operations {
            *       "altitude": 171,
            *       "last_seen": "2026-05-11 14:03:27",
            *       "timestamp": 1778501007,
+           *       "ignition": true,
+           *       "odometer_km": 81450.2,
+           *       "engine_hours": 2410.5,
+           *       "moved_at": 1778501007,
+           *       "stopped_seconds": 0,
+           *       "idle_seconds": 0,
            *       "driver": "Jo Brandt",
+           *       "driver_id": 12,
            *       "address": null,
            *       "sensors": [
            *         {
+           *           "id": 71,
            *           "type": "battery",
            *           "name": "Battery",
-           *           "value": "12.6 V"
+           *           "value": "12.6 V",
+           *           "number": 12.6
            *         }
            *       ],
            *       "group": "Vans"
@@ -1335,6 +1519,8 @@ export interface operations {
   listGeofences: {
     parameters: {
       query?: {
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
         /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
         /** @description Number of items to skip */
@@ -1377,6 +1563,54 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['GeofenceList']
+          /**
+           * @example {
+           *       "type": "FeatureCollection",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "features": [
+           *         {
+           *           "type": "Feature",
+           *           "id": 27,
+           *           "geometry": {
+           *             "type": "Polygon",
+           *             "coordinates": [
+           *               [
+           *                 [
+           *                   16.41,
+           *                   48.22
+           *                 ],
+           *                 [
+           *                   16.43,
+           *                   48.22
+           *                 ],
+           *                 [
+           *                   16.42,
+           *                   48.24
+           *                 ],
+           *                 [
+           *                   16.41,
+           *                   48.22
+           *                 ]
+           *               ]
+           *             ]
+           *           },
+           *           "properties": {
+           *             "id": 27,
+           *             "name": "Harbour",
+           *             "type": "polygon",
+           *             "active": true,
+           *             "color": "#1F7A4D",
+           *             "created_at": "2026-02-03 10:20:30",
+           *             "radius": null
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/geo+json': components['schemas']['GeofenceFeatureCollection']
         }
       }
       400: components['responses']['InvalidRequest']
