@@ -41,11 +41,9 @@ t.test('every operation passes a validating proxy with its own example', async (
   const { url } = await gateway(t)
   const proxy = await prism(t, url)
   const hash = sandboxAccounts()[0]?.hash as string
-  const headers = (credential: string) => ({
-    authorization: `Bearer ${credential}`,
-    'content-type': 'application/json',
-  })
-  const create = { method: 'POST', headers: headers(hash), body: JSON.stringify({ platform_hash: hash }) }
+  const headers = (credential: string) => ({ authorization: `Bearer ${credential}` })
+  const json = { 'content-type': 'application/json' }
+  const create = { method: 'POST', headers: json, body: JSON.stringify({ platform_hash: hash }) }
   const { id } = (await (await fetch(`${proxy}/v1/keys`, create)).json()) as { id: string }
   const { paths } = await committed()
   for (const [path, item] of Object.entries(paths)) {
