@@ -6,6 +6,7 @@ import type { FleetColumns } from '../platform/worker-messages.js'
 import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
 import type { Sliceable } from '../resources/list.js'
 import type { Zone } from '../resources/zone.js'
+import { correctTimes } from './wall-clock.js'
 
 /** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
@@ -40,12 +41,17 @@ export interface DeviceFilter {
 export class Fleet implements Sliceable<Device> {
   readonly #columns: FleetColumns
   readonly #zone: Zone | undefined
+  readonly #isWallClock: boolean
   readonly #decoded = new Map<number, Device>()
 
-  /** @param zone the account's zone, where it is needed and known. */
-  constructor(columns: FleetColumns, zone: Zone | undefined) {
+  /**
+   * @param zone the account's zone, where it is needed and known.
+   * @param isWallClock the Unix times of the rows are the wall clock of the zone; those of the columns have been corrected.
+   */
+  constructor(columns: FleetColumns, zone: Zone | undefined, isWallClock = false) {
     this.#columns = columns
     this.#zone = zone
+    this.#isWallClock = isWallClock
   }
 
   get length(): number {
@@ -133,6 +139,7 @@ export class Fleet implements Sliceable<Device> {
     const { rows, groups, groupOf } = this.#columns
     const row = toRow(textAt(rows, index)) as WireDevice
     row.group = groups[groupOf[index] as number]
+    if (this.#isWallClock && this.#zone) correctTimes(row, this.#zone)
     return row
   }
 

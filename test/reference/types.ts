@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window.
+     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.
      */
     get: operations['listEvents']
     put?: never
@@ -148,7 +148,7 @@ export interface paths {
     }
     /**
      * Get the history of a device
-     * @description Positions and totals over whole days of the account's clock, both included.
+     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most 31 days.
      */
     get: operations['getHistory']
     put?: never
@@ -325,6 +325,8 @@ export interface components {
       types: string[]
       /** @description Whether the rule is enabled */
       active: boolean
+      /** @description Whether the rule covers all devices of the account, later ones too */
+      all_devices: boolean
       /** @description The devices the rule is assigned to */
       devices: components['schemas']['AlertDevice'][]
     }
@@ -552,6 +554,50 @@ export interface components {
       id: number
       /** @description The platform's word for the kind of event, in lower case, such as `overspeed` */
       type: string
+      /**
+       * @description What happened, independent of the platform's words:
+       *
+       *     | `kind` | Meaning | The platform's `type` | Also in the filter |
+       *     |---|---|---|---|
+       *     | `geofence.enter` | Entered a geofence | `zone_in` | `geofence_in` |
+       *     | `geofence.exit` | Left a geofence | `zone_out` | `geofence_out` |
+       *     | `speed.exceeded` | Drove faster than the limit of an alert | `overspeed` | `speeding`, `speed_exceeded` |
+       *     | `ignition.on` | Ignition switched on | `ignition_on` |  |
+       *     | `ignition.off` | Ignition switched off | `ignition_off` |  |
+       *     | `device.offline` | Sent nothing for the time of an alert | `offline_duration` | `device_offline` |
+       *     | `harsh.brake` | Braked harshly: a `custom` event whose message says so |  | `harsh_brake` |
+       *     | `harsh.acceleration` | Accelerated harshly: a `custom` event whose message says so |  | `harsh_accel` |
+       *     | `alarm.triggered` | Panic button, or another event that the account has defined | `sos`, `custom` |  |
+       *     | `maintenance.due` | A maintenance service is due or overdue | `service*` | `maintenance_due` |
+       *     | `stop` | Stopped for the time of an alert | `stop_duration` |  |
+       *     | `idle` | Stood with the engine running for the time of an alert | `idle_duration` |  |
+       *     | `move.start` | Started to move | `move_start` |  |
+       *     | `driver.changed` | Another driver, or one without authorization | `driver*` |  |
+       *     | `fuel.filled` | Fuel filled in | `fuel_fill` |  |
+       *     | `fuel.stolen` | Fuel drained | `fuel_theft` |  |
+       *     | `power.cut` | Tracker unplugged from its power supply | `unplugged` |  |
+       *     | `other` | Any other word of the platform | `*` |  |
+       * @enum {string}
+       */
+      kind:
+        | 'geofence.enter'
+        | 'geofence.exit'
+        | 'speed.exceeded'
+        | 'ignition.on'
+        | 'ignition.off'
+        | 'device.offline'
+        | 'harsh.brake'
+        | 'harsh.acceleration'
+        | 'alarm.triggered'
+        | 'maintenance.due'
+        | 'stop'
+        | 'idle'
+        | 'move.start'
+        | 'driver.changed'
+        | 'fuel.filled'
+        | 'fuel.stolen'
+        | 'power.cut'
+        | 'other'
       /** @description Human-readable text */
       message: string
       /** @description The device it happened to; null if unknown */
@@ -562,8 +608,22 @@ export interface components {
       lat: number | null
       /** @description Longitude in decimal degrees (WGS84); null without a position */
       lng: number | null
-      /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description Speed in km/h; null if unknown */
+      speed: number | null
+      /** @description Approximate address; null if the platform has none */
+      address: string | null
+      /** @description The alert that noticed it; null if unknown */
+      alert_id: number | null
+      /** @description The geofence it is about; null if none */
+      geofence: components['schemas']['EventGeofence'] | null
+      /** @description When it happened, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       timestamp: string | null
+    }
+    EventGeofence: {
+      /** @description Geofence id; null if unknown */
+      id: number | null
+      /** @description Name of the geofence; null if unknown */
+      name: string | null
     }
     /** @description The items, with the applied paging */
     EventList: {
@@ -700,7 +760,7 @@ export interface components {
         store: 'up' | 'down' | 'unknown'
       }
     }
-    /** @description Positions and totals of a device over whole days */
+    /** @description Positions, trips, stops, events and totals of a device over whole days */
     History: {
       /**
        * @description Always `history`
@@ -731,8 +791,26 @@ export interface components {
       move_seconds: number | null
       /** @description Total time stopped in seconds; null if the text is not readable */
       stop_seconds: number | null
-      /** @description Positions, oldest first */
+      /** @description Fuel used in litres; null unless the platform tells it in litres */
+      fuel_l: number | null
+      /** @description Drives, oldest first */
+      trips: components['schemas']['Trip'][]
+      /** @description Stops between the drives, oldest first */
+      stops: components['schemas']['Stop'][]
+      /** @description Events of the device, oldest first */
+      events: components['schemas']['HistoryEvent'][]
+      /** @description Positions, oldest first; consecutive ones of the same second, place and speed are one. Empty with `positions=false`. */
       positions: components['schemas']['Position'][]
+    }
+    HistoryEvent: {
+      /** @description When it happened, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      time: string
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      lng: number | null
+      /** @description Human-readable text */
+      message: string
     }
     /** @description An active API key, with its value truncated */
     Key: {
@@ -779,6 +857,11 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Key'][]
+    }
+    LineString: {
+      /** @constant */
+      type: 'LineString'
+      coordinates: number[][]
     }
     /** @description The last recorded position of a device */
     Location: {
@@ -870,6 +953,8 @@ export interface components {
       credential: 'platform_hash' | 'api_key' | 'demo'
       /** @description E-mail of the account; null if the platform sends none */
       email: string | null
+      /** @description How far the account's clock is ahead of UTC at the moment; null if unknown */
+      utc_offset: string | null
       /** @description The API key in the request; null for other credentials */
       key: components['schemas']['OwnKey'] | null
     }
@@ -935,12 +1020,18 @@ export interface components {
     Position: {
       /** @description Time of the position, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       time: string
+      /** @description The same in Unix seconds; null if the account's UTC offset is unknown */
+      timestamp: number | null
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
       /** @description Longitude in decimal degrees (WGS84) */
       lng: number
       /** @description Speed in km/h */
       speed: number
+      /** @description Heading in degrees, 0 = north, 90 = east; null if unknown */
+      course: number | null
+      /** @description Metres above sea level; null if unknown */
+      altitude: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
     }
@@ -977,6 +1068,100 @@ export interface components {
       value: string | null
       /** @description The value as a number in the unit shown; null if it is none */
       number: number | null
+    }
+    Stop: {
+      /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      from: string
+      /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      to: string
+      /** @description Duration in seconds; null if unknown */
+      duration_seconds: number | null
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      lng: number | null
+      /** @description Approximate address; null if the platform has none */
+      address: string | null
+    }
+    Track: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      /** @description A point for a single position, null for none */
+      geometry: components['schemas']['LineString'] | components['schemas']['Point'] | null
+      properties: components['schemas']['TrackProperties']
+    }
+    /** @description The history without its positions */
+    TrackProperties: {
+      /**
+       * @description Always `history`
+       * @constant
+       */
+      object: 'history'
+      /** @description The requested device */
+      device_id: number
+      /**
+       * @description First day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-11
+       */
+      from: string
+      /**
+       * @description Last day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-12
+       */
+      to: string
+      /** @description Total distance in km */
+      distance_km: number
+      /** @description Maximum speed in km/h */
+      top_speed: number
+      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+      move_duration: string
+      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+      stop_duration: string
+      /** @description Total time moving in seconds; null if the text is not readable */
+      move_seconds: number | null
+      /** @description Total time stopped in seconds; null if the text is not readable */
+      stop_seconds: number | null
+      /** @description Fuel used in litres; null unless the platform tells it in litres */
+      fuel_l: number | null
+      /** @description Drives, oldest first */
+      trips: components['schemas']['Trip'][]
+      /** @description Stops between the drives, oldest first */
+      stops: components['schemas']['Stop'][]
+      /** @description Events of the device, oldest first */
+      events: components['schemas']['HistoryEvent'][]
+      times: string[]
+    }
+    Trip: {
+      /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      from: string
+      /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      to: string
+      /** @description Distance in km */
+      distance_km: number
+      /** @description Duration in seconds; null if unknown */
+      duration_seconds: number | null
+      /** @description Maximum speed in km/h */
+      top_speed: number
+      /** @description Average speed in km/h; null if unknown */
+      average_speed: number | null
+      /** @description Name of the driver; null if unknown */
+      driver: string | null
+      /** @description First position */
+      start: {
+        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        lat: number | null
+        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        lng: number | null
+      }
+      /** @description Last position */
+      end: {
+        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        lat: number | null
+        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        lng: number | null
+      }
     }
   }
   responses: {
@@ -1699,7 +1884,11 @@ export interface operations {
       query?: {
         /** @description Only events of this device */
         device_id?: number
-        /** @description Only events of this type, the platform's word */
+        /** @description Only events of these devices: at most 10 ids, separated by commas */
+        device_ids?: number[]
+        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. */
+        after_id?: number
+        /** @description Only events of this type: the platform's word, a `kind`, or another word of its row in the table there */
         type?: string
         /**
          * @description Earliest time, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its first second.
@@ -1744,11 +1933,19 @@ export interface operations {
            *         {
            *           "id": 5021,
            *           "type": "zone_in",
+           *           "kind": "geofence.enter",
            *           "message": "Zone in (Harbour)",
            *           "device_id": 318,
            *           "device": "Van 4",
            *           "lat": 48.22917,
            *           "lng": 16.41862,
+           *           "speed": 12,
+           *           "address": null,
+           *           "alert_id": 14,
+           *           "geofence": {
+           *             "id": 27,
+           *             "name": "Harbour"
+           *           },
            *           "timestamp": "2026-05-11 13:47:02"
            *         }
            *       ]
@@ -1779,6 +1976,10 @@ export interface operations {
          * @example 2026-05-12
          */
         to: string
+        /** @description `false` leaves the positions out and keeps totals, trips, stops and events */
+        positions?: 'true' | 'false'
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
       }
       header?: never
       path: {
@@ -1792,7 +1993,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Positions and totals of a device over whole days */
+      /** @description Positions, trips, stops, events and totals of a device over whole days */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1815,18 +2016,60 @@ export interface operations {
            *       "stop_duration": "22h 47min 54s",
            *       "move_seconds": 4325,
            *       "stop_seconds": 82074,
+           *       "fuel_l": null,
+           *       "trips": [
+           *         {
+           *           "from": "2026-05-11 06:58:12",
+           *           "to": "2026-05-11 07:24:40",
+           *           "distance_km": 18.2,
+           *           "duration_seconds": 1588,
+           *           "top_speed": 74,
+           *           "average_speed": 41,
+           *           "driver": null,
+           *           "start": {
+           *             "lat": 48.2081,
+           *             "lng": 16.3738
+           *           },
+           *           "end": {
+           *             "lat": 48.2292,
+           *             "lng": 16.4186
+           *           }
+           *         }
+           *       ],
+           *       "stops": [
+           *         {
+           *           "from": "2026-05-11 07:24:40",
+           *           "to": "2026-05-11 07:54:40",
+           *           "duration_seconds": 1800,
+           *           "lat": 48.2292,
+           *           "lng": 16.4186,
+           *           "address": null
+           *         }
+           *       ],
+           *       "events": [
+           *         {
+           *           "time": "2026-05-11 07:24:40",
+           *           "lat": 48.2292,
+           *           "lng": 16.4186,
+           *           "message": "Zone in (Harbour)"
+           *         }
+           *       ],
            *       "positions": [
            *         {
            *           "time": "2026-05-11 06:58:12",
+           *           "timestamp": 1778475492,
            *           "lat": 48.2081,
            *           "lng": 16.3738,
            *           "speed": 31,
+           *           "course": 88,
+           *           "altitude": 171,
            *           "address": null
            *         }
            *       ]
            *     }
            */
           'application/json': components['schemas']['History']
+          'application/geo+json': components['schemas']['Track']
         }
       }
       400: components['responses']['InvalidRequest']
@@ -1882,6 +2125,7 @@ export interface operations {
            *             "geofence_out"
            *           ],
            *           "active": true,
+           *           "all_devices": false,
            *           "devices": [
            *             {
            *               "id": 318,
@@ -2049,6 +2293,7 @@ export interface operations {
            *       "object": "account",
            *       "credential": "api_key",
            *       "email": "owner@example.com",
+           *       "utc_offset": "+02:00",
            *       "key": {
            *         "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
            *         "label": "Dispatch board",

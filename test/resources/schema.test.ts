@@ -18,6 +18,7 @@ import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
+import { Track, toTrack } from '../../src/resources/track.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
 
 const responses: Record<string, TObject> = {
@@ -83,13 +84,14 @@ const historyOf = (raw: unknown) =>
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
-  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), name)],
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), { all: () => [], name })],
   [Device, wireDevice, deviceOf],
   [Driver, { ...wireDevice, ...wireDriver }, driverOf],
-  [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name)],
+  [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
   [Geofence, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
   [GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],
   [History, wireHistory, historyOf],
+  [Track, wireHistory, (raw) => toTrack(historyOf(raw))],
   [Location, wireDevice, locationOf],
   [MaintenanceService, { ...wireDevice, ...wireService }, serviceOf],
 ]
