@@ -1,4 +1,5 @@
 /** The chapters about data: times, kinds of events, conditional requests, stale data, rehearsal. Pure. */
+import { eventKinds } from '../resources/event-kind.js'
 import { type Chapter, credentialOf, type Facts, rows } from './chapter.js'
 import { codeBlock, codeTabs, prose } from './html.js'
 import * as snippets from './snippets.js'
@@ -39,45 +40,19 @@ Unknown values are <code>null</code>.</p>`,
   }
 }
 
-/** The kinds of events, what each means, and the platform's words for it. */
-const kinds: { kind: string; meaning: string; words: string[] }[] = [
-  { kind: 'geofence.enter', meaning: 'Entered a geofence', words: ['zone_in'] },
-  { kind: 'geofence.exit', meaning: 'Left a geofence', words: ['zone_out'] },
-  { kind: 'speed.exceeded', meaning: 'Drove faster than the limit of an alert', words: ['overspeed'] },
-  { kind: 'ignition.on', meaning: 'Ignition switched on', words: ['ignition_on'] },
-  { kind: 'ignition.off', meaning: 'Ignition switched off', words: ['ignition_off'] },
-  { kind: 'device.offline', meaning: 'Sent nothing for the time of an alert', words: ['offline_duration'] },
-  { kind: 'harsh.brake', meaning: 'Braked harshly: a `custom` event whose message says so', words: [] },
-  { kind: 'harsh.acceleration', meaning: 'Accelerated harshly: a `custom` event whose message says so', words: [] },
-  {
-    kind: 'alarm.triggered',
-    meaning: 'Panic button, or another event that the account has defined',
-    words: ['sos', 'custom'],
-  },
-  { kind: 'maintenance.due', meaning: 'A maintenance service is due or overdue', words: ['service*'] },
-  { kind: 'stop', meaning: 'Stopped for the time of an alert', words: ['stop_duration'] },
-  { kind: 'idle', meaning: 'Stood with the engine running for the time of an alert', words: ['idle_duration'] },
-  { kind: 'move.start', meaning: 'Started to move', words: ['move_start'] },
-  { kind: 'driver.changed', meaning: 'Another driver, or one without authorization', words: ['driver*'] },
-  { kind: 'fuel.filled', meaning: 'Fuel filled in', words: ['fuel_fill'] },
-  { kind: 'fuel.stolen', meaning: 'Fuel drained', words: ['fuel_theft'] },
-  { kind: 'power.cut', meaning: 'Tracker unplugged from its power supply', words: ['unplugged'] },
-  { kind: 'other', meaning: 'Any other word of the platform', words: ['*'] },
-]
-
-const kindRow = ({ kind, meaning, words }: (typeof kinds)[number]): [string, string] => [
+const kindRow = ({ kind, meaning, words }: (typeof eventKinds)[number]): [string, string] => [
   kind,
   [prose(meaning), ...words.map((word) => `<code>${word}</code>`)].join(' '),
 ]
 
-const eventKinds: Chapter = {
+const kindsOfEvents: Chapter = {
   id: 'event-kinds',
   title: 'Kinds of events',
   html: `<p>An event has two names. <code>type</code> is the platform's word, in lower case, which may differ between installations. <code>kind</code> is one of the
 values below, the same everywhere: use it in your code, and expect new kinds within version 1. The filter <code>type</code> takes a kind, a word of the
 platform, or one of the older words <code>speeding</code> and <code>speed_exceeded</code>.</p>
 <h3>Values of <code>kind</code>, and the platform's words for them</h3>
-${rows(kinds.map(kindRow))}
+${rows(eventKinds.map(kindRow))}
 <p>To follow events, send <code>after_id</code> with the greatest id you have: the response holds only later events, the oldest first.</p>`,
 }
 
@@ -123,7 +98,7 @@ ${codeBlock('rehearse', 'shell', snippets.rehearse(facts.publicUrl, facts.demoTo
 /** The chapters about data, in reading order. */
 export const dataGuide = (facts: Facts): Chapter[] => [
   times(facts),
-  eventKinds,
+  kindsOfEvents,
   conditional(facts),
   staleness(facts),
   ...(facts.demoToken === undefined ? [] : [rehearsal(facts)]),
