@@ -96,6 +96,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook('onClose', () => parts.close())
   const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
+  app.get('/', { onRequest: countAddress(limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
   await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator }), {
     prefix: '/api',
   })
@@ -209,7 +210,7 @@ async function serve(api: App, served: Served): Promise<void> {
     health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
   })
   await api.register(async (open: App) => {
-    open.addHook('onRequest', countAddress(limits))
+    open.addHook('onRequest', countAddress(limits, 'docs:'))
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {

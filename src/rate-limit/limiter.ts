@@ -30,7 +30,7 @@ export interface LimitsOptions {
   onShared: () => void
 }
 
-/** Usage by name: `ip:<address>`, `net:<IPv6 /56>`, `demo:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`. */
+/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number

@@ -22,6 +22,7 @@ All lists have one envelope, all errors have one shape, and every response carri
 New fields and paths may appear at any time within version 1: ignore fields you do not know.
 
 The page \`docs\` beside this document is an introduction with examples to copy.`,
+  contact: { name: 'The operator of this service' },
   license: { name: 'MIT', identifier: 'MIT' },
 }
 

@@ -8,11 +8,17 @@ export const escaped = (text: string): string => text.replace(/[&<>"]/g, (charac
 export const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
 /** The language of a code block; `json` is a response. */
-export type Language = 'shell' | 'javascript' | 'python' | 'json'
+export type Language = 'shell' | 'javascript' | 'typescript' | 'python' | 'json'
 
-const names: Record<Language, string> = { shell: 'curl', javascript: 'JavaScript', python: 'Python', json: 'JSON' }
+const names: Record<Language, string> = {
+  shell: 'curl',
+  javascript: 'JavaScript',
+  typescript: 'TypeScript',
+  python: 'Python',
+  json: 'JSON',
+}
 
-const comment = { shell: '#.*', javascript: '//.*', python: '#.*', json: '(?!)' }
+const comment = { shell: '#.*', javascript: '//.*', typescript: '//.*', python: '#.*', json: '(?!)' }
 const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`[^\`]*\``
 const keywords =
   '\\b(?:async|await|break|catch|const|continue|def|else|except|export|False|false|for|from|function|if|import|in|let|new|None|null|of|return|throw|True|true|while|with|yield)\\b'
@@ -32,7 +38,19 @@ function highlighted(code: string, language: Language): string {
 }
 
 /** A code block that can be scrolled with the keyboard. @param name identifies it for tests and screen readers. */
-export function codeBlock(name: string, language: Language, code: string): string {
-  return `<figure class="code"><figcaption>${names[language]}</figcaption>
-<pre tabindex="0" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
+export function codeBlock(name: string, language: Language, code: string, caption = names[language]): string {
+  return `<figure class="code ${language}"><figcaption>${escaped(caption)}</figcaption>
+<pre tabindex="0" role="region" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
+}
+
+export type Samples = Partial<Record<'shell' | 'javascript' | 'python', string>>
+
+/** One code block per language, of which the page shows the chosen one. Its blocks are named `<name>-<language>`. */
+export function codeTabs(name: string, samples: Samples): string {
+  const languages = Object.keys(samples) as (keyof Samples)[]
+  const tab = (language: keyof Samples, at: number): string =>
+    `<label><input type="radio" name="language-${name}" value="${language}"${at === 0 ? ' checked' : ''}> ${names[language]}</label>`
+  const blocks = languages.map((language) => codeBlock(`${name}-${language}`, language, samples[language] ?? ''))
+  return `<div class="samples"><fieldset><legend>Language of ${name}</legend>${languages.map(tab).join('')}</fieldset>
+${blocks.join('\n')}</div>`
 }

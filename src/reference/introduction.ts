@@ -1,28 +1,47 @@
-/** The introduction on the page, chapter by chapter. Pure. */
-import { type ErrorCode, errorTable } from '../errors.js'
-import { errorGuide } from './error-guide.js'
-import { codeBlock, escaped, prose } from './html.js'
+/** The chapters for a start: overview, map, first request, credentials, lists, limits. Pure. */
+import { type Chapter, credentialOf, type Facts, rows } from './chapter.js'
+import { codeBlock, codeTabs, escaped } from './html.js'
 import * as snippets from './snippets.js'
 
-/** The settings of the service that the page shows. */
-export interface Facts {
-  /** The address of the API as callers see it, without a trailing slash. */
-  publicUrl: string
-  /** undefined = this service has no demo. */
-  demoToken: string | undefined
-  rateLimitMax: number
-  rateLimitWindowMs: number
-  maxKeysPerAccount: number
+function overview({ demoToken }: Facts): Chapter {
+  const demo = demoToken === undefined ? '' : ' Try it on this page with a simulated fleet, without an account.'
+  return {
+    id: 'overview',
+    title: 'Overview',
+    html: `<p class="lead">Your GPS devices as plain JSON: where they are, where they were, what happened to them. One HTTP API in front of a GPS
+tracking platform.${demo}</p>
+<ul>
+<li><strong>Read</strong> devices, last positions, geofences, events, history, alerts, maintenance services and drivers with <code>GET</code>, which never
+modifies data.</li>
+<li><strong>One account</strong> per credential: no request can reach the data of another account.</li>
+<li><strong>OpenAPI 3.1</strong>: generate a client from <a href="openapi.json">openapi.json</a>.</li>
+</ul>`,
+  }
 }
 
-/** A chapter of the page: its anchor, its heading, its HTML. */
-export interface Chapter {
-  id: string
-  title: string
-  html: string
+const map: Chapter = {
+  id: 'map',
+  title: 'The fleet, live',
+  html: `<p>The demo fleet as returned by the API: an arrow for each device, turned to its course, over the geofences, and the JSON it is drawn from.
+Devices at one place are one mark with their number; select it to list them.</p>
+<div class="live">
+<div class="stage">
+<div class="canvas" id="map-canvas"></div>
+<div class="bar">
+<ul class="legend" id="map-legend" aria-label="Devices by status"></ul>
+<label>Device <select id="map-choice"></select></label>
+<button type="button" id="map-pause">Pause</button>
+</div>
+<p class="note" id="map-device"></p>
+<p class="note"><span id="map-note" role="status">Loading the fleet…</span> <span id="map-time"></span></p>
+</div>
+<div class="map-response">
+<p class="request"><code>GET /v1/devices?limit=500</code></p>
+<pre id="map-json" tabindex="0" role="region" aria-label="The response that the map is drawn from"></pre>
+</div>
+</div>
+<noscript><p class="quiet">The map needs JavaScript.</p></noscript>`,
 }
-
-const credentialOf = ({ demoToken }: Facts): string => demoToken ?? '<API_KEY>'
 
 function firstRequest(facts: Facts): Chapter {
   const [base, credential] = [facts.publicUrl, credentialOf(facts)]
@@ -34,11 +53,16 @@ function firstRequest(facts: Facts): Chapter {
     id: 'first-request',
     title: 'The first request',
     html: `<p>A request needs one header. ${lead}</p>
-${codeBlock('first-curl', 'shell', snippets.firstCurl(base, credential))}
-<div class="pair">${codeBlock('first-javascript', 'javascript', snippets.firstJavaScript(base, credential))}
-${codeBlock('first-python', 'python', snippets.firstPython(base, credential))}</div>
+${codeTabs('first', {
+  shell: snippets.firstCurl(base, credential),
+  javascript: snippets.firstJavaScript(base, credential),
+  python: snippets.firstPython(base, credential),
+})}
 <p>All paths begin with <code>${escaped(base)}</code>. Responses are JSON in UTF-8, whatever the <code>Accept</code> header says.
-Ignore fields you do not know: new ones may appear at any time within version 1.</p>`,
+Ignore fields you do not know: new ones may appear at any time within version 1.</p>
+<p>For TypeScript, generate the types of all operations with <a href="https://openapi-ts.dev">openapi-typescript</a> and send typed requests with openapi-fetch:</p>
+${codeBlock('generate', 'shell', `npx openapi-typescript '${base}/openapi.json' -o gateway.ts`)}
+${codeBlock('typed', 'typescript', snippets.typed(base, credential))}`,
   }
 }
 
@@ -65,7 +89,10 @@ last 30 days of a key, every response to it carries <code>X-Api-Key-Expires</cod
 ${codeBlock('create-key', 'shell', snippets.createKey(base))}
 ${codeBlock('list-keys', 'shell', snippets.listKeys(base))}
 ${codeBlock('revoke-key', 'shell', snippets.revokeKey(base))}
-<p>A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>`,
+<p>A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>
+<p>A key holds the platform hash that created it. After a password change the platform accepts only the new hash, and <code>GET /v1/keys</code> with the new
+hash shows the old keys with <code>usable: false</code>. To keep a key, send <code>POST /v1/keys</code> with the new hash and <code>renew</code>, a list of key ids.
+Keys that you do not renew stay unusable, and a revoked key stays revoked.</p>`,
   }
 }
 
@@ -82,24 +109,6 @@ ${codeBlock('all-events', 'javascript', snippets.allEvents(facts.publicUrl, cred
   }
 }
 
-function times(facts: Facts): Chapter {
-  return {
-    id: 'times',
-    title: 'Times and units',
-    html: `<p>Requests and responses follow the same rules:</p>
-<ul>
-<li>A text without a zone, <code>2026-05-11 14:03:27</code>, is the local time of the account as shown on the platform.</li>
-<li>An integer <code>timestamp</code> is Unix seconds: the same instant everywhere. Compare and sort by it.</li>
-<li>Times of API keys are epoch milliseconds.</li>
-</ul>
-<p>Events take <code>from</code> and <code>to</code> in ISO 8601, both inclusive. With an offset or <code>Z</code> they are instants; without one they are
-local time of the account; a date alone is the start or the end of that day. History takes whole days, <code>YYYY-MM-DD</code>.</p>
-${codeBlock('since-instant', 'shell', snippets.sinceInstant(facts.publicUrl, credentialOf(facts)))}
-<p>Speeds are in km/h, distances in km, altitudes and radii in metres, courses in degrees clockwise from north, positions in WGS84.
-Unknown values are <code>null</code>.</p>`,
-  }
-}
-
 function limits(facts: Facts): Chapter {
   const [base, credential] = [facts.publicUrl, credentialOf(facts)]
   const { rateLimitMax, rateLimitWindowMs } = facts
@@ -108,40 +117,30 @@ function limits(facts: Facts): Chapter {
     id: 'limits',
     title: 'Rate limits and retries',
     html: `<p>Each credential may send <strong>${rateLimitMax} requests ${windowText}</strong>. Requests without a valid credential count per IP address, as do
-those with the demo token. An account can create API keys at a fifth of that rate. Every response, errors included, shows the current state:</p>
-<dl class="rows">
-<div><dt><code>RateLimit-Limit</code></dt><dd>requests per window</dd></div>
-<div><dt><code>RateLimit-Remaining</code></dt><dd>requests left in this window</dd></div>
-<div><dt><code>RateLimit-Reset</code></dt><dd>seconds until the next window</dd></div>
-</dl>
+those with the demo token. An account can create API keys at a fifth of that rate. This page and <code>openapi.json</code> have a budget of their own.
+Higher limits exist only in an enterprise tier. Every response, errors included, shows the current state:</p>
+${rows([
+  ['RateLimit-Limit', 'requests per window'],
+  ['RateLimit-Remaining', 'requests left in this window'],
+  ['RateLimit-Reset', 'seconds until the next window'],
+  ['X-Request-Id', 'identifies the request; quote it when you report a problem'],
+])}
 <p>After a 429 or 503, wait at least the number of seconds in <code>Retry-After</code>. Double the wait each time and add random jitter, so that
 clients do not retry in step:</p>
-<div class="pair">${codeBlock('back-off-javascript', 'javascript', snippets.backOffJavaScript(base, credential))}
-${codeBlock('back-off-python', 'python', snippets.backOffPython(base, credential))}</div>
-<p>Poll positions no more than once every 30 seconds. One <code>GET /v1/devices?limit=500</code> returns up to 500 devices and counts as one request.
-Webhooks are planned and not available yet: poll <code>GET /v1/events</code>.</p>`,
+${codeTabs('back-off', {
+  javascript: snippets.backOffJavaScript(base, credential),
+  python: snippets.backOffPython(base, credential),
+})}
+<p>Poll positions no more than once every 30 seconds. One <code>GET /v1/devices?limit=500</code> returns up to 500 devices and counts as one request.</p>`,
   }
 }
 
-function errorEntry(code: ErrorCode): string {
-  const { when, remedy } = errorGuide[code]
-  return `<article id="error-${code}" tabindex="-1"><h3><code>${code}</code> <span class="status">${errorTable[code][0]}</span></h3>
-<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}</p></article>`
-}
-
-function errors({ publicUrl }: Facts): Chapter {
-  const codes = Object.keys(errorTable) as ErrorCode[]
-  return {
-    id: 'errors',
-    title: 'Errors',
-    html: `<p>All errors have the same body: <code>error</code> is a code for programs, <code>message</code> a text for people, <code>docs</code> a link to the
-entry below, and <code>param</code> the parameter that caused the error, if any.</p>
-${codeBlock('error-body', 'json', snippets.errorBody(publicUrl))}
-<p>Every response carries an <code>X-Request-Id</code>. Quote it when you report a problem.</p>
-<div class="errors">${codes.map(errorEntry).join('\n')}</div>`,
-  }
-}
-
-/** The chapters between the map and the interactive reference, in reading order. */
-export const introduction = (facts: Facts): Chapter[] =>
-  [firstRequest, credentials, paging, times, limits, errors].map((chapter) => chapter(facts))
+/** The chapters before those about data, in reading order. */
+export const introduction = (facts: Facts): Chapter[] => [
+  overview(facts),
+  ...(facts.demoToken === undefined ? [] : [map]),
+  firstRequest(facts),
+  credentials(facts),
+  paging(facts),
+  limits(facts),
+]

@@ -36,7 +36,14 @@ export type PathItem = { [method: string]: Operation }
 
 export interface OpenApi {
   openapi: string
-  info: { title: string; version: string; summary: string; description: string; license: JsonObject }
+  info: {
+    title: string
+    version: string
+    summary: string
+    description: string
+    contact: JsonObject
+    license: JsonObject
+  }
   servers: { url: string; description: string }[]
   tags: { name: string; description: string }[]
   paths: { [path: string]: PathItem }

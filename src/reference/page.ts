@@ -1,87 +1,92 @@
-/** The page as HTML: overview, live map, introduction, and the element for the interactive reference. Pure. */
+/** The page as static HTML: the navigation, the chapters, and all operations of the document. Pure. */
+import type { Chapter, Facts } from './chapter.js'
+import { credentialOf } from './chapter.js'
+import { dataGuide } from './data-guide.js'
 import { escaped } from './html.js'
-import { type Chapter, type Facts, introduction } from './introduction.js'
+import { introduction } from './introduction.js'
+import type { OpenApi } from './openapi.js'
+import { methodBadge, type OperationGroup, operationAnchor, operationArticle, operationGroups } from './operation.js'
+import { terms } from './terms.js'
 
-function overview({ demoToken }: Facts): Chapter {
-  const demo = demoToken === undefined ? '' : ' Try it on this page with a simulated fleet, without an account.'
-  return {
-    id: 'overview',
-    title: 'What it is',
-    html: `<p class="lead">Your GPS devices as plain JSON: where they are, where they were, what happened to them. One HTTP API in front of a GPS
-tracking platform.${demo}</p>
-<ul class="facts">
-<li><strong>Read</strong> devices, last positions, geofences, events, history, alerts, maintenance services and drivers with <code>GET</code>, which never
-modifies data.</li>
-<li><strong>One account</strong> per credential: no request can reach the data of another account.</li>
-<li><strong>OpenAPI 3.1</strong>: generate a client from <a href="openapi.json">openapi.json</a>.</li>
-</ul>`,
-  }
-}
-
-const mapBody = `<p>The demo fleet as returned by the API: an arrow for each device, turned to its course, over the geofences, and the JSON it is drawn from.</p>
-<div class="live">
-<div class="stage">
-<div class="canvas" id="map-canvas"></div>
-<div class="bar">
-<ul class="legend" id="map-legend" aria-label="Devices by status"></ul>
-<label>Device <select id="map-choice"></select></label>
-<button type="button" id="map-pause">Pause</button>
-</div>
-<p class="note"><span id="map-note" role="status">Loading the fleet…</span> <span id="map-time"></span></p>
-</div>
-<div class="map-response">
-<p class="request"><code id="map-request">GET /v1/devices?limit=500</code></p>
-<pre id="map-json" tabindex="0" role="region" aria-label="The response that the map is drawn from"></pre>
-</div>
-</div>
-<noscript><p class="quiet">The map needs JavaScript.</p></noscript>`
-
-function map({ demoToken }: Facts): Chapter {
-  const none = '<p class="quiet">This service has no demo fleet, so there is no map.</p>'
-  return { id: 'map', title: 'The fleet, live', html: demoToken === undefined ? none : mapBody }
-}
-
-const reference: Chapter = {
-  id: 'reference',
-  title: 'Every operation',
-  html: `<p>Open an operation, press <em>Execute</em>, and read the response. <em>Authorize</em> takes your own credential, which is kept only in this page
-until you close it.</p>
-<div id="operations"><p class="quiet">Loading the reference…</p></div>
-<noscript><p class="quiet">This part needs JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</p></noscript>`,
+export interface PageOptions {
+  facts: Facts
+  document: OpenApi
+  /** The text of CHANGELOG.md. */
+  changelog: string
+  /** The URL of an asset, relative to the page. */
+  asset: (name: string) => string
 }
 
 const section = ({ id, title, html }: Chapter): string =>
-  `<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>\n${html}\n</section>`
+  `<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>\n${html}\n</section>`
 
-const stylesheets = ['swagger-ui.css', 'page.css', 'content.css', 'map.css', 'operations.css']
+const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`
 
-/** The whole page. @param asset returns the URL of an asset, relative to the page. */
-export function renderPage(facts: Facts, version: string, asset: (name: string) => string): string {
-  const chapters = [overview(facts), map(facts), ...introduction(facts), reference]
-  const data = facts.demoToken === undefined ? '' : ` data-demo="${escaped(facts.demoToken)}"`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
+function groupChapter(group: OperationGroup, { document, facts }: PageOptions): Chapter {
+  const access = { base: facts.publicUrl, credential: credentialOf(facts) }
+  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document, access))
+  return { id: groupId(group), title: group.tag, html: `<p>${escaped(group.description)}.</p>\n${articles.join('\n')}` }
+}
+
+const chapterLinks = (chapters: Chapter[]): string =>
+  `<ul>${chapters.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul>`
+
+function groupLinks(group: OperationGroup): string {
+  const links = group.endpoints.map((endpoint) => {
+    const { summary = '' } = endpoint.operation
+    return `<li><a href="#${operationAnchor(endpoint)}">${methodBadge(endpoint)} ${escaped(summary)}</a></li>`
+  })
+  return `<p><a href="#${groupId(group)}">${group.tag}</a></p>\n<ul class="operations">${links.join('\n')}</ul>`
+}
+
+const stylesheets = ['page.css', 'content.css', 'operations.css']
+
+function head({ facts, asset }: PageOptions): string {
+  const hasDemo = facts.demoToken !== undefined
+  const links = [...stylesheets, ...(hasDemo ? ['map.css'] : [])].map(
+    (name) => `<link rel="stylesheet" href="${asset(name)}">`,
+  )
+  return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>GPS Fleet Gateway: API reference</title>
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-${stylesheets.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
+${links.join('\n')}
 <script type="module" src="${asset('page.js')}"></script>
-${facts.demoToken === undefined ? '' : `<script type="module" src="${asset('map.js')}"></script>`}
+${hasDemo ? `<script type="module" src="${asset('map.js')}"></script>` : ''}`
+}
+
+/** The whole page. */
+export function renderPage(options: PageOptions): string {
+  const { facts, document, changelog, asset } = options
+  const version = escaped(document.info.version)
+  const groups = operationGroups(document)
+  const [before, after] = [[...introduction(facts), ...dataGuide(facts)], terms(facts, version, changelog)]
+  const chapters = [...before, ...groups.map((group) => groupChapter(group, options)), ...after]
+  const data = facts.demoToken === undefined ? '' : ` data-demo="${escaped(facts.demoToken)}"`
+  return `<!doctype html>
+<html lang="en">
+<head>
+${head(options)}
 </head>
-<body${data} data-bundle="${asset('swagger-ui-bundle.js')}">
+<body${data} data-console="${['swagger-ui.css', 'console.css', 'swagger-ui-bundle.js'].map(asset).join(' ')}">
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><p class="name"><img src="${asset('icon.svg')}" alt="" width="28" height="28"> GPS Fleet Gateway <span class="version">${escaped(version)}</span></p></header>
+<header class="top"><p class="name"><img src="${asset('icon.svg')}" alt="" width="28" height="28"> GPS Fleet Gateway <span class="version">${version}</span></p>
+<button type="button" class="menu" popovertarget="navigation">Contents</button></header>
 <div class="layout">
-<nav aria-label="Chapters"><ol>${chapters.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ol></nav>
+<nav id="navigation" aria-label="Contents" popover>
+<p>Guide</p>
+${chapterLinks(before)}
+${groups.map(groupLinks).join('\n')}
+<p>Terms</p>
+${chapterLinks(after)}
+</nav>
 <main id="main" tabindex="-1">
 <h1>API reference</h1>
 ${chapters.map(section).join('\n')}
 </main>
 </div>
-<footer><p>Version ${escaped(version)}. Breaking changes need a new major version; the previous one stays active for at least 12 months.</p></footer>
+<footer><p>Version ${version}. The OpenAPI document is <a href="openapi.json">openapi.json</a>.</p></footer>
 </body>
 </html>
 `

@@ -8,8 +8,8 @@ import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
+import type { Facts } from './chapter.js'
 import { createDocument, securitySchemes } from './document.js'
-import type { Facts } from './introduction.js'
 import type { OpenApi } from './openapi.js'
 import { renderPage } from './page.js'
 
@@ -38,9 +38,12 @@ const ownAssets = [
   'content.css',
   'map.css',
   'operations.css',
+  'console.css',
   'page.js',
+  'console.js',
   'map.js',
   'map-drawing.js',
+  'map-layout.js',
 ]
 const bundledAssets = ['swagger-ui.css', 'swagger-ui-bundle.js']
 
@@ -77,14 +80,18 @@ export async function gatherRoutes(app: App): Promise<void> {
 /** The routes of the reference. The caller registers their rate limit. */
 export function reference(app: App, facts: Facts, version: string): void {
   const assets = readAssets()
-  const html = Buffer.from(renderPage(facts, version, (name) => `docs/${name}?v=${assets.get(name)?.tag}`))
-  let document = Buffer.alloc(0)
+  const asset = (name: string): string => `docs/${name}?v=${assets.get(name)?.tag}`
+  const changelog = readFileSync(new URL('./assets/CHANGELOG.md', import.meta.url), 'utf8')
+  let html = Buffer.alloc(0)
+  let json = Buffer.alloc(0)
   app.addHook('onReady', async () => {
     const { paths } = app.swagger() as unknown as Pick<OpenApi, 'paths'>
-    document = Buffer.from(`${JSON.stringify(createDocument(paths, facts.publicUrl, version), null, 2)}\n`)
+    const document = createDocument(paths, facts.publicUrl, version)
+    json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
+    html = Buffer.from(renderPage({ facts, document, changelog, asset }))
   })
   app.get('/openapi.json', async (request, reply) =>
-    send(request, reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', document),
+    send(request, reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', json),
   )
   app.get('/docs', async (request, reply) => {
     // The URLs in the page are relative to one without a trailing slash.

@@ -24,9 +24,21 @@ print(devices['count'], 'moving')
 for device in devices['data']:
     print(device['name'], device['speed'], 'km/h at', device['lat'], device['lng'])`
 
+export const typed = (base: string, credential: string): string =>
+  `import createClient from 'openapi-fetch'
+import type { paths } from './gateway.js'
+
+const client = createClient<paths, 'application/json'>({
+  baseUrl: '${base}',
+  headers: { Authorization: 'Bearer ${credential}' },
+})
+const { data, error } = await client.GET('/v1/devices', { params: { query: { status: 'moving' } } })
+if (error) throw new Error(error.message)
+for (const { name, speed } of data.data) console.log(name, speed)`
+
 export const createKey = (base: string): string =>
   `curl -X POST -H 'Content-Type: application/json' '${base}/v1/keys' \\
-  -d '{"platform_hash": "<PLATFORM_HASH>", "label": "Dispatch board", "expires_in_days": 365}'`
+  -d '{"platform_hash": "<PLATFORM_HASH>", "label": "Dispatch board"}'`
 
 export const listKeys = (base: string): string => `curl -H 'Authorization: Bearer <PLATFORM_HASH>' '${base}/v1/keys'`
 
@@ -110,3 +122,51 @@ export const errorBody = (base: string): string =>
   "message": "There is no device with id 4711.",
   "docs": "${base}/docs#error-not_found"
 }`
+
+export const conditionalJavaScript = (base: string, credential: string): string =>
+  `let etag
+let devices
+
+async function refresh() {
+  const response = await fetch('${base}/v1/devices?limit=500', {
+    headers: { Authorization: 'Bearer ${credential}', ...(etag && { 'If-None-Match': etag }) },
+  })
+  if (response.status === 304) return false
+  etag = response.headers.get('ETag')
+  devices = await response.json()
+  return true
+}
+
+await refresh()
+console.log(devices.count, 'devices')
+console.log(await refresh() ? 'changed' : 'unchanged')`
+
+export const conditionalPython = (base: string, credential: string): string =>
+  `import json
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+def get(etag=None):
+    headers = {'Authorization': 'Bearer ${credential}'}
+    if etag:
+        headers['If-None-Match'] = etag
+    try:
+        with urlopen(Request('${base}/v1/devices?limit=500', headers=headers)) as response:
+            return json.load(response), response.headers['ETag']
+    except HTTPError as error:
+        if error.code != 304:
+            raise
+        return None, etag
+
+devices, etag = get()
+print(devices['count'], 'devices')
+changes, etag = get(etag)
+print('changed' if changes else 'unchanged')`
+
+export const stale = (base: string, credential: string): string =>
+  `curl -H 'Authorization: Bearer ${credential}' -H 'Cache-Control: stale-if-error=600' \\
+  '${base}/v1/devices/1001/location'`
+
+export const rehearse = (base: string, demoToken: string): string =>
+  `curl -i -H 'Authorization: Bearer ${demoToken}' -H 'Prefer: error=rate_limit_exceeded' \\
+  '${base}/v1/devices'`

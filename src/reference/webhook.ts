@@ -10,6 +10,16 @@ const named = (description: string): JsonObject => ({
   required: ['id', 'name'],
 })
 
+export const eventNames = [
+  'geofence.enter',
+  'geofence.exit',
+  'speed.exceeded',
+  'ignition.on',
+  'ignition.off',
+  'device.offline',
+  'alarm.triggered',
+]
+
 export const PlannedMessage: JsonObject = {
   type: 'object',
   description: 'Planned, not available yet: the body of a webhook',
@@ -17,15 +27,7 @@ export const PlannedMessage: JsonObject = {
     event: {
       type: 'string',
       description: 'Kind of the event',
-      enum: [
-        'geofence.enter',
-        'geofence.exit',
-        'speed.exceeded',
-        'ignition.on',
-        'ignition.off',
-        'device.offline',
-        'alarm.triggered',
-      ],
+      enum: eventNames,
     },
     timestamp: { type: 'string', format: 'date-time', description: 'Time of the event, ISO 8601 in UTC' },
     device: named('The device of the event'),
@@ -38,6 +40,14 @@ export const PlannedMessage: JsonObject = {
     },
   },
   required: ['event', 'timestamp', 'device'],
+}
+
+export const exampleMessage = {
+  event: 'geofence.enter',
+  timestamp: '2026-05-11T12:03:27Z',
+  device: { id: 318, name: 'Van 4' },
+  geofence: { id: 27, name: 'Harbour' },
+  location: { lat: 48.229171, lng: 16.418624, speed: 12 },
 }
 
 export const webhooks: Record<string, PathItem> = {
@@ -53,13 +63,7 @@ export const webhooks: Record<string, PathItem> = {
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/PlannedMessage' },
-            example: {
-              event: 'geofence.enter',
-              timestamp: '2026-05-11T12:03:27Z',
-              device: { id: 318, name: 'Van 4' },
-              geofence: { id: 27, name: 'Harbour' },
-              location: { lat: 48.229171, lng: 16.418624, speed: 12 },
-            },
+            example: exampleMessage,
           },
         },
       },

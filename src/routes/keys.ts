@@ -12,7 +12,7 @@ import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, KEY_ID_EXAMPLE, Key, RevokedKey, toCreatedKey, toKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import type { KeyRecord, KeyStore } from '../store/store.js'
-import { notFound, queryOf } from './query.js'
+import { invalid, notFound, queryOf } from './query.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -150,8 +150,10 @@ function requireHash({ caller }: FastifyRequest): void {
   })
 }
 
-/** Spaces around a label do not count against its maximum length. */
+/** Spaces around a label do not count against its maximum length. @throws ApiError for a lone surrogate, which no schema can exclude. */
 function trimLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
-  if (typeof body.label === 'string') body.label = body.label.trim()
+  if (typeof body.label !== 'string') return
+  if (/\p{Cs}/u.test(body.label)) throw invalid('label', 'label must be valid Unicode.')
+  body.label = body.label.trim()
 }

@@ -2,27 +2,53 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { gateway } from '../helper.js'
 import { browser, type Opened, type View, withoutChromium } from './browser.js'
 
-const desktop: View = { width: 1280, height: 900 }
+const desktop: View = { width: 1400, height: 900 }
+
+const phone: View = { width: 390, height: 844, isStill: true }
 
 /** All requests but those to the gateway itself. */
 const outside = ({ requests }: Opened, url: string): string[] =>
   requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
 
-const drawnDevices = (page: Page): Locator => page.locator('.fleet .device')
-const operation = '#operations-Devices-listDevices'
+/** The marks of one device or several. */
+const marks = (page: Page): Locator => page.locator('.fleet > g')
+const operation = '#operation-listDevices'
 
-/** Scrolls to the interactive reference and opens the operation that lists devices. */
-async function openOperation(page: Page): Promise<void> {
-  await page.locator('#reference').scrollIntoViewIfNeeded()
-  await page.locator('#operations[data-state=ready]').waitFor()
-  await page.locator(`${operation} .opblock-summary-control`).click()
-  await page.locator(`${operation} .execute`).waitFor()
+/** Opens the console of the operation that lists devices. */
+async function openConsole(page: Page): Promise<void> {
+  await page.locator(`${operation} .try`).click()
+  await page.locator('#console[data-state=ready] .execute').waitFor()
+}
+
+interface Box {
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+/** The boxes of visible elements. */
+const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
+  page.evaluate<Box[]>(
+    `[...document.querySelectorAll('${selector}')].filter((one) => one.getAttribute('visibility') !== 'hidden').map((one) => one.getBoundingClientRect().toJSON())`,
+  )
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom
+
+/** What axe finds, as rule and element. */
+async function findings(page: Page, scope: string): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate<string[]>(
+    `axe.run(${scope}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`,
+  )
 }
 
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
@@ -32,26 +58,50 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   t.comment(`pictures in ${pictures}`)
   const keep = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
 
-  t.test('the fleet is drawn from the response beside it', async (t) => {
+  t.test('the map draws every device of the response, and several at one place as a number that opens', async (t) => {
     const opened = await open(desktop)
     const { page } = opened
     await page.goto(`${url}/docs`)
-    await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
+    await marks(page).nth(5).waitFor({ state: 'attached' })
     const response = (await page.locator('#map-json').textContent()) ?? ''
     const { count, data } = JSON.parse(response) as { count: number; data: { id: number; lat: number | null }[] }
-    const placed = data.filter(({ lat }) => lat !== null)
+    const drawn = (await marks(page).allTextContents()).map((text) => Number(text || '1'))
     t.equal(count, 50)
-    t.equal(await drawnDevices(page).count(), placed.length)
-    t.equal(await page.locator('.areas g').count(), 6, 'over six geofences')
+    t.equal(
+      drawn.reduce((sum, one) => sum + one),
+      data.filter(({ lat }) => lat !== null).length,
+    )
     t.match(await page.locator('#map-legend').textContent(), /moving \d+.*online \d+.*offline \d+/)
+    const cluster = page.locator('.cluster').first()
+    await cluster.click()
+    t.equal(await page.locator('#map-mark button').count(), Number(await cluster.textContent()))
+    const name = ((await page.locator('#map-mark button').first().textContent()) ?? '').trim()
+    await page.keyboard.press('Enter')
+    t.match(await page.locator('#map-device').textContent(), new RegExp(`^${name}: `), 'the first is chosen')
+    t.equal(await page.locator('#map-mark').count(), 0)
     const last = String(data.at(-1)?.id)
     await page.locator('#map-choice').selectOption(last)
     t.match(await page.locator('#map-json .chosen').textContent(), new RegExp(`"id": ${last},`))
     await page.locator('#map-pause').click()
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
-    await keep(page, 'light')
+    await keep(page, 'map')
     t.same(opened.complaints, [])
     t.same(outside(opened, url), [])
+  })
+
+  t.test('no label of the map lies on a mark or on another label', async (t) => {
+    for (const view of [desktop, phone]) {
+      const { page } = await open(view)
+      await page.goto(`${url}/docs#map`)
+      await marks(page).nth(5).waitFor({ state: 'attached' })
+      const labels = await boxesOf(page, '.names text')
+      const drawn = await boxesOf(page, '.fleet path, .fleet .cluster circle')
+      t.ok(labels.length >= 3 && drawn.length > 5)
+      const clashes = labels.flatMap((label, at) =>
+        [...drawn, ...labels.slice(at + 1)].filter((other) => overlap(label, other)),
+      )
+      t.same(clashes, [])
+    }
   })
 
   t.test('the map waits as long as a 429 says when the demo is out of requests', async (t) => {
@@ -63,20 +113,85 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
   })
 
-  t.test('"try it" sends the demo token and shows the response', async (t) => {
+  t.test('the console sends the demo token, shows the response, and moves to another operation', async (t) => {
     const opened = await open(desktop)
     const { page } = opened
-    await page.goto(`${url}/docs`)
-    await openOperation(page)
-    await page.locator(`${operation} .execute`).click()
-    const response = page.locator(`${operation} .live-responses-table`)
+    await page.goto(`${url}/docs${operation}`)
+    await openConsole(page)
+    await page.locator('#console .execute').click()
+    const response = page.locator('#console .live-responses-table')
     await response.locator('.response-col_status').first().waitFor()
     t.match(await response.innerText(), /"count": 50/)
     t.match(await response.innerText(), /ratelimit-remaining/)
     t.ok(opened.requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
-    await keep(page, 'try-it')
+    t.equal(await page.locator('main').count(), 1)
+    await keep(page, 'console')
+    await page.locator('#operation-getMe .try').click()
+    await page.locator('#operation-getMe .execute').click()
+    await page.getByText('"credential": "demo"').first().waitFor()
+    await page.locator('#operation-getMe .try').click()
+    t.equal(await page.locator('#console').count(), 0, 'the same button closes it')
     t.same(opened.complaints, [])
     t.same(outside(opened, url), [])
+  })
+
+  t.test('the authorize dialog shows its first entry and hides what is typed', async (t) => {
+    const { page } = await open(desktop)
+    await page.goto(`${url}/docs${operation}`)
+    await openConsole(page)
+    await page.locator('#console .authorize').first().click()
+    const entries = page.locator('.dialog-ux .auth-container')
+    t.match(await entries.first().innerText(), /demoToken/)
+    t.ok(await entries.first().locator('h4').isVisible())
+    const scrolled = await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`)
+    t.equal(scrolled, 0)
+    const inputs = page.locator('.dialog-ux input')
+    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
+  })
+
+  t.test('every operation opens by its link and fits two screens, its errors are links', async (t) => {
+    const { page, complaints } = await open(desktop)
+    await page.goto(`${url}/docs`)
+    const ids = await page.locator('.operation').evaluateAll((all) => all.map(({ id }) => id))
+    t.equal(ids.length, 15)
+    for (const id of ids) {
+      await page.locator(`#navigation a[href="#${id}"]`).click()
+      const { top, height } = await page.evaluate<{ top: number; height: number }>(
+        `document.getElementById('${id}').getBoundingClientRect().toJSON()`,
+      )
+      t.ok(top >= 0 && top < desktop.height / 2, `${id} is in view`)
+      t.ok(height <= 2 * desktop.height, `${id} fits two screens`)
+      await page.locator(`#navigation a[href="#${id}"][aria-current]`).waitFor()
+    }
+    await page.locator(`${operation} label`, { hasText: 'Python' }).click()
+    t.ok(await page.locator('#code-getMe-python').isVisible(), 'one choice of language for all operations')
+    t.notOk(await page.locator('#code-getMe-shell').isVisible())
+    t.same(complaints, [])
+  })
+
+  t.test('without JavaScript everything but the map and the console works', async (t) => {
+    const opened = await open({ ...phone, isScripted: false })
+    const { page } = opened
+    await page.goto(`${url}/docs`)
+    await page.locator('.menu').click()
+    await page.locator(`#navigation a[href="${operation}"]`).click()
+    await page.keyboard.press('Escape')
+    await page.locator(`${operation} label`, { hasText: 'JavaScript' }).click()
+    t.ok(await page.locator('#code-listDevices-javascript').isVisible())
+    await page.locator(`${operation} summary`).click()
+    t.ok(await page.locator(`${operation} details .fields`).isVisible())
+    await keep(page, 'no-script')
+    t.same(outside(opened, url), [])
+  })
+
+  t.test('the page weighs less than 100 kB until the console opens', async (t) => {
+    const { page } = await open(desktop)
+    await page.goto(`${url}/docs`)
+    await marks(page).nth(5).waitFor({ state: 'attached' })
+    const sizes = `performance.getEntries().filter(({ transferSize, name }) => transferSize && !name.includes('/v1/')).map((one) => one.transferSize)`
+    const bytes = (await page.evaluate<number[]>(sizes)).reduce((sum, one) => sum + one)
+    t.comment(`${bytes} bytes`)
+    t.ok(bytes > 10_000 && bytes < 100_000)
   })
 
   t.test('every error has an anchor that its docs link opens', async (t) => {
@@ -93,21 +208,38 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.same(complaints, [])
   })
 
-  t.test('the page is legible in light and dark schemes, on a desktop and on a phone', async (t) => {
-    const phone = { width: 360, height: 740, isStill: true }
+  t.test('axe finds nothing in light and dark schemes, on a desktop and on a phone', async (t) => {
     const views = { desktop, dark: { ...desktop, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
     for (const [name, view] of Object.entries(views)) {
       const { page, complaints } = await open(view)
       await page.goto(`${url}/docs#map`)
-      await drawnDevices(page).nth(20).waitFor({ state: 'attached' })
+      await marks(page).nth(5).waitFor({ state: 'attached' })
       await keep(page, `${name}-map`)
-      await openOperation(page)
+      t.same(await findings(page, 'document'), [], name)
+      await page.goto(`${url}/docs${operation}`)
+      await openConsole(page)
+      await keep(page, name)
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
-      t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
-      await keep(page, name)
+      t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
       t.same(complaints, [])
     }
+  })
+
+  t.test('the keyboard reaches the navigation of a phone, its links and the languages', async (t) => {
+    const { page } = await open(phone)
+    await page.goto(`${url}/docs`)
+    await page.locator('.menu').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#navigation:popover-open').waitFor()
+    await page.keyboard.press('Tab')
+    t.equal(await page.locator(':focus').getAttribute('href'), '#overview')
+    await page.locator(`#navigation a[href="${operation}"]`).focus()
+    await page.keyboard.press('Enter')
+    t.equal(await page.locator('#navigation:popover-open').count(), 0, 'a link closes it')
+    await page.locator(`${operation} input[value=shell]`).focus()
+    await page.keyboard.press('ArrowRight')
+    t.ok(await page.locator('#code-listDevices-javascript').isVisible())
   })
 
   t.test('the page works with the keyboard and with a screen reader', async (t) => {

@@ -19,6 +19,8 @@ export interface View {
   height: number
   isDark?: boolean
   isStill?: boolean
+  /** Whether JavaScript runs. */
+  isScripted?: boolean
 }
 
 export interface Opened {
@@ -33,10 +35,11 @@ export interface Opened {
 export async function browser(t: Test): Promise<(view: View) => Promise<Opened>> {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
-  return async ({ width, height, isDark = false, isStill = false }) => {
+  return async ({ width, height, isDark = false, isStill = false, isScripted = true }) => {
     const context = await running.newContext({
       viewport: { width, height },
       isMobile: width < 600,
+      javaScriptEnabled: isScripted,
       colorScheme: isDark ? 'dark' : 'light',
       reducedMotion: isStill ? 'reduce' : 'no-preference',
     })

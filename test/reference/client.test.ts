@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import createClient, { type Client } from 'openapi-fetch'
 import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
+import ts from 'typescript'
 import { gateway, sandbox } from '../helper.js'
-import { isUpdating, remedy, served, tidied, typesPath, write } from './committed.js'
+import { pageBlocks } from './blocks.js'
+import { committed, isUpdating, remedy, served, tidied, typesPath, write } from './committed.js'
 import type { components, paths } from './types.js'
 
 type Device = components['schemas']['Device']
@@ -79,9 +81,8 @@ t.test('a generated client creates, uses and revokes a key', async (t) => {
   const hash = platform.hashes[0] ?? ''
   const { url } = await gateway(t, { env: { PLATFORM_URL: platform.url } })
   const owner = clientOf(url, hash)
-  const { data: created } = await owner.POST('/v1/keys', {
-    body: { platform_hash: hash, label: 'Dispatch board', expires_in_days: 7 },
-  })
+  // The minimal documented body: it compiles because no default makes a field required.
+  const { data: created } = await owner.POST('/v1/keys', { body: { platform_hash: hash } })
   if (!created) throw new Error('no key')
   const holder = clientOf(url, created.key)
   const { data: me } = await holder.GET('/v1/me')
@@ -106,4 +107,47 @@ t.test('a generated client receives errors in the documented shape', async (t) =
   t.equal(data, undefined)
   t.equal(error?.error, 'not_found')
   t.match(error?.message, /4711/)
+})
+
+/** The errors of a TypeScript file beside the generated types. */
+function compileErrors(source: string): string[] {
+  const path = 'test/reference/compiled.ts'
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    types: ['node'],
+  }
+  const host = ts.createCompilerHost(options)
+  const { readFile: read, fileExists: exists } = host
+  host.fileExists = (name) => name === path || exists(name)
+  host.readFile = (name) => (name === path ? source : read(name))
+  const { getSourceFile: get } = host
+  host.getSourceFile = (name, language) =>
+    name === path ? ts.createSourceFile(name, source, language) : get(name, language)
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([path], options, host))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+}
+
+t.test('the TypeScript of the page and a call of every operation with its example compile', async (t) => {
+  const { url } = await gateway(t)
+  const { code = '' } = pageBlocks(await (await fetch(`${url}/docs`)).text()).find(({ name }) => name === 'typed') ?? {}
+  const document = await committed()
+  const calls = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { parameters = [], requestBody }]) => {
+      const params: Record<string, Record<string, unknown>> = {}
+      for (const { name, in: place, example } of parameters) {
+        if (example !== undefined) params[place] = { ...params[place], [name]: example }
+      }
+      const body = requestBody?.content['application/json']?.example
+      return `await client.${method.toUpperCase()}('${path}', ${JSON.stringify({ params, ...(body ? { body } : {}) })})`
+    }),
+  )
+  t.equal(calls.length, 15)
+  const source = [code.replace('./gateway.js', './types.js'), ...calls].join('\n')
+  t.same(compileErrors(source), [])
+  t.match(compileErrors(source.replace('"platform_hash"', '"hash"')), [/platform_hash/], 'a wrong call does not')
 })

@@ -1,5 +1,6 @@
 /** The code examples of the page run as pasted, and responses look like its examples. */
 import t from 'tap'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway, sandbox } from '../helper.js'
 import { type Block, pageBlocks, runBlock } from './blocks.js'
 
@@ -14,25 +15,75 @@ async function blocksOf(url: string): Promise<Map<string, Block>> {
 
 /** The expected output of each block. */
 const prints: Record<string, RegExp> = {
-  'first-curl': /^\{"object":"list","count":50,"limit":2,/,
+  'first-shell': /^\{"object":"list","count":50,"limit":2,/,
   'first-javascript': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
   'first-python': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
   'all-events': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
   'since-instant': /^\{"object":"list","count":\d+,"limit":5,/,
   'back-off-javascript': /^North depot polygon\n/,
   'back-off-python': /^North depot polygon\n/,
+  stale: /^\{"object":"location","device_id":1001,/,
+  'conditional-javascript': /^50 devices\n(un)?changed\n/,
+  'conditional-python': /^50 devices\n(un)?changed\n/,
 }
+/** Blocks of keys run with a platform hash, `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
+const elsewhere = ['generate', 'typed', 'rehearse']
 const ofKeys = ['create-key', 'list-keys', 'revoke-key']
-const ofResponses = ['envelope', 'error-body']
+const ofResponses = ['envelope', 'error-body', 'webhook']
+
+/** The blocks of operations are named by operation and language. */
+const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
   const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
   const blocks = await blocksOf(url)
-  t.same([...blocks.keys()].sort(), [...Object.keys(prints), ...ofKeys, ...ofResponses].sort(), 'every block is tested')
+  const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
+  const tested = [...Object.keys(prints), ...ofKeys, ...ofResponses, ...elsewhere]
+  t.same(others.sort(), tested.sort(), 'every block is tested')
   for (const [name, wanted] of Object.entries(prints)) {
     const { code, out, err } = await runBlock(blocks.get(name) as Block)
     t.equal(code, 0, `${name} succeeds: ${err}`)
     t.match(out, wanted, `${name} prints its result`)
+  }
+})
+
+/** The blocks of one language as one program, which prints a line for each: a process for each would take long. */
+const joined: Record<string, (codes: string[]) => string> = {
+  shell: (codes) => codes.map((code) => `${code}\necho\n`).join(''),
+  javascript: (codes) =>
+    codes.map((code) => `{\n${code.replace('console.log(response.status,', 'printed(')}\n}\n`).join(''),
+  python: (codes) =>
+    codes
+      .map(
+        (code) =>
+          `${code.replace('print(response.status, json.load(response))', 'print(json.dumps(json.load(response)))')}\n`,
+      )
+      .join(''),
+}
+
+t.test('the code of every operation runs in three languages and returns what the page shows', async (t) => {
+  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+  const blocks = await blocksOf(url)
+  const operations = [...blocks.keys()].filter((name) => name.endsWith('-response')).map((name) => name.split('-')[0])
+  const hash = sandboxAccounts()[0]?.hash as string
+  const body = JSON.stringify({ platform_hash: hash })
+  const headers = { 'content-type': 'application/json' }
+  for (const [language, join] of Object.entries(joined)) {
+    const { body: key } = await get('/v1/keys', undefined, { method: 'POST', headers, body })
+    const codes = operations.map((operation) =>
+      (blocks.get(`${operation}-${language}`) as Block).code
+        .replaceAll('<PLATFORM_HASH>', hash)
+        .replace(/keys\/[\w-]{36}/, `keys/${key.id}`),
+    )
+    const start = language === 'javascript' ? 'const printed = (body) => console.log(JSON.stringify(body))\n' : ''
+    const { code, out, err } = await runBlock({ name: language, language, code: start + join(codes) })
+    t.equal(code, 0, `${language}: ${err}`)
+    const lines = out.trim().split('\n')
+    t.equal(lines.length, operations.length, 'one response for each operation')
+    for (const [at, operation] of operations.entries()) {
+      const shown = JSON.parse(blocks.get(`${operation}-response`)?.code as string)
+      t.same(Object.keys(JSON.parse(lines[at] as string)), Object.keys(shown), `${operation} in ${language}`)
+    }
   }
 })
 

@@ -49,6 +49,18 @@ t.test('redocly reports no problem', async (t) => {
   t.match(totals, { errors: 0, warnings: 0 })
 })
 
+t.test('spectral reports no problem', async (t) => {
+  const { stdout } = await run('node_modules/.bin/spectral', [
+    'lint',
+    '--ruleset=test/reference/spectral.yaml',
+    '--fail-severity=hint',
+    '--quiet',
+    '--format=json',
+    documentPath,
+  ]).catch((failed: { stdout: string }) => failed)
+  t.same(JSON.parse(stdout), [])
+})
+
 const operations = (document: OpenApi): [string, string, Operation][] =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, string, Operation] => [method, path, operation]),
@@ -157,8 +169,9 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   t.match(response.headers.get('content-security-policy'), /^default-src 'none'; script-src 'self'; style-src 'self';/)
   t.notMatch(response.headers.get('content-security-policy'), /unsafe/)
   t.ok(response.headers.has('ratelimit-remaining'))
-  const links = [...html.matchAll(/(?:href|src|data-bundle)="([^"]*)"/g)].map(([, link]) => link as string)
-  for (const link of links.filter((link) => !link.startsWith('#') && !link.startsWith('openapi.json'))) {
+  const links = [...html.matchAll(/(?:href|src|data-console)="([^"]*)"/g)].flatMap(([, link = '']) => link.split(' '))
+  const others = /^(#|openapi\.json$|https:\/\/openapi-ts\.dev$)/
+  for (const link of links.filter((link) => !others.test(link))) {
     t.match(link, /^docs\/[a-z.-]+\?v=[0-9a-f]{12}$/, `${link} is relative`)
     const asset = await fetch(new URL(link, `${url}/docs`))
     t.equal(asset.status, 200)
@@ -170,10 +183,57 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   t.equal((await fetch(`${url}/docs/..%2f..%2fpackage.json`)).status, 404)
 })
 
-t.test('a service without a demo shows no token and draws no map', async (t) => {
+t.test('a service without a demo shows no token and nothing of the map', async (t) => {
   const { url } = await gateway(t, { env: { PLATFORM_URL: 'http://127.0.0.1:9/api' } })
   const html = await (await fetch(`${url}/docs`)).text()
-  t.match(html, /This service has no demo fleet/)
-  t.notMatch(html, /map\.js|data-demo|Bearer demo/)
+  t.notMatch(html, /map\.js|map\.css|data-demo|Bearer demo|#map|#rehearsal/)
   t.match(html, /Bearer &lt;API_KEY&gt;/)
+})
+
+t.test('a caller without requests can still read what a 429 means, within a limit of the reference', async (t) => {
+  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '3' } })
+  const statuses = async (path: string, times: number) =>
+    Promise.all(Array.from({ length: times }, async () => (await fetch(`${url}/${path}`)).status))
+  while ((await get('/v1/me', 'demo')).status !== 429);
+  while ((await get('/v1/me')).status !== 429);
+  t.same(await statuses('docs', 2), [200, 200])
+  t.same(await statuses('openapi.json', 2), [200, 429])
+})
+
+t.test('the root leads to the reference', async (t) => {
+  const { url } = await gateway(t)
+  const { url: landed, status } = await fetch(new URL('/', url))
+  t.same([status, landed], [200, `${url}/docs`])
+})
+
+t.test('every operation has an anchor, a link in the navigation and its errors as links, not as tables', async (t) => {
+  const { url } = await gateway(t)
+  const html = await (await fetch(`${url}/docs`)).text()
+  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  for (const [, path, { operationId }] of operations(await committed())) {
+    t.ok(ids.has(`operation-${operationId}`), operationId)
+    t.match(html, `<li><a href="#operation-${operationId}">`)
+    t.match(html, `data-path="${path}"`)
+  }
+  for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) t.ok(ids.has(target), `#${target} exists`)
+})
+
+t.test('the page says what the service promises', async (t) => {
+  const { url } = await gateway(t)
+  const text = (await (await fetch(`${url}/docs`)).text()).replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
+  for (const promise of [
+    /99\.9 %/,
+    /300 ms/,
+    /24 hours/,
+    /48 hours ahead/,
+    /Sundays between 02:00 and 04:00 UTC/,
+    /resell/,
+    /other accounts: it is forbidden and may cause immediate suspension/,
+    /authorization of vehicle owners and drivers/,
+    /at least 12 months/,
+    /90 days ahead/,
+    /Not available yet.*geofence\.enter/,
+    /Changelog # ?The interface|Changelog The interface/,
+  ])
+    t.match(text, promise)
 })

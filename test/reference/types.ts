@@ -360,11 +360,8 @@ export interface components {
       platform_hash: string
       /** @description Descriptive name in any script, without control characters; leading and trailing spaces are removed */
       label?: string
-      /**
-       * @description Days until the key expires
-       * @default 365
-       */
-      expires_in_days: number
+      /** @description Days until the key expires; 365 if omitted */
+      expires_in_days?: number
     }
     /** @description A new API key, with its complete value */
     CreatedKey: {

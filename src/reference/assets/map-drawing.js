@@ -1,9 +1,8 @@
-// Draws geofences and devices as SVG on a projection of its own.
+// Draws geofences and devices as SVG.
+import { extent, groups, projection, Room, roundDown } from './map-layout.js'
 
 const NS = 'http://www.w3.org/2000/svg'
 const TRAIL = 36
-/** Metres in a degree of latitude. */
-const DEGREE = 111_320
 
 export function svg(name, attributes = {}, parent) {
   const element = document.createElementNS(NS, name)
@@ -18,61 +17,29 @@ const shapes = {
   offline: 'M0-5.5 5.5 0 0 5.5-5.5 0Z',
 }
 
-/** The points that the map must include, as [longitude, latitude]. */
-function extent(geofences, devices) {
-  const points = devices.filter(({ lat }) => lat !== null).map(({ lng, lat }) => [lng, lat])
-  for (const { geometry, radius } of geofences) {
-    if (geometry?.type === 'Polygon') points.push(...geometry.coordinates[0])
-    if (geometry?.type !== 'Point') continue
-    const [lng, lat] = geometry.coordinates
-    const dLat = (radius ?? 0) / DEGREE
-    const dLng = dLat / Math.cos((lat * Math.PI) / 180)
-    points.push([lng - dLng, lat - dLat], [lng + dLng, lat + dLat])
-  }
-  return points
-}
-
-/** Degrees to pixels: equirectangular about the centre, undistorted within a city. */
-function projection(points, width, height) {
-  const [lngs, lats] = [points.map(([lng]) => lng), points.map(([, lat]) => lat)]
-  const [west, east] = [Math.min(...lngs), Math.max(...lngs)]
-  const [south, north] = [Math.min(...lats), Math.max(...lats)]
-  const squeeze = Math.cos((((south + north) / 2) * Math.PI) / 180)
-  const margin = Math.min(36, width / 12)
-  const perDegree = Math.min(
-    (width - 2 * margin) / Math.max((east - west) * squeeze, 0.005),
-    (height - 2 * margin) / Math.max(north - south, 0.005),
-  )
-  const x = (lng) => width / 2 + (lng - (west + east) / 2) * squeeze * perDegree
-  const y = (lat) => height / 2 - (lat - (south + north) / 2) * perDegree
-  const holds = ([lng, lat]) => x(lng) >= 4 && x(lng) <= width - 4 && y(lat) >= 4 && y(lat) <= height - 4
-  return { x, y, holds, perMetre: perDegree / DEGREE, squeeze, perDegree }
-}
-
-/** 1, 2 or 5 times a power of ten, not above `max`. */
-function roundDown(max) {
-  const power = 10 ** Math.floor(Math.log10(max))
-  return [5, 2, 1].map((step) => step * power).find((step) => step <= max)
-}
-
 export class Drawing {
   #root = svg('svg', { role: 'img' })
   #grid = svg('g', { class: 'grid' }, this.#root)
   #areas = svg('g', { class: 'areas' }, this.#root)
   #trails = svg('g', { class: 'trails' }, this.#root)
   #fleet = svg('g', { class: 'fleet' }, this.#root)
+  #names = svg('g', { class: 'names' }, this.#root)
   #scale = svg('g', { class: 'scale' }, this.#root)
-  #markers = new Map()
+  #trailOf = new Map()
   #element
   #onChoose
+  #onOpen
   #geofences = []
   #devices = []
   #at
+  #width = 0
   #chosen
 
-  constructor(element, onChoose) {
+  /** @param onChoose called with the id of a device; onOpen with the devices of a mark, and where it is. */
+  constructor(element, { onChoose, onOpen }) {
     this.#element = element
     this.#onChoose = onChoose
+    this.#onOpen = onOpen
     element.append(this.#root)
     new ResizeObserver(() => this.#draw()).observe(element)
   }
@@ -82,20 +49,17 @@ export class Drawing {
     this.#draw()
   }
 
-  /** Moves every device to its current position. */
+  /** Draws every device at its current position. */
   show(devices) {
     this.#devices = devices
     this.#root.setAttribute('aria-label', this.#summary())
     if (!this.#at || !extent([], devices).every(this.#at.holds)) this.#draw()
-    else for (const device of devices) this.#move(device)
+    else this.#drawFleet()
   }
 
   choose(id) {
-    this.#markers.get(this.#chosen)?.group.classList.remove('chosen')
     this.#chosen = id
-    const marker = this.#markers.get(id)
-    marker?.group.classList.add('chosen')
-    if (marker) this.#fleet.append(marker.group)
+    if (this.#at) this.#drawFleet()
   }
 
   #summary() {
@@ -109,13 +73,10 @@ export class Drawing {
     if (width === 0 || points.length === 0) return
     this.#root.setAttribute('viewBox', `0 0 ${width} ${height}`)
     this.#at = projection(points, width, height)
+    this.#width = width
     this.#drawGrid(width, height)
-    this.#areas.replaceChildren()
-    for (const geofence of this.#geofences) this.#drawArea(geofence)
-    this.#fleet.classList.add('still')
-    for (const device of this.#devices) this.#move(device)
-    this.#fleet.getBoundingClientRect()
-    this.#fleet.classList.remove('still')
+    this.#areas.replaceChildren(...this.#geofences.filter(({ geometry }) => geometry).map((one) => this.#area(one)))
+    this.#drawFleet()
   }
 
   #drawGrid(width, height) {
@@ -134,54 +95,92 @@ export class Drawing {
     svg('text', { x: width - 20, y: 47, 'text-anchor': 'middle' }, this.#scale).textContent = 'N'
   }
 
-  #drawArea({ name, active, color, geometry, radius }) {
-    if (!geometry) return
+  /** The edges of a geofence in pixels. */
+  #edges({ geometry, radius }) {
     const { x, y, perMetre } = this.#at
-    const group = svg('g', { fill: color, stroke: color, class: active ? '' : 'inactive' }, this.#areas)
     const ring = geometry.type === 'Polygon' ? geometry.coordinates[0] : [geometry.coordinates]
     const [xs, ys] = [ring.map(([lng]) => x(lng)), ring.map(([, lat]) => y(lat))]
-    if (geometry.type === 'Point') svg('circle', { cx: xs[0], cy: ys[0], r: (radius ?? 0) * perMetre }, group)
+    const r = geometry.type === 'Point' ? (radius ?? 0) * perMetre : 0
+    return { xs, ys, r, top: Math.min(...ys) - r, bottom: Math.max(...ys) + r }
+  }
+
+  #area(geofence) {
+    const { active, color, geometry } = geofence
+    const { xs, ys, r } = this.#edges(geofence)
+    const group = svg('g', { fill: color, stroke: color, class: active ? '' : 'inactive' })
+    if (geometry.type === 'Point') svg('circle', { cx: xs[0], cy: ys[0], r }, group)
     else svg('path', { d: `M${xs.map((one, at) => `${one.toFixed(1)} ${ys[at].toFixed(1)}`).join('L')}Z` }, group)
-    const top = geometry.type === 'Point' ? ys[0] - (radius ?? 0) * perMetre : Math.min(...ys)
-    const middle = (Math.min(...xs) + Math.max(...xs)) / 2
-    svg('text', { x: middle, y: Math.max(top - 5, 12), 'text-anchor': 'middle' }, group).textContent = active
-      ? name
-      : `${name} (off)`
+    return group
   }
 
-  #marker(id) {
-    const known = this.#markers.get(id)
-    if (known) return known
-    const trail = svg('polyline', {}, this.#trails)
-    const group = svg('g', {}, this.#fleet)
-    svg('circle', { r: 13, class: 'reach' }, group)
-    const arrow = svg('path', {}, group)
-    const label = svg('text', { y: -16, 'text-anchor': 'middle' }, group)
-    group.addEventListener('click', () => this.#onChoose(id))
-    const marker = { group, arrow, label, trail, turned: 0, past: [] }
-    this.#markers.set(id, marker)
-    return marker
-  }
-
-  #move({ id, name, status, lat, lng, course, speed }) {
-    const marker = this.#marker(id)
-    const { group, arrow, label, trail, past } = marker
-    if (lat === null) {
-      group.setAttribute('class', 'absent')
-      return
+  /** The marks of all devices, then the labels in the room that is left: the chosen device first. */
+  #drawFleet() {
+    const marks = groups(this.#devices, this.#at)
+    const room = new Room()
+    for (const { x, y } of marks) room.take(x, y, 24, 24)
+    for (const device of this.#devices) this.#drawTrail(device)
+    this.#fleet.replaceChildren(...marks.map((mark) => this.#mark(mark)))
+    this.#names.replaceChildren()
+    const own = marks.find(({ devices }) => devices.some(({ id }) => id === this.#chosen))
+    if (own) {
+      const { name, status, speed } = own.devices.find(({ id }) => id === this.#chosen)
+      const text = status === 'moving' ? `${name} · ${Math.round(speed)} km/h` : name
+      this.#name(room, text, 'device-name', [
+        [own.x, own.y - 17],
+        [own.x, own.y + 26],
+        [own.x + 20 + text.length * 3.4, own.y + 4],
+        [own.x - 20 - text.length * 3.4, own.y + 4],
+      ])
     }
+    for (const geofence of this.#geofences.filter(({ geometry }) => geometry)) {
+      const { xs, top, bottom } = this.#edges(geofence)
+      const middle = (Math.min(...xs) + Math.max(...xs)) / 2
+      const rows = [top - 5, bottom + 14, top - 19, bottom + 28, (top + bottom) / 2 + 4]
+      const text = geofence.active ? geofence.name : `${geofence.name} (off)`
+      const places = rows.flatMap((y) => [0, -40, 40].map((shift) => [middle + shift, y]))
+      this.#name(
+        room,
+        text,
+        'geofence-name',
+        places.filter(([, y]) => y > 12),
+      )
+    }
+  }
+
+  #name(room, text, kind, places) {
+    const label = svg('text', { class: kind, 'text-anchor': 'middle' }, this.#names)
+    label.textContent = text
+    room.place(label, places, this.#width)
+  }
+
+  /** One device as the symbol of its status, several as their number. */
+  #mark({ x, y, devices }) {
+    const isChosen = devices.some(({ id }) => id === this.#chosen)
+    const [{ id, status, course }] = devices
+    const isOne = devices.length === 1
+    const group = svg('g', {
+      class: `${isOne ? `device ${status}` : 'cluster'}${isChosen ? ' chosen' : ''}`,
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+    })
+    svg('circle', { r: 13, class: 'reach' }, group)
+    if (isOne) {
+      const turn = status === 'offline' ? 0 : course
+      svg('path', { d: shapes[status] ?? shapes.offline, transform: `rotate(${turn})` }, group)
+    } else svg('text', { y: 4, 'text-anchor': 'middle' }, group).textContent = devices.length
+    group.addEventListener('click', () => (isOne ? this.#onChoose(id) : this.#onOpen(devices, { x, y })))
+    return group
+  }
+
+  #drawTrail({ id, lat, lng }) {
+    if (lat === null) return
     const { x, y } = this.#at
-    // The short way round: from 350 to 10 degrees is a turn of 20.
-    marker.turned += ((((course - marker.turned) % 360) + 540) % 360) - 180
-    group.setAttribute('class', `device ${status}${this.#chosen === id ? ' chosen' : ''}`)
-    group.style.transform = `translate(${x(lng).toFixed(1)}px, ${y(lat).toFixed(1)}px)`
-    arrow.setAttribute('d', shapes[status] ?? shapes.offline)
-    arrow.style.transform = status === 'offline' ? '' : `rotate(${marker.turned}deg)`
-    label.textContent = status === 'moving' ? `${name} · ${Math.round(speed)} km/h` : name
+    const known = this.#trailOf.get(id)
+    const { line, past } = known ?? { line: svg('polyline', {}, this.#trails), past: [] }
+    if (!known) this.#trailOf.set(id, { line, past })
     const last = past.at(-1)
     if (!last || last[0] !== lng || last[1] !== lat) past.push([lng, lat])
     if (past.length > TRAIL) past.shift()
-    trail.setAttribute('points', past.map(([lng, lat]) => `${x(lng).toFixed(1)},${y(lat).toFixed(1)}`).join(' '))
+    line.setAttribute('points', past.map(([lng, lat]) => `${x(lng).toFixed(1)},${y(lat).toFixed(1)}`).join(' '))
   }
 }
 

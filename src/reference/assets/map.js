@@ -1,8 +1,8 @@
-// The live map: polls the demo fleet like any client, at most every five seconds and only while the map is visible.
+// The live map: polls the demo fleet like any client, every 30 seconds and only while the map is visible.
 import { Drawing, symbol } from './map-drawing.js'
 
-const INTERVAL = 5000
-const MAX_DELAY = 60_000
+const INTERVAL = 30_000
+const MAX_DELAY = 120_000
 const STATUSES = ['moving', 'online', 'offline']
 const find = (id) => document.getElementById(id)
 const authorization = { Authorization: `Bearer ${document.body.dataset.demo}` }
@@ -22,18 +22,63 @@ async function get(path) {
   throw Object.assign(new Error(`status ${response.status}`), { status: response.status, waitMs })
 }
 
-const drawing = new Drawing(find('map-canvas'), choose)
+const canvas = find('map-canvas')
+const drawing = new Drawing(canvas, { onChoose: choose, onOpen: openMark })
+let devices = []
 
 function choose(id) {
+  opened.remove()
   blocks.get(chosen)?.classList.remove('chosen')
   chosen = id
   choice.value = String(id)
   drawing.choose(id)
+  describe()
   const block = blocks.get(id)
   if (!block) return
   block.classList.add('chosen')
   json.scrollTop = block.offsetTop - 12
 }
+
+/** The chosen device in one line. An address that the list does not have is looked up for the location. */
+async function describe() {
+  const device = devices.find(({ id }) => id === chosen)
+  if (!device) return
+  const { id, name, status, speed, lat, lng } = device
+  const write = (place) => {
+    const state = status === 'moving' ? `${status} at ${Math.round(speed)} km/h` : status
+    if (id === chosen) find('map-device').textContent = `${name}: ${state}, ${place}`
+  }
+  if (lat === null) return write('no position')
+  write(device.address ?? `${lat}, ${lng}`)
+  if (device.address !== null) return
+  const location = await get(`v1/devices/${id}/location`).catch(() => undefined)
+  if (location?.address) write(location.address)
+}
+
+/** The list of the devices that share a mark. */
+const opened = document.createElement('ul')
+opened.id = 'map-mark'
+
+function openMark(shared, { x, y }) {
+  const items = shared.map(({ id, name, status }) => {
+    const item = document.createElement('li')
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.append(symbol(status), ` ${name}`)
+    button.addEventListener('click', () => choose(id))
+    item.append(button)
+    return item
+  })
+  opened.replaceChildren(...items)
+  canvas.append(opened)
+  opened.style.left = `${Math.min(x + 12, canvas.clientWidth - opened.offsetWidth - 8)}px`
+  opened.style.top = `${Math.min(y + 12, canvas.clientHeight - opened.offsetHeight - 8)}px`
+  opened.querySelector('button').focus({ preventScroll: true })
+}
+document.addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape') opened.remove()
+})
+
 choice.addEventListener('change', () => choose(Number(choice.value)))
 
 function showLegend(devices) {
@@ -72,6 +117,7 @@ function createBlocks(devices) {
 }
 
 function show(list) {
+  devices = list.data
   showJson(list)
   drawing.show(list.data)
   showLegend(list.data)
@@ -80,6 +126,7 @@ function show(list) {
     const first = list.data.find(({ status }) => status === 'moving') ?? list.data[0]
     if (first) choose(first.id)
   }
+  describe()
 }
 
 const setNote = (text) => {
@@ -112,7 +159,7 @@ async function run() {
   try {
     await step()
     delay = INTERVAL
-    setNote('Live: updated every 5 seconds while visible.')
+    setNote('Live: updated every 30 seconds while visible.')
   } catch (error) {
     delay = Math.min(Math.max(delay * 2, error.waitMs ?? 0), MAX_DELAY)
     const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet cannot be loaded'

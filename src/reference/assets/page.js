@@ -1,104 +1,76 @@
-// The scripts of the page: the colour scheme, the copy buttons, and the interactive reference, loaded when it is near the viewport.
+// The scripts of the page: copy buttons, one language for all examples, the current chapter, and "Try it", which loads Swagger UI.
 
-const dark = matchMedia('(prefers-color-scheme: dark)')
-const applyScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-dark.addEventListener('change', applyScheme)
-applyScheme()
-
-/** The URL of the API, derived from the URL of this page. */
-const base = new URL('.', location.href).href.replace(/\/$/, '')
-
-function addCopyButtons() {
-  if (!navigator.clipboard) return
-  for (const figure of document.querySelectorAll('figure.code')) {
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.textContent = 'Copy'
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(figure.querySelector('code').textContent)
-      button.textContent = 'Copied'
-      setTimeout(() => {
-        button.textContent = 'Copy'
-      }, 2000)
-    })
-    figure.querySelector('figcaption').append(button)
-  }
+function button(text, act) {
+  const element = document.createElement('button')
+  element.type = 'button'
+  element.textContent = text
+  element.addEventListener('click', () => act(element))
+  return element
 }
 
-/** The day so many days ago, as YYYY-MM-DD. */
-const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-
-/** Initial values of "Try it out": recent days where `from` and `to` are required, no filter where they are optional. */
-function withFreshExamples(spec) {
-  for (const { get: operation } of Object.values(spec.paths)) {
-    for (const parameter of operation?.parameters ?? []) {
-      if (parameter.name !== 'from' && parameter.name !== 'to') continue
-      if (parameter.required) parameter.example = day(parameter.name === 'from' ? 2 : 1)
-      else delete parameter.example
-    }
-  }
-  return { ...spec, servers: [{ url: base }] }
+async function copy(element) {
+  await navigator.clipboard.writeText(element.closest('figure').querySelector('code').textContent)
+  element.textContent = 'Copied'
+  setTimeout(() => {
+    element.textContent = 'Copy'
+  }, 2000)
 }
 
-function script(src) {
-  return new Promise((done, failed) => {
-    const element = document.createElement('script')
-    element.src = src
-    element.onload = done
-    element.onerror = failed
-    document.head.append(element)
-  })
+if (navigator.clipboard) {
+  for (const caption of document.querySelectorAll('figure.code figcaption')) caption.append(button('Copy', copy))
 }
 
-/** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled. */
-const executeWhenResolved = () => ({
-  wrapComponents: {
-    execute:
-      (Execute, { React }) =>
-      (props) =>
-        props.operation.has('responses') ? React.createElement(Execute, props) : null,
-  },
+document.addEventListener('change', ({ target }) => {
+  if (!target.matches('.samples input')) return
+  const { top } = target.getBoundingClientRect()
+  for (const input of document.querySelectorAll(`.samples input[value=${target.value}]`)) input.checked = true
+  // Examples above have become longer or shorter.
+  scrollBy({ top: target.getBoundingClientRect().top - top, behavior: 'instant' })
 })
 
-async function showOperations(element) {
-  const { bundle, demo } = document.body.dataset
-  const [response] = await Promise.all([fetch('openapi.json'), script(bundle)])
-  const spec = withFreshExamples(await response.json())
-  const ui = window.SwaggerUIBundle({
-    spec,
-    domNode: element,
-    presets: [window.SwaggerUIBundle.presets.apis],
-    plugins: [executeWhenResolved],
-    layout: 'BaseLayout',
-    validatorUrl: null,
-    syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
-    docExpansion: 'list',
-    defaultModelsExpandDepth: 0,
-    tryItOutEnabled: true,
-    displayRequestDuration: true,
-    onComplete: () => {
-      if (demo) ui.preauthorizeApiKey('demoToken', demo)
-      element.dataset.state = 'ready'
-    },
+const navigation = document.getElementById('navigation')
+navigation.addEventListener('click', ({ target }) => {
+  if (target.closest('a') && navigation.matches(':popover-open')) navigation.hidePopover()
+})
+
+const links = new Map([...navigation.querySelectorAll('a')].map((link) => [link.hash.slice(1), link]))
+const places = [...document.querySelectorAll('main > section, .operation')]
+let current
+
+/** Marks the link of the last chapter or operation that begins above the middle of the viewport. */
+function markCurrent() {
+  const place = places.findLast((one) => one.getBoundingClientRect().top < innerHeight / 2) ?? places[0]
+  const link = links.get(place.id)
+  if (!link || link === current) return
+  current?.removeAttribute('aria-current')
+  link.setAttribute('aria-current', 'true')
+  current = link
+  const { top, bottom } = link.getBoundingClientRect()
+  if (top < 80 || bottom > innerHeight) navigation.scrollTop += top - innerHeight / 2
+}
+
+let isMarking = false
+document.addEventListener('scroll', () => {
+  if (isMarking) return
+  isMarking = true
+  requestAnimationFrame(() => {
+    isMarking = false
+    markCurrent()
   })
+})
+markCurrent()
+
+/** Opens the console of an operation below its examples, or closes it. */
+async function tryIt(element) {
+  const article = element.closest('.operation')
+  const { open } = await import('./console.js')
+  element.setAttribute('aria-expanded', String(await open(article)))
 }
 
-function whenNear(element, act) {
-  const watch = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return
-      watch.disconnect()
-      act()
-    },
-    { rootMargin: '1200px' },
-  )
-  watch.observe(element)
+for (const endpoint of document.querySelectorAll('.operation .endpoint')) {
+  const element = button('Try it', tryIt)
+  element.className = 'try'
+  element.setAttribute('aria-expanded', 'false')
+  element.setAttribute('aria-label', `Try it: ${endpoint.closest('.operation').querySelector('h3').textContent}`)
+  endpoint.append(element)
 }
-
-addCopyButtons()
-const operations = document.getElementById('operations')
-whenNear(operations, () =>
-  showOperations(operations).catch(() => {
-    operations.textContent = 'The reference could not be loaded. Reload the page to try again.'
-  }),
-)

@@ -1,0 +1,139 @@
+// The interactive console: one Swagger UI, moved to the operation that is tried, so that it keeps the credentials.
+
+const [baseStyle, ownStyle, bundle] = document.body.dataset.console.split(' ')
+const { demo } = document.body.dataset
+
+/** The URL of the API, derived from the URL of this page. */
+const base = new URL('.', location.href).href.replace(/\/$/, '')
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const applyScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', applyScheme)
+applyScheme()
+
+function load(name, attributes) {
+  return new Promise((done, failed) => {
+    const element = Object.assign(document.createElement(name), attributes)
+    element.onload = done
+    element.onerror = failed
+    document.head.append(element)
+  })
+}
+
+/** The day so many days ago, as YYYY-MM-DD. */
+const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+
+/** Initial values: recent days where `from` and `to` are required, no filter where they are optional. */
+function withFreshExample({ example, ...parameter }) {
+  const isTime = parameter.name === 'from' || parameter.name === 'to'
+  if (isTime && parameter.required) return { ...parameter, example: day(parameter.name === 'from' ? 2 : 1) }
+  return isTime || example === undefined ? parameter : { ...parameter, example }
+}
+
+/** The document of one operation. The page has its errors and headers, so they are left out. */
+function only(spec, { method, path }) {
+  const { parameters = [], ...operation } = spec.paths[path][method]
+  const shown = {
+    ...operation,
+    parameters: parameters.map(withFreshExample),
+    tags: ['Try it'],
+    responses: { default: { description: '' } },
+  }
+  return { ...spec, servers: [{ url: base }], tags: [], webhooks: {}, paths: { [path]: { [method]: shown } } }
+}
+
+/** Only what tries an operation: the standard layout has a `<main>` of its own and repeats the page. */
+const layout = ({ React: { createElement } }) => ({
+  components: {
+    Console: ({ getComponent }) =>
+      createElement(
+        'div',
+        { className: 'swagger-ui' },
+        createElement(getComponent('SvgAssets')),
+        createElement(getComponent('AuthorizeBtnContainer', true)),
+        createElement(getComponent('operations', true)),
+      ),
+  },
+})
+
+/** Swagger UI shows "Execute" before it has resolved the operation; pressed then, it fails and stays disabled. */
+const executeWhenResolved = () => ({
+  wrapComponents: {
+    execute:
+      (Execute, { React }) =>
+      (props) =>
+        props.operation.has('responses') ? React.createElement(Execute, props) : null,
+  },
+})
+
+/** Hides credentials as they are typed. Without `autoFocus` on each, the dialog opens at its first entry instead of its last. */
+const hiddenCredentials = () => ({
+  wrapComponents: {
+    Input:
+      (Input, { React }) =>
+      ({ autoFocus, ...props }) =>
+        React.createElement(Input, {
+          ...props,
+          ...(props.id === 'auth-bearer-value' && { type: 'password', autoComplete: 'off' }),
+        }),
+  },
+})
+
+const element = document.createElement('div')
+element.id = 'console'
+
+async function start(shown) {
+  const [response] = await Promise.all([
+    fetch('openapi.json'),
+    load('script', { src: bundle }),
+    load('link', { rel: 'stylesheet', href: baseStyle }),
+    load('link', { rel: 'stylesheet', href: ownStyle }),
+  ])
+  const spec = await response.json()
+  await new Promise((done) => {
+    const ui = window.SwaggerUIBundle({
+      spec: only(spec, shown),
+      domNode: element,
+      presets: [window.SwaggerUIBundle.presets.apis],
+      plugins: [layout, executeWhenResolved, hiddenCredentials],
+      layout: 'Console',
+      validatorUrl: null,
+      syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
+      docExpansion: 'full',
+      defaultModelsExpandDepth: -1,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      onComplete: () => {
+        if (demo) ui.preauthorizeApiKey('demoToken', demo)
+        done()
+      },
+    })
+    show = (operation) => ui.specActions.updateSpec(JSON.stringify(only(spec, operation)))
+  })
+}
+
+/** Shows another operation, once Swagger UI has started. */
+let show
+let starting
+
+/** @returns whether the console is open at the article now. */
+export async function open(article) {
+  if (element.parentElement === article) {
+    element.remove()
+    return false
+  }
+  element.parentElement?.querySelector('.try').setAttribute('aria-expanded', 'false')
+  article.append(element)
+  element.dataset.state = 'loading'
+  try {
+    starting ??= start(article.dataset)
+    if (show) show(article.dataset)
+    await starting
+    element.dataset.state = 'ready'
+    element.scrollIntoView()
+  } catch {
+    starting = undefined
+    element.textContent = 'The console could not be loaded. Reload the page to try again.'
+  }
+  return true
+}
