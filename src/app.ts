@@ -211,7 +211,7 @@ async function serve(api: App, served: Served): Promise<void> {
     await shedOverload(v1, metrics.countShed)
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
-      devices(behindCredential, { deviceCache })
+      devices(behindCredential, { deviceCache, ttlMs: config.positionTtlMs, clock })
       geofences(behindCredential, { translate })
       events(behindCredential, { deviceCache, translate })
       history(behindCredential, { deviceCache })

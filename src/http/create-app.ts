@@ -7,6 +7,7 @@ import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
+import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { errorHandler } from './error-handler.js'
@@ -65,6 +66,7 @@ export function createApp(options: CreateAppOptions): App {
   app.removeContentTypeParser('text/plain')
   app.decorateRequest('account')
   app.decorateRequest('caller')
+  app.decorateRequest('isRehearsed', false)
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) =>
     route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
@@ -72,6 +74,7 @@ export function createApp(options: CreateAppOptions): App {
   app.setErrorHandler(handleError)
   installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
+  installBodyHook(app)
   installWriteBudget(app, { budget: options.budget, connections, ticks })
   return app
 }

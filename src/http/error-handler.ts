@@ -25,7 +25,7 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
   return async (thrown, request, reply) => {
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
-    if (error.statusCode >= 500) {
+    if (error.statusCode >= 500 && !request.isRehearsed) {
       const level = error.code === 'internal_error' ? 'error' : 'warn'
       request.log[level]({ reqId: request.id, err: thrown }, error.code)
     }

@@ -12,7 +12,8 @@ export type Realm = 'platform' | 'sandbox'
 export interface RequestReport {
   method: string
   route: string
-  status: number
+  /** `rehearsed`: an error that the client asked for. */
+  status: number | 'rehearsed'
   ms: number
 }
 

@@ -1,12 +1,13 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
 import { Type } from 'typebox'
-import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
+import { isCompressible } from '../http/compression.js'
 import type { App } from '../http/types.js'
 import { Device, DevicesQuery } from '../resources/device.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { deviceOf, PathId, queryOf, sendJson } from './query.js'
+import { LastKnown, type LastKnownOptions } from './last-known.js'
+import { PathId, queryOf, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -18,21 +19,27 @@ const maxCachedLimit = 50
 class ResponseCache {
   readonly #responses = new WeakMap<object, Map<string, string | Buffer>>()
 
-  get(source: object, name: string, serialize: () => string | Buffer): string | Buffer {
+  get(source: object, name: string, serialize: () => string): string | Buffer {
     const responses = this.#responses.get(source) ?? new Map<string, string | Buffer>()
     const cached = responses.get(name)
     if (cached !== undefined) return cached
-    const response = serialize()
+    const text = serialize()
+    // A buffer is compressed and tagged once; a short string is sent faster.
+    const response = isCompressible(text) ? Buffer.from(text) : text
     if (responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
     return response
   }
 }
 
-export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
+const config = { servesStale: true }
+
+export function devices(app: App, options: LastKnownOptions): void {
   const cache = new ResponseCache()
+  const lastKnown = new LastKnown(options)
   app.get(
     '/devices',
     {
+      config,
       schema: {
         operationId: 'listDevices',
         summary: 'List devices',
@@ -44,13 +51,15 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
     },
     async (request, reply) => {
       const { status, limit = 50, offset = 0 } = queryOf(DevicesQuery, request)
-      const devices = await deviceCache.fetchAll(request.account)
+      const found = await lastKnown.fetch(request)
+      const { fleet: devices } = found
       const serialize = (): string => {
         const matching = status === undefined ? devices : devices.withStatus(status)
         return String(reply.serialize(page(matching, { limit, offset })))
       }
       const name = `${limit} ${offset} ${status ?? ''}`
-      const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, () => Buffer.from(serialize()))
+      const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, serialize)
+      lastKnown.showAge(reply, found)
       return sendJson<List<Device>>(reply, json)
     },
   )
@@ -58,6 +67,7 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
   app.get(
     '/devices/:id',
     {
+      config,
       schema: {
         operationId: 'getDevice',
         summary: 'Get a device',
@@ -68,7 +78,8 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(deviceCache, request.account, request.params.id)
+      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      lastKnown.showAge(reply, found)
       const serialize = (): string => String(reply.serialize(device))
       return sendJson<Device>(reply, cache.get(device, 'device', serialize))
     },
@@ -77,6 +88,7 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
   app.get(
     '/devices/:id/location',
     {
+      config,
       schema: {
         operationId: 'getDeviceLocation',
         summary: 'Get the last position of a device',
@@ -87,13 +99,15 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(deviceCache, request.account, request.params.id)
+      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
       const serialize = (): string => {
         const location = toLocation(device)
         if (!location) throw new ApiError('no_location')
         return String(reply.serialize(location))
       }
-      return sendJson<Location>(reply, cache.get(device, 'location', serialize))
+      const json = cache.get(device, 'location', serialize)
+      lastKnown.showAge(reply, found)
+      return sendJson<Location>(reply, json)
     },
   )
 }

@@ -14,11 +14,14 @@ export function me(app: App): void {
         response: { 200: Me },
       },
     },
-    async ({ account, caller: { credential, key } }) => ({
-      object: 'account' as const,
-      credential,
-      email: account.email,
-      key: key && { id: key.id, label: key.label, expires_at: key.expiresAt },
-    }),
+    async ({ account, caller: { credential, key } }, reply) => {
+      reply.header('Cache-Control', 'no-store')
+      return {
+        object: 'account' as const,
+        credential,
+        email: account.email,
+        key: key && { id: key.id, label: key.label, expires_at: key.expiresAt },
+      }
+    },
   )
 }
