@@ -88,7 +88,8 @@ export class DeviceCache {
 
   /** Removes everything of an account. */
   delete(account: Account): void {
-    for (const key of [...this.#cache.keys()]) {
+    // `keys` would leave out expired entries.
+    for (const [key] of this.#cache.dump()) {
       if (key === account.id || key.startsWith(`${account.id}:`)) this.#cache.delete(key)
     }
   }
