@@ -14,6 +14,7 @@ import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { UnknownValues } from './ops/unknown-values.js'
+import { Addresses } from './platform/addresses.js'
 import { Platform } from './platform/client.js'
 import { meanings } from './platform/errors.js'
 import type { WorkerClient } from './platform/worker-client.js'
@@ -37,6 +38,9 @@ import type { Store } from './store/store.js'
 
 /** The version of the interface (spec.md, Versioning). */
 const version = '1.0.0'
+
+/** Lookups in the sandbox cost nothing. */
+const sandboxAddressLookups = 600
 
 export interface Deps {
   logger: Log
@@ -131,7 +135,11 @@ interface Parts {
 }
 
 /** The platforms, the caches in front of them, and what they report. */
-function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
+function openParts(
+  config: Config,
+  { logger, clock, ticks, sandbox, metrics, worker }: Deps,
+  budget: ByteBudget,
+): Parts {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
@@ -145,8 +153,12 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     metrics.setBreakerState(realm, 'closed')
+    const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
+    const addresses =
+      perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
     const platform = new Platform({
       url,
+      addresses,
       timeoutMs,
       worker,
       budget,

@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
+import type { LookupOutcome } from '../platform/addresses.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
 
@@ -71,6 +72,8 @@ export class Metrics {
     'field',
   ])
 
+  readonly #addresses = this.#counter('gateway_address_lookups_total', 'Lookups of addresses', ['outcome'])
+
   readonly #lookups = this.#counter('gateway_positions_lookups_total', 'Lookups in the device cache', ['result'])
   readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache', [])
   readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', ['verb', 'outcome'])
@@ -107,6 +110,8 @@ export class Metrics {
   }
 
   readonly countLookup = (isHit: boolean): void => this.#lookups.inc({ result: isHit ? 'hit' : 'miss' })
+
+  readonly countAddress = (outcome: LookupOutcome): void => this.#addresses.inc({ outcome })
 
   readonly countEviction = (): void => this.#evictions.inc()
 

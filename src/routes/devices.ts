@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
 import { isCompressible } from '../http/compression.js'
 import type { App } from '../http/types.js'
+import type { Account } from '../platform/account.js'
 import { Device, DevicesQuery } from '../resources/device.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
@@ -33,6 +34,19 @@ class ResponseCache {
 
 const config = { servesStale: true }
 
+const hasPosition = (device: Device): device is Device & { lat: number; lng: number } =>
+  device.lat !== null && device.lng !== null
+
+/** The address that the platform sent, else that of the position. Without lookups it costs no promise. */
+const addressOf = (account: Account, device: Device): string | null | Promise<string | null> =>
+  device.address ?? (hasPosition(device) ? account.address(device) : null)
+
+const knownAddress = (account: Account, device: Device): string | null =>
+  device.address ?? (hasPosition(device) ? account.knownAddress(device) : null)
+
+const withAddress = (device: Device, address: string | null): Device =>
+  device.address === address ? device : { ...device, address }
+
 export function devices(app: App, options: LastKnownOptions): void {
   const cache = new ResponseCache()
   const lastKnown = new LastKnown(options)
@@ -55,7 +69,9 @@ export function devices(app: App, options: LastKnownOptions): void {
       const { fleet: devices } = found
       const serialize = (): string => {
         const matching = status === undefined ? devices : devices.withStatus(status)
-        return String(reply.serialize(page(matching, { limit, offset })))
+        const list = page(matching, { limit, offset })
+        const data = list.data.map((device) => withAddress(device, knownAddress(request.account, device)))
+        return String(reply.serialize({ ...list, data }))
       }
       const name = `${limit} ${offset} ${status ?? ''}`
       const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, serialize)
@@ -80,8 +96,9 @@ export function devices(app: App, options: LastKnownOptions): void {
     async (request, reply) => {
       const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
       lastKnown.showAge(reply, found)
-      const serialize = (): string => String(reply.serialize(device))
-      return sendJson<Device>(reply, cache.get(device, 'device', serialize))
+      const address = await addressOf(request.account, device)
+      const serialize = (): string => String(reply.serialize(withAddress(device, address)))
+      return sendJson<Device>(reply, cache.get(device, `device ${address ?? ''}`, serialize))
     },
   )
 
@@ -100,12 +117,13 @@ export function devices(app: App, options: LastKnownOptions): void {
     },
     async (request, reply) => {
       const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      const address = await addressOf(request.account, device)
       const serialize = (): string => {
-        const location = toLocation(device)
+        const location = toLocation(withAddress(device, address))
         if (!location) throw new ApiError('no_location')
         return String(reply.serialize(location))
       }
-      const json = cache.get(device, 'location', serialize)
+      const json = cache.get(device, `location ${address ?? ''}`, serialize)
       lastKnown.showAge(reply, found)
       return sendJson<Location>(reply, json)
     },

@@ -4,6 +4,7 @@ import type { Config } from '../../config.js'
 import { readDeviceList } from '../../devices/device-list.js'
 import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
+import { createClient, requestAddress } from '../../platform/addresses.js'
 import { readDocument } from '../../platform/body.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
 import { HttpClient } from '../../platform/http-client.js'
@@ -31,6 +32,7 @@ export async function platformFindings(config: Config, hash: string | undefined)
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
     if (hash === undefined) findings.push(ok('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
     else for (const action of actions) findings.push(await permitted(platform, action, hash))
+    findings.push(await addresses(config, url, hash))
     return findings
   } finally {
     await platform.close()
@@ -114,6 +116,24 @@ async function clock(url: string, timeoutMs: number): Promise<Finding> {
   const text = `${skewS} s apart from the platform’s`
   if (skewS > skewFailS) return fail('clock', text)
   return skewS > skewWarnS ? warn('clock', text) : ok('clock', text)
+}
+
+/** Somewhere on land. */
+const place = { lat: 48.2082, lng: 16.3738 }
+
+async function addresses({ addressLookupsPerMinute: perMinute }: Config, url: string, hash = ''): Promise<Finding> {
+  if (perMinute === 0) return ok('addresses', 'not looked up; ADDRESS_LOOKUPS_PER_MINUTE is 0')
+  const limit = `at most ${perMinute} lookups a minute`
+  if (hash === '') return ok('addresses', `${limit}, not tried`)
+  const client = createClient(url)
+  try {
+    await requestAddress(client, hash, place)
+    return ok('addresses', limit)
+  } catch {
+    return warn('addresses', `${limit}, but the platform’s geocoder does not work: addresses stay null`)
+  } finally {
+    await client.close()
+  }
 }
 
 async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {
