@@ -123,25 +123,43 @@ Webhooks are planned and not available yet: poll <code>GET /v1/events</code>.</p
   }
 }
 
-function errorEntry(code: ErrorCode): string {
-  const { when, remedy } = errorGuide[code]
-  return `<article id="error-${code}" tabindex="-1"><h3><code>${code}</code> <span class="status">${errorTable[code][0]}</span></h3>
-<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}</p></article>`
+function caching(facts: Facts): Chapter {
+  return {
+    id: 'caching',
+    title: 'Caching and compression',
+    html: `<p>Every 200 to a <code>GET</code> carries an <code>ETag</code>. Send it back in <code>If-None-Match</code>: while nothing has changed,
+the response is a <code>304</code> without a body. It counts as a request. Devices and locations also carry <code>Cache-Control: max-age</code> and
+<code>Age</code>, the seconds since the data was requested from the platform: until <code>max-age</code>, another request gets the same data.</p>
+<p>Send <code>Accept-Encoding: br</code> or <code>gzip</code>, and bodies over 1 KiB are compressed. Most HTTP clients do so by themselves.</p>
+<p>While the platform is unavailable, devices and locations are a 503. If old data serves you better, say how old it may be:</p>
+${codeBlock('stale-if-error', 'shell', snippets.staleIfError(facts.publicUrl, credentialOf(facts)))}
+<p>For at most an hour, the response then holds the last known devices. <code>Age</code> is their age, and only such a response carries <code>Cache-Status</code>.</p>`,
+  }
 }
 
-function errors({ publicUrl }: Facts): Chapter {
+function errorEntry(code: ErrorCode, { demoToken }: Facts): string {
+  const { when, remedy } = errorGuide[code]
+  const rehearsal =
+    demoToken === undefined
+      ? ''
+      : `<p>To rehearse it, send the demo token and <code>Prefer: error=${code}</code> to any path that takes a credential.</p>`
+  return `<article id="error-${code}" tabindex="-1"><h3><code>${code}</code> <span class="status">${errorTable[code][0]}</span></h3>
+<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}</p>${rehearsal}</article>`
+}
+
+function errors(facts: Facts): Chapter {
   const codes = Object.keys(errorTable) as ErrorCode[]
   return {
     id: 'errors',
     title: 'Errors',
     html: `<p>All errors have the same body: <code>error</code> is a code for programs, <code>message</code> a text for people, <code>docs</code> a link to the
 entry below, and <code>param</code> the parameter that caused the error, if any.</p>
-${codeBlock('error-body', 'json', snippets.errorBody(publicUrl))}
+${codeBlock('error-body', 'json', snippets.errorBody(facts.publicUrl))}
 <p>Every response carries an <code>X-Request-Id</code>. Quote it when you report a problem.</p>
-<div class="errors">${codes.map(errorEntry).join('\n')}</div>`,
+<div class="errors">${codes.map((code) => errorEntry(code, facts)).join('\n')}</div>`,
   }
 }
 
 /** The chapters between the map and the interactive reference, in reading order. */
 export const introduction = (facts: Facts): Chapter[] =>
-  [firstRequest, credentials, paging, times, limits, errors].map((chapter) => chapter(facts))
+  [firstRequest, credentials, paging, times, limits, caching, errors].map((chapter) => chapter(facts))

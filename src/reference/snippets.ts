@@ -66,6 +66,9 @@ export const sinceInstant = (base: string, credential: string): string =>
   `curl -G -H 'Authorization: Bearer ${credential}' '${base}/v1/events' \\
   --data-urlencode 'from=2026-05-11T06:00:00+02:00' -d 'type=overspeed' -d 'limit=5'`
 
+export const staleIfError = (base: string, credential: string): string =>
+  `curl -H 'Authorization: Bearer ${credential}' -H 'Cache-Control: stale-if-error=600' '${base}/v1/devices?limit=3'`
+
 export const backOffJavaScript = (base: string, credential: string): string =>
   `async function get(path) {
   for (let wait = 1; ; wait = Math.min(wait * 2, 60)) {

@@ -94,7 +94,7 @@ t.test('errors and changes have no tag, and no precondition turns them into a 30
   }
 })
 
-t.test('Age is the time since the platform was asked, and starts anew with every request to it', async (t) => {
+t.test('Age counts from the request to the platform, and from 0 after each of them', async (t) => {
   const { clock, read, id } = await service(t)
   for (const path of ['/v1/devices', `/v1/devices/${id}`, `/v1/devices/${id}/location`]) {
     clock.advance(10_000)

@@ -18,6 +18,7 @@ const prints: Record<string, RegExp> = {
   'first-javascript': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
   'first-python': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
   'all-events': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
+  'stale-if-error': /^\{"object":"list","count":50,"limit":3,/,
   'since-instant': /^\{"object":"list","count":\d+,"limit":5,/,
   'back-off-javascript': /^North depot polygon\n/,
   'back-off-python': /^North depot polygon\n/,

@@ -986,6 +986,19 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
+    /** @description The body is still the one whose `ETag` the request sent in `If-None-Match`. */
+    NotModified: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        ETag: components['headers']['ETag']
+        'Cache-Control': components['headers']['Cache-Control']
+        [name: string]: unknown
+      }
+      content?: never
+    }
     /** @description `payload_too_large`: The request body is larger than 16 KiB. */
     PayloadTooLarge: {
       headers: {
@@ -1096,6 +1109,26 @@ export interface components {
      */
     'X-Api-Key-Expires': string
     /**
+     * @description Tag of the body, for `If-None-Match`
+     * @example W/"4vEJqUoXIPSFZ1gGVrdnNA"
+     */
+    ETag: string
+    /**
+     * @description How long the response may be reused
+     * @example private, max-age=5
+     */
+    'Cache-Control': string
+    /**
+     * @description Seconds since the data was requested from the platform
+     * @example 3
+     */
+    Age: number
+    /**
+     * @description Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)
+     * @example gps-fleet-gateway; hit; ttl=-85
+     */
+    'Cache-Status': string
+    /**
      * @description Seconds to wait before the next attempt
      * @example 42
      */
@@ -1170,6 +1203,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1210,6 +1247,7 @@ export interface operations {
           'application/json': components['schemas']['DeviceList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1242,6 +1280,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1273,6 +1315,7 @@ export interface operations {
           'application/json': components['schemas']['Device']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -1305,6 +1348,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1326,6 +1373,7 @@ export interface operations {
           'application/json': components['schemas']['Location']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFoundOrNoLocation']
@@ -1357,6 +1405,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1382,6 +1432,7 @@ export interface operations {
           'application/json': components['schemas']['GeofenceList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1414,6 +1465,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1454,6 +1507,7 @@ export interface operations {
           'application/json': components['schemas']['GeofenceDetail']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -1499,6 +1553,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1526,6 +1582,7 @@ export interface operations {
           'application/json': components['schemas']['EventList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1569,6 +1626,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1598,6 +1657,7 @@ export interface operations {
           'application/json': components['schemas']['History']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1630,6 +1690,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1664,6 +1726,7 @@ export interface operations {
           'application/json': components['schemas']['AlertList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1697,6 +1760,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1728,6 +1793,7 @@ export interface operations {
           'application/json': components['schemas']['MaintenanceServiceList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1759,6 +1825,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1784,6 +1852,7 @@ export interface operations {
           'application/json': components['schemas']['DriverList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1810,6 +1879,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1828,6 +1899,7 @@ export interface operations {
           'application/json': components['schemas']['Me']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       429: components['responses']['RateLimitExceeded']
       500: components['responses']['InternalError']
@@ -1857,6 +1929,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1884,6 +1958,7 @@ export interface operations {
           'application/json': components['schemas']['KeyList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       429: components['responses']['RateLimitExceeded']
