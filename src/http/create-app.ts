@@ -14,6 +14,7 @@ import { errorHandler } from './error-handler.js'
 import { installRequestHooks, setCommonHeaders } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
+import { sendTogether } from './send-together.js'
 import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
@@ -76,5 +77,6 @@ export function createApp(options: CreateAppOptions): App {
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, { budget: options.budget, connections, ticks })
+  sendTogether(app)
   return app
 }
