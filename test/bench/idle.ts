@@ -16,7 +16,7 @@ export async function idleFleet(bench: Bench): Promise<Table[]> {
       [plain]: {},
       '200, gzip': { 'accept-encoding': 'gzip' },
       '200, br': { 'accept-encoding': 'br' },
-      '304': { 'if-none-match': String(headers.etag) },
+      '304, same tag': { 'if-none-match': String(headers.etag) },
     }
     const entries = Object.entries(polls).map(([poll, sent]): Entry => [poll, server, path, hash, sent])
     const subject = `An idle ${name}, polled`
