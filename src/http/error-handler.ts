@@ -34,7 +34,12 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
   }
 }
 
+/** Headers of a response that failed after they were set. */
+const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
+
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
+  for (const name of headersOfBody) reply.removeHeader(name)
+  if (reply.getHeader('cache-control') !== 'no-store') reply.removeHeader('cache-control')
   return reply
     .code(error.statusCode)
     .headers(errorHeaders(error))

@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode, errorTable } from '../errors.js'
 import { admit, type Usage } from '../rate-limit/limiter.js'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
-/** Where several codes share a status, `code=<status>` is the one that the caller of an existing path meets. */
+/** Where several codes share a status, `code=<status>` means the first one, except at 401. */
 const codeOfStatus = new Map<string, ErrorCode>([
   ...codes.toReversed().map((code): [string, ErrorCode] => [String(errorTable[code][0]), code]),
   ['401', 'invalid_token'],
