@@ -51,6 +51,7 @@ export const Environment = Type.Object({
       "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",
   }),
   MAX_KEYS_PER_ACCOUNT: positive(20, 'Active API keys an account may hold', 1_000),
+  HISTORY_MAX_DAYS: positive(31, 'Maximum number of days in one history request', 3_660),
   TRUST_PROXY: Type.Optional(
     text('Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted'),
   ),
@@ -93,6 +94,7 @@ export interface Config {
   accountTtlMs: number
   addressLookupsPerMinute: number
   maxKeysPerAccount: number
+  historyMaxDays: number
   /** What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. */
   trustProxy: false | ((address: string, hop: number) => boolean) | string[]
   /** Without a trailing slash. */
@@ -218,6 +220,7 @@ function toConfig(env: Environment): Config {
     accountTtlMs: env.ACCOUNT_TTL_MS,
     addressLookupsPerMinute: env.ADDRESS_LOOKUPS_PER_MINUTE,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
+    historyMaxDays: env.HISTORY_MAX_DAYS,
     trustProxy: trusted(env.TRUST_PROXY),
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,

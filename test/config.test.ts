@@ -19,6 +19,7 @@ t.test('an empty environment is the sandbox on one machine', async (t) => {
     accountTtlMs: 60_000,
     maxKeysPerAccount: 20,
     addressLookupsPerMinute: 0,
+    historyMaxDays: 31,
     trustProxy: false,
     publicUrl: 'http://localhost:3000/api',
     logLevel: 'info',

@@ -1,5 +1,5 @@
 /** The Fastify instance, with the options, hooks and handlers that hold for every route. */
-import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
@@ -8,6 +8,7 @@ import type { RequestReport } from '../ops/metrics.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
 import { installBodyHook } from './body-hook.js'
+import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { errorHandler } from './error-handler.js'
@@ -69,9 +70,7 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('caller')
   app.decorateRequest('isRehearsed', false)
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
-  app.setValidatorCompiler<TSchema>((route) =>
-    route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
-  )
+  app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)
   installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)

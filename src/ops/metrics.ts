@@ -73,6 +73,11 @@ export class Metrics {
   ])
 
   readonly #addresses = this.#counter('gateway_address_lookups_total', 'Lookups of addresses', ['outcome'])
+  readonly #corrected = this.#counter(
+    'gateway_corrected_lists_total',
+    'Device lists whose Unix times were the wall clock of the account and have been corrected',
+    [],
+  )
 
   readonly #lookups = this.#counter('gateway_positions_lookups_total', 'Lookups in the device cache', ['result'])
   readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache', [])
@@ -113,6 +118,8 @@ export class Metrics {
   readonly #hits = this.#lookups.labels('hit')
   readonly #misses = this.#lookups.labels('miss')
   readonly #countsBy = { shared: this.#counts.labels('shared'), local: this.#counts.labels('local') }
+
+  readonly countCorrected = (): void => this.#corrected.inc()
 
   readonly countLookup = (isHit: boolean): void => (isHit ? this.#hits : this.#misses).inc()
 

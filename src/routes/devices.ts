@@ -4,11 +4,13 @@ import { ApiError } from '../errors.js'
 import { isCompressible } from '../http/compression.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { Device, DevicesQuery } from '../resources/device.js'
+import { Device, DevicesQuery, maxIds } from '../resources/device.js'
+import { DeviceCollection, toDeviceFeature } from '../resources/device-feature.js'
+import { eitherFormat } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
 import { LastKnown, type LastKnownOptions } from './last-known.js'
-import { PathId, queryOf, sendJson } from './query.js'
+import { mediaTypes, PathId, queryOf, sendJson, serialized } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -57,26 +59,31 @@ export function devices(app: App, options: LastKnownOptions): void {
       schema: {
         operationId: 'listDevices',
         summary: 'List devices',
-        description: 'All devices of the account by id, with their last known state.',
+        description:
+          'The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.',
         tags: ['Devices'],
         querystring: DevicesQuery,
-        response: { 200: ListOf(Device) },
+        response: { 200: eitherFormat(ListOf(Device), DeviceCollection) },
       },
     },
     async (request, reply) => {
-      const { status, limit = 50, offset = 0 } = queryOf(DevicesQuery, request)
+      const query = queryOf(DevicesQuery, request)
+      const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
+      const isShort = ids !== undefined && !Object.hasOwn(request.query, 'limit')
+      const limit = isShort ? maxIds : (query.limit ?? 50)
       const found = await lastKnown.fetch(request)
       const { fleet: devices } = found
       const serialize = (): string => {
-        const matching = status === undefined ? devices : devices.withStatus(status)
-        const list = page(matching, { limit, offset })
+        const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
+        const list = page(isFiltered ? devices.where({ status, ids, updatedSince }) : devices, { limit, offset })
         const data = list.data.map((device) => withAddress(device, knownAddress(request.account, device)))
-        return String(reply.serialize({ ...list, data }))
+        return serialized(reply, format, { ...list, data }, toDeviceFeature)
       }
-      const name = `${limit} ${offset} ${status ?? ''}`
-      const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, serialize)
+      const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
+      const name = `${format} ${limit} ${offset} ${status ?? ''}`
+      const body = isCached ? cache.get(devices, name, serialize) : serialize()
       lastKnown.showAge(reply, found)
-      return sendJson<List<Device>>(reply, json)
+      return sendJson<List<Device>>(reply, body, mediaTypes[format])
     },
   )
 
