@@ -29,7 +29,7 @@ async function outage(t: Test, env: Record<string, string> = {}) {
   const down: RequestListener = (_request, response) => response.writeHead(500).end()
   const refuse: RequestListener = (_request, response) => response.writeHead(401).end(unauthorized)
   const forbid: RequestListener = (request, response) =>
-    request.url?.includes('get_devices') ? response.writeHead(403).end('{"status":0}') : data(1)(request, response)
+    request.url?.includes('get_devices') ? response.writeHead(403).end(unauthorized) : data(1)(request, response)
   return { clock, get, stale, key: body.key as string, keyId: body.id as string, fail, down, refuse, forbid }
 }
 
