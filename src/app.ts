@@ -14,6 +14,7 @@ import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { UnknownValues } from './ops/unknown-values.js'
+import { Addresses } from './platform/addresses.js'
 import { Platform } from './platform/client.js'
 import { PlatformHealth, type PlatformState } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
@@ -37,6 +38,9 @@ import type { Store } from './store/store.js'
 
 /** The version of the interface (spec.md, Versioning). */
 const version = '1.0.0'
+
+/** Lookups in the sandbox cost nothing. */
+const sandboxAddressLookups = 600
 
 export interface Deps {
   logger: Log
@@ -148,8 +152,12 @@ function openParts(
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     metrics.setBreakerState(realm, 'closed')
+    const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
+    const addresses =
+      perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
     const platform = new Platform({
       url,
+      addresses,
       timeoutMs,
       worker,
       budget,
@@ -217,7 +225,7 @@ async function serve(api: App, served: Served): Promise<void> {
     await shedOverload(v1, metrics.countShed)
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
-      devices(behindCredential, { deviceCache })
+      devices(behindCredential, { deviceCache, ttlMs: config.positionTtlMs, clock })
       geofences(behindCredential, { translate })
       events(behindCredential, { deviceCache, translate })
       history(behindCredential, { deviceCache, maxDays: config.historyMaxDays })

@@ -43,6 +43,13 @@ export const Environment = Type.Object({
     65_536,
   ),
   ACCOUNT_TTL_MS: positive(60_000, 'Longest time a validated credential is trusted, milliseconds'),
+  ADDRESS_LOOKUPS_PER_MINUTE: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 100_000,
+    description:
+      "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",
+  }),
   MAX_KEYS_PER_ACCOUNT: positive(20, 'Active API keys an account may hold', 1_000),
   HISTORY_MAX_DAYS: positive(31, 'Maximum number of days in one history request', 3_660),
   TRUST_PROXY: Type.Optional(
@@ -85,6 +92,7 @@ export interface Config {
   positionTtlMs: number
   cacheMaxBytes: number
   accountTtlMs: number
+  addressLookupsPerMinute: number
   maxKeysPerAccount: number
   historyMaxDays: number
   /** What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. */
@@ -210,6 +218,7 @@ function toConfig(env: Environment): Config {
     positionTtlMs: env.POSITION_TTL_MS,
     cacheMaxBytes: env.CACHE_MAX_MB * 1024 * 1024,
     accountTtlMs: env.ACCOUNT_TTL_MS,
+    addressLookupsPerMinute: env.ADDRESS_LOOKUPS_PER_MINUTE,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     historyMaxDays: env.HISTORY_MAX_DAYS,
     trustProxy: trusted(env.TRUST_PROXY),

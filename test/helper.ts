@@ -27,6 +27,8 @@ const readActions = new Set([
   'services',
   'get_services',
   'get_user_drivers',
+  'address',
+  'geo_address',
 ])
 
 interface Call {

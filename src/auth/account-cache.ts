@@ -24,8 +24,10 @@ export interface AccountCacheOptions {
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
+  readonly #ttlMs: number
 
   constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
+    this.#ttlMs = ttlMs
     this.#cache = new LRUCache({
       max: maxHashes,
       ttl: ttlMs,
@@ -58,15 +60,23 @@ export class AccountCache {
 
   /**
    * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call.
+   * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async fetch(hash: Secret): Promise<Account> {
+  async fetch(hash: Secret, maxStaleMs = 0): Promise<Account> {
     try {
       return await this.#cache.forceFetch(hash.digest, { context: hash })
     } catch (error) {
       if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
-      throw error
+      const stale = error instanceof PlatformUnavailable ? this.#stale(hash, maxStaleMs) : undefined
+      if (!stale) throw error
+      return stale
     }
+  }
+
+  #stale({ digest }: Secret, maxAgeMs: number): Account | undefined {
+    const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(digest)
+    return ageMs <= maxAgeMs ? this.#cache.peek(digest, { allowStale: true }) : undefined
   }
 
   /** Invalidates the hash of an account that the platform has refused. */

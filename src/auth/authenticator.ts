@@ -38,6 +38,13 @@ export interface Identity {
   usage: Usage
 }
 
+/** A counted request of an API key. */
+interface KeyRequest {
+  usage: Usage
+  ip: string
+  maxStaleMs: number
+}
+
 export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #pending = new PendingValidations()
@@ -57,9 +64,10 @@ export class Authenticator {
 
   /**
    * Counts a request on its credential and finds the account.
+   * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  async authenticate(credential: Credential, ip: string): Promise<Identity> {
+  async authenticate(credential: Credential, ip: string, maxStaleMs = 0): Promise<Identity> {
     try {
       switch (credential.kind) {
         case 'none':
@@ -67,11 +75,11 @@ export class Authenticator {
         case 'malformed':
           throw new ApiError('invalid_token')
         case 'demo':
-          return await this.#demo(ip)
+          return await this.#demo(ip, maxStaleMs)
         case 'hash':
-          return await this.#hash(credential.secret, ip)
+          return await this.#hash(credential.secret, ip, maxStaleMs)
         case 'key':
-          return await this.#key(credential.secret, ip)
+          return await this.#key(credential.secret, ip, maxStaleMs)
       }
     } catch (error) {
       throw error instanceof AuthFailure ? error : new AuthFailure(await this.#options.limits.countFailure(ip), error)
@@ -97,27 +105,27 @@ export class Authenticator {
     return { account: await accounts.fetch(hash), hash }
   }
 
-  async #demo(ip: string): Promise<Identity> {
+  async #demo(ip: string, maxStaleMs: number): Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
     const usage = await this.#count(`demo:${addressName(ip)}`)
-    return { account: await fetchCharged(demo.accounts, demo.hash, usage), caller: demoCaller, usage }
+    return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), caller: demoCaller, usage }
   }
 
-  async #hash(hash: Secret, ip: string): Promise<Identity> {
+  async #hash(hash: Secret, ip: string, maxStaleMs: number): Promise<Identity> {
     const { accounts } = this.#options
     const validated = accounts.has(hash) ? undefined : await this.#validate(hash, ip)
     const usage = await this.#count(`hash:${hash.digest.slice(0, 32)}`)
-    return { account: validated ?? (await fetchCharged(accounts, hash, usage)), caller: hashCaller, usage }
+    return { account: validated ?? (await fetchCharged(accounts, hash, usage, maxStaleMs)), caller: hashCaller, usage }
   }
 
-  async #key(key: Secret, ip: string): Promise<Identity> {
+  async #key(key: Secret, ip: string, maxStaleMs: number): Promise<Identity> {
     const { keys, clock } = this.#options
     const now = clock()
     const { record, usage } = await this.#use(key, now)
     const hash = this.#unseal(record, key)
     if (!hash) throw new ApiError('invalid_token')
-    const account = await this.#accountOf(record, hash, usage, ip)
+    const account = await this.#accountOf(record, hash, { usage, ip, maxStaleMs })
     // A failed touch fails no request; the store reports it.
     if (isStale(record, now)) keys.touch(record, now).catch(() => {})
     return { account, caller: { credential: 'api_key', key: record }, usage }
@@ -151,11 +159,11 @@ export class Authenticator {
     return hash
   }
 
-  async #accountOf({ digest }: KeyRecord, hash: Secret, usage: Usage, ip: string): Promise<Account> {
+  async #accountOf({ digest }: KeyRecord, hash: Secret, { usage, ip, maxStaleMs }: KeyRequest): Promise<Account> {
     const { accounts } = this.#options
     if (!accounts.has(hash) && this.#refusedKeys.has(digest)) return this.#validate(hash, ip)
     try {
-      const account = await fetchCharged(accounts, hash, usage)
+      const account = await fetchCharged(accounts, hash, usage, maxStaleMs)
       this.#refusedKeys.delete(digest)
       return account
     } catch (error) {
@@ -202,9 +210,9 @@ function withinLimit(usage: Usage): Usage {
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
-async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage): Promise<Account> {
+async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
   try {
-    return await accounts.fetch(hash)
+    return await accounts.fetch(hash, maxStaleMs)
   } catch (error) {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
   }

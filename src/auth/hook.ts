@@ -1,5 +1,7 @@
 /** The hook of every route behind a credential: authenticates the request, counts it, and sets `request.account` and `request.caller`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { rehearse } from '../http/rehearsal.js'
+import { maxStaleMs } from '../http/stale-if-error.js'
 import { admit } from '../rate-limit/limiter.js'
 import { reject } from './auth-failure.js'
 import type { Authenticator } from './authenticator.js'
@@ -22,10 +24,13 @@ export interface AuthOptions {
 export function authentication({ authenticator, demoToken, clock }: AuthOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)
-    const identity = await authenticator.authenticate(credential, request.ip).catch((error) => reject(error, reply))
+    const identity = await authenticator
+      .authenticate(credential, request.ip, maxStaleMs(request))
+      .catch((error) => reject(error, reply))
     admit(reply, identity.usage)
     request.account = identity.account
     request.caller = identity.caller
+    if (identity.caller.credential === 'demo') rehearse(request, reply, identity.usage)
     const { key } = identity.caller
     if (key && key.expiresAt - clock() < soonMs) {
       reply.header('X-Api-Key-Expires', new Date(key.expiresAt).toUTCString())

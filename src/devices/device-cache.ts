@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
+import { PlatformUnavailable } from '../platform/errors.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import type { Device } from '../resources/device.js'
 import { toZone, type Zone } from '../resources/zone.js'
@@ -27,6 +28,9 @@ export interface DeviceCacheOptions {
 
 type Load = () => Promise<Fleet>
 
+const keyOf = ({ id: account }: Account, device: number | undefined): string =>
+  device === undefined ? account : `${account}:${device}`
+
 /** Entries are whole fleets under the account's id, and fleets of one device under `<account>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, Load>
@@ -47,6 +51,9 @@ export class DeviceCache {
       dispose: (_fleet, _key, reason) => {
         if (reason === 'evict') options.onEvicted?.()
       },
+      // Expired entries stay for `stale` until they are evicted.
+      noDeleteOnStaleGet: true,
+      noDeleteOnFetchRejection: true,
       // A deleted entry is not cached, and whoever waits for its call still gets the response.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context: load, options }) => {
@@ -60,23 +67,36 @@ export class DeviceCache {
   }
 
   /** All devices of the account, at most `ttlMs` old. @throws PlatformRefused, PlatformForbidden or PlatformUnavailable. */
-  async fetchAll(account: Account): Promise<Fleet> {
-    return this.#fetch(account.id, () => this.#load(account, undefined))
+  fetchAll(account: Account): Promise<Fleet> {
+    return this.fetchFleet(account, undefined)
   }
 
   /** One device: from the cached fleet, else by a call for this device alone. Throws as `fetchAll`. */
   async fetch(account: Account, id: number): Promise<Device | undefined> {
-    const fleet = this.#cache.get(account.id)
-    if (fleet) {
-      this.#options.onLookup?.(true)
-      return fleet.get(id)
-    }
-    return (await this.#fetch(`${account.id}:${id}`, () => this.#load(account, id))).get(id)
+    return (await this.fetchFleet(account, id)).get(id)
+  }
+
+  /** All devices, or with an id perhaps only that device. Throws as `fetchAll`. */
+  async fetchFleet(account: Account, id: number | undefined): Promise<Fleet> {
+    const key = keyOf(account, id)
+    const cached = this.#cache.get(account.id) ?? (id === undefined ? undefined : this.#cache.get(key))
+    this.#options.onLookup?.(cached !== undefined)
+    const fleet = cached ?? (await this.#cache.fetch(key, { context: () => this.#load(account, id) }))
+    if (!fleet) throw new Error('the device cache lost a response')
+    return fleet
+  }
+
+  /** As `fetchFleet`, the newest that is cached, fresh or expired; undefined where there is none of that age. */
+  stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
+    const cached = [account.id, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
+    const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)
+    return newest && this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
   }
 
   /** Removes everything of an account. */
   delete(account: Account): void {
-    for (const key of [...this.#cache.keys()]) {
+    // `keys` would leave out expired entries.
+    for (const [key] of this.#cache.dump()) {
       if (key === account.id || key.startsWith(`${account.id}:`)) this.#cache.delete(key)
     }
   }
@@ -86,16 +106,13 @@ export class DeviceCache {
     return this.#cache.calculatedSize
   }
 
-  async #fetch(key: string, load: Load): Promise<Fleet> {
-    const cached = this.#cache.get(key)
-    this.#options.onLookup?.(cached !== undefined)
-    const fleet = cached ?? (await this.#cache.fetch(key, { context: load }))
-    if (!fleet) throw new Error('the device cache lost a response')
-    return fleet
-  }
-
   async #load(account: Account, id: number | undefined): Promise<Fleet> {
-    const { columns, zone } = await this.#lists.fetch(account, id, this.#options.clock())
+    const loaded = this.#lists.fetch(account, id, this.#options.clock())
+    const { columns, zone } = await loaded.catch((error: unknown) => {
+      // What the platform has refused or forbidden since must not be served as stale.
+      if (!(error instanceof PlatformUnavailable)) this.delete(account)
+      throw error
+    })
     this.#report(columns)
     if (zone) this.#options.onCorrected?.()
     return new Fleet(columns, zone ?? (needsZone(columns) ? await zoneOf(account) : undefined), zone !== undefined)

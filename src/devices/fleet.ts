@@ -58,6 +58,11 @@ export class Fleet implements Sliceable<Device> {
     return this.#columns.ids.length
   }
 
+  /** When the list was requested, Unix milliseconds. */
+  get requestedAt(): number {
+    return this.#columns.now
+  }
+
   /** Estimated memory, bytes. */
   get bytes(): number {
     const decoded = Math.min(this.length, maxDecoded)

@@ -7,6 +7,7 @@ import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
+import { installBodyHook } from './body-hook.js'
 import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
@@ -67,11 +68,13 @@ export function createApp(options: CreateAppOptions): App {
   app.removeContentTypeParser('text/plain')
   app.decorateRequest('account')
   app.decorateRequest('caller')
+  app.decorateRequest('isRehearsed', false)
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)
   installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
+  installBodyHook(app)
   installWriteBudget(app, { budget: options.budget, connections, ticks })
   sendTogether(app)
   return app

@@ -25,7 +25,7 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
   return async (thrown, request, reply) => {
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
-    if (error.statusCode >= 500) {
+    if (error.statusCode >= 500 && !request.isRehearsed) {
       const level = error.code === 'internal_error' ? 'error' : 'warn'
       request.log[level]({ reqId: request.id, err: thrown }, error.code)
     }
@@ -34,7 +34,12 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
   }
 }
 
+/** Headers of a response that failed after they were set. */
+const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
+
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
+  for (const name of headersOfBody) reply.removeHeader(name)
+  if (reply.getHeader('cache-control') !== 'no-store') reply.removeHeader('cache-control')
   return reply
     .code(error.statusCode)
     .headers(errorHeaders(error))

@@ -31,7 +31,12 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
     const { method, ip, id: reqId } = request
     const { statusCode: status, elapsedTime } = reply
     const route = request.routeOptions.url ?? null
-    observeRequest({ method, route: route ?? 'none', status, ms: elapsedTime })
+    observeRequest({
+      method,
+      route: route ?? 'none',
+      status: request.isRehearsed ? 'rehearsed' : status,
+      ms: elapsedTime,
+    })
     const ms = Math.round(elapsedTime * 10) / 10
     const credential = request.caller?.credential
     log.request({ reqId, method, route, status, ms, account: request.account?.id, credential, ip })

@@ -25,6 +25,12 @@ declare module 'fastify' {
     /** One account's view of the platform; set on every route behind a credential. */
     account: Account
     caller: Caller
+    /** The error response was requested with `Prefer`. */
+    isRehearsed: boolean
+  }
+  interface FastifyContextConfig {
+    /** The route honours `stale-if-error`. */
+    servesStale?: boolean
   }
 }
 

@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
+import type { LookupOutcome } from '../platform/addresses.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
 
@@ -12,7 +13,8 @@ export type Realm = 'platform' | 'sandbox'
 export interface RequestReport {
   method: string
   route: string
-  status: number
+  /** `rehearsed`: an error that the client asked for. */
+  status: number | 'rehearsed'
   ms: number
 }
 
@@ -70,6 +72,7 @@ export class Metrics {
     'field',
   ])
 
+  readonly #addresses = this.#counter('gateway_address_lookups_total', 'Lookups of addresses', ['outcome'])
   readonly #corrected = this.#counter(
     'gateway_corrected_lists_total',
     'Device lists whose Unix times were the wall clock of the account and have been corrected',
@@ -119,6 +122,8 @@ export class Metrics {
   readonly countCorrected = (): void => this.#corrected.inc()
 
   readonly countLookup = (isHit: boolean): void => (isHit ? this.#hits : this.#misses).inc()
+
+  readonly countAddress = (outcome: LookupOutcome): void => this.#addresses.inc({ outcome })
 
   readonly countEviction = (): void => this.#evictions.inc()
 

@@ -52,6 +52,16 @@ export class Account {
     return this.#platform.run('get_devices', this.#hash, { id, now, clock })
   }
 
+  /** The address of coordinates, looked up if need be and allowed; null where there is none, or none in time. Never rejects. */
+  address(position: { lat: number; lng: number }): Promise<string | null> | null {
+    return this.#platform.addresses?.find(this.id, this.#hash, position) ?? null
+  }
+
+  /** The address of coordinates if it is known already. */
+  knownAddress(position: { lat: number; lng: number }): string | null {
+    return this.#platform.addresses?.get(this.id, position) ?? null
+  }
+
   /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
     this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))

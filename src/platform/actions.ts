@@ -24,6 +24,9 @@ export const actions = {
   services: has('data'),
   get_services: has('data'),
   get_user_drivers: has('items'),
+  // Both respond with a text.
+  address: () => true,
+  geo_address: () => true,
 } as const satisfies Record<string, Check>
 
 export type Action = keyof typeof actions

@@ -4,6 +4,7 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker, type Outcome } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
+import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
 import { type CallOutcome, meanings, outcomeOf, PlatformUnavailable } from './errors.js'
@@ -30,6 +31,8 @@ export interface PlatformOptions {
   worker: WorkerClient
   /** Memory for the responses that are read in this thread. */
   budget: ByteBudget
+  /** undefined = no address is looked up. Closed with the platform. */
+  addresses?: Addresses | undefined
   onCall?: (report: CallReport) => void
   /** The circuit breaker of an action changed its state; `worst` is the worst state of all actions. */
   onBreaker?: (change: { action: string; state: BreakerState; worst: BreakerState }) => void
@@ -57,6 +60,7 @@ export class Platform {
   /** Accounts with a response of data: unlike the others, not invented by a caller. */
   readonly #validated = new BoundedMap<string, true>(maxValidated)
   readonly bulkhead = new Bulkhead()
+  readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
     const { now = () => performance.now(), onCall = () => {}, onBreaker = () => {} } = options
@@ -64,6 +68,7 @@ export class Platform {
     this.#timeoutMs = options.timeoutMs
     this.#worker = options.worker
     this.#budget = options.budget
+    this.addresses = options.addresses
     this.#onCall = onCall
     this.#breaker = new CircuitBreaker({
       coolDownMs,
@@ -108,7 +113,7 @@ export class Platform {
 
   /** Closes every socket; calls in flight fail. */
   async close(): Promise<void> {
-    await this.#http.close()
+    await Promise.all([this.#http.close(), this.addresses?.close()])
   }
 
   /** The one way to the platform, whatever sends the request. */

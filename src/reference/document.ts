@@ -8,6 +8,7 @@ import {
   errorResponse,
   headerRefs,
   headers,
+  notModified,
   responseName,
 } from './error-responses.js'
 import type { Json, JsonObject, OpenApi, Operation, Parameter, PathItem, Response, ResponseOrRef } from './openapi.js'
@@ -95,6 +96,7 @@ function completeOperation(operation: Operation, schemas: ByName<Json>, response
     ...(requestBody === undefined ? {} : { requestBody: { required: true, content: contentOf(requestBody, schemas) } }),
     responses: {
       '200': success(operation, schemas),
+      ...(isConditional(operation) ? { '304': shared('NotModified', notModified, responses) } : {}),
       ...errors(codesOf(operation), responses),
     },
   }
@@ -109,13 +111,27 @@ function withStyle({ schema, ...rest }: Parameter): Parameter {
 const contentOf = ({ content }: NonNullable<Operation['requestBody']>, schemas: ByName<Json>) =>
   mapValues(content, ({ schema, ...rest }) => ({ schema: shareSchemas(schema, schemas), ...rest }))
 
-function success({ responses, security }: Operation, schemas: ByName<Json>): Response {
+/** Whether the operation reads data of an account. */
+const isConditional = ({ operationId, security }: Operation): boolean =>
+  /^(get|list)/.test(operationId) && (security === undefined || security.length > 0)
+
+function shared(name: string, response: Response, responses: ByName<Response>): ResponseOrRef {
+  responses.set(name, response)
+  return { $ref: `#/components/responses/${name}` }
+}
+
+function success(operation: Operation, schemas: ByName<Json>): Response {
+  const { responses, security, tags } = operation
   const own = responses['200']
   if (!own || !('description' in own) || !own.content) throw new Error('an operation must describe its response')
   const isProtected = security === undefined || security.length > 0
   return {
     description: own.description,
-    headers: headerRefs(...(isProtected ? ['X-Api-Key-Expires'] : [])),
+    headers: headerRefs(
+      ...(isProtected ? ['X-Api-Key-Expires'] : []),
+      ...(isConditional(operation) ? ['ETag', 'Cache-Control'] : []),
+      ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
+    ),
     content: contentOf({ content: own.content }, schemas),
   }
 }
@@ -127,9 +143,7 @@ function errors(codes: ErrorCode[], responses: ByName<Response>): Record<string,
   ]
   return Object.fromEntries(
     all.map(([status, group, description]) => {
-      const name = responseName(group)
-      responses.set(name, errorResponse(group, description))
-      return [status, { $ref: `#/components/responses/${name}` }]
+      return [status, shared(responseName(group), errorResponse(group, description), responses)]
     }),
   )
 }

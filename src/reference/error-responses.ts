@@ -23,6 +23,14 @@ export const headers: Record<string, JsonObject> = {
     { type: 'string' },
     'Tue, 12 May 2026 09:30:00 GMT',
   ),
+  ETag: header('Tag of the body, for `If-None-Match`', { type: 'string' }, 'W/"4vEJqUoXIPSFZ1gGVrdnNA"'),
+  'Cache-Control': header('How long the response may be reused', { type: 'string' }, 'private, max-age=5'),
+  Age: header('Seconds since the data was requested from the platform', seconds, 3),
+  'Cache-Status': header(
+    'Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)',
+    { type: 'string' },
+    'gps-fleet-gateway; hit; ttl=-85',
+  ),
   'Retry-After': header('Seconds to wait before the next attempt', { type: 'integer', minimum: 1 }, 42),
   'WWW-Authenticate': header('The required scheme (RFC 6750)', { type: 'string' }, 'Bearer'),
 }
@@ -73,6 +81,12 @@ export function codesByStatus(codes: ErrorCode[]): [status: number, codes: Error
 /** `not_found` and `no_location` become `NotFoundOrNoLocation`. */
 export const responseName = (codes: ErrorCode[]): string =>
   codes.map((code) => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())).join('Or')
+
+/** The response to a request whose `If-None-Match` names the current tag. */
+export const notModified: Response = {
+  description: 'The body is still the one whose `ETag` the request sent in `If-None-Match`.',
+  headers: headerRefs('ETag', 'Cache-Control'),
+}
 
 /** The `docs` link in examples, the same in every document wherever it is served. */
 const exampleDocs = 'https://gateway.example.com/api/docs'

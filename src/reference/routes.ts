@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Facts } from './chapter.js'
@@ -90,34 +88,25 @@ export function reference(app: App, facts: Facts, version: string): void {
     json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
     html = Buffer.from(renderPage({ facts, document, changelog, asset }))
   })
-  app.get('/openapi.json', async (request, reply) =>
-    send(request, reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', json),
+  app.get('/openapi.json', async (_request, reply) =>
+    send(reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', json),
   )
   app.get('/docs', async (request, reply) => {
     // The URLs in the page are relative to one without a trailing slash.
     if (request.url.split('?')[0]?.endsWith('/')) return reply.redirect('../docs', 308)
     reply.headers({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' })
-    return send(request, reply, 'text/html; charset=utf-8', html)
+    return send(reply, 'text/html; charset=utf-8', html)
   })
   app.get<{ Params: { name: string }; Querystring: { v?: string } }>('/docs/:name', async (request, reply) => {
     const asset = assets.get(request.params.name)
     if (!asset) throw new ApiError('not_found', { message: 'There is no such path.' })
     const isCurrent = request.query.v === asset.tag
     reply.header('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
-    return send(request, reply, asset.type, asset.bytes)
+    return send(reply, asset.type, asset.bytes)
   })
 }
 
-const compress = promisify(gzip)
-/** Each asset is compressed once. */
-const compressed = new WeakMap<Buffer, Promise<Buffer>>()
-
-async function send(request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): Promise<FastifyReply> {
-  reply
-    .type(type)
-    .headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer', Vary: 'Accept-Encoding' })
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(bytes)
-  const gzipped = compressed.get(bytes) ?? compress(bytes)
-  compressed.set(bytes, gzipped)
-  return reply.header('Content-Encoding', 'gzip').send(await gzipped)
+function send(reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
+  reply.type(type).headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
+  return reply.send(bytes)
 }

@@ -6,21 +6,23 @@ import { codeBlock, prose } from './html.js'
 import * as snippets from './snippets.js'
 import { eventNames, exampleMessage } from './webhook.js'
 
-function errorEntry(code: ErrorCode): string {
+function errorEntry(code: ErrorCode, { demoToken }: Facts): string {
   const { when, remedy } = errorGuide[code]
+  const rehearse =
+    demoToken === undefined ? '' : ` <a href="#rehearsal">Rehearse</a> it with <code>Prefer: error=${code}</code>.`
   return `<article id="error-${code}" tabindex="-1"><h3><code>${code}</code> <span class="status">${errorTable[code][0]}</span></h3>
-<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}</p></article>`
+<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}${rehearse}</p></article>`
 }
 
-function errors({ publicUrl }: Facts): Chapter {
+function errors(facts: Facts): Chapter {
   const codes = Object.keys(errorTable) as ErrorCode[]
   return {
     id: 'errors',
     title: 'Errors',
     html: `<p>All errors have the same body: <code>error</code> is a code for programs, <code>message</code> a text for people, <code>docs</code> a link to the
 entry below, and <code>param</code> the parameter that caused the error, if any.</p>
-${codeBlock('error-body', 'json', snippets.errorBody(publicUrl))}
-<div class="errors">${codes.map(errorEntry).join('\n')}</div>`,
+${codeBlock('error-body', 'json', snippets.errorBody(facts.publicUrl))}
+<div class="errors">${codes.map((code) => errorEntry(code, facts)).join('\n')}</div>`,
   }
 }
 

@@ -1,14 +1,16 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
 import { Type } from 'typebox'
-import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
+import { isCompressible } from '../http/compression.js'
 import type { App } from '../http/types.js'
+import type { Account } from '../platform/account.js'
 import { Device, DevicesQuery, maxIds } from '../resources/device.js'
 import { DeviceCollection, toDeviceFeature } from '../resources/device-feature.js'
 import { eitherFormat } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { deviceOf, mediaTypes, PathId, queryOf, sendJson, serialized } from './query.js'
+import { LastKnown, type LastKnownOptions } from './last-known.js'
+import { mediaTypes, PathId, queryOf, sendJson, serialized } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -20,21 +22,40 @@ const maxCachedLimit = 50
 class ResponseCache {
   readonly #responses = new WeakMap<object, Map<string, string | Buffer>>()
 
-  get(source: object, name: string, serialize: () => string | Buffer): string | Buffer {
+  get(source: object, name: string, serialize: () => string): string | Buffer {
     const responses = this.#responses.get(source) ?? new Map<string, string | Buffer>()
     const cached = responses.get(name)
     if (cached !== undefined) return cached
-    const response = serialize()
+    const text = serialize()
+    // A buffer is compressed and tagged once; a short string is sent faster.
+    const response = isCompressible(text) ? Buffer.from(text) : text
     if (responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
     return response
   }
 }
 
-export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
+const config = { servesStale: true }
+
+const hasPosition = (device: Device): device is Device & { lat: number; lng: number } =>
+  device.lat !== null && device.lng !== null
+
+/** The address that the platform sent, else that of the position. Without lookups it costs no promise. */
+const addressOf = (account: Account, device: Device): string | null | Promise<string | null> =>
+  device.address ?? (hasPosition(device) ? account.address(device) : null)
+
+const knownAddress = (account: Account, device: Device): string | null =>
+  device.address ?? (hasPosition(device) ? account.knownAddress(device) : null)
+
+const withAddress = (device: Device, address: string | null): Device =>
+  device.address === address ? device : { ...device, address }
+
+export function devices(app: App, options: LastKnownOptions): void {
   const cache = new ResponseCache()
+  const lastKnown = new LastKnown(options)
   app.get(
     '/devices',
     {
+      config,
       schema: {
         operationId: 'listDevices',
         summary: 'List devices',
@@ -50,15 +71,18 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
       const isShort = ids !== undefined && !Object.hasOwn(request.query, 'limit')
       const limit = isShort ? maxIds : (query.limit ?? 50)
-      const devices = await deviceCache.fetchAll(request.account)
+      const found = await lastKnown.fetch(request)
+      const { fleet: devices } = found
       const serialize = (): string => {
         const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
         const list = page(isFiltered ? devices.where({ status, ids, updatedSince }) : devices, { limit, offset })
-        return serialized(reply, format, list, toDeviceFeature)
+        const data = list.data.map((device) => withAddress(device, knownAddress(request.account, device)))
+        return serialized(reply, format, { ...list, data }, toDeviceFeature)
       }
       const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
       const name = `${format} ${limit} ${offset} ${status ?? ''}`
-      const body = isCached ? cache.get(devices, name, () => Buffer.from(serialize())) : serialize()
+      const body = isCached ? cache.get(devices, name, serialize) : serialize()
+      lastKnown.showAge(reply, found)
       return sendJson<List<Device>>(reply, body, mediaTypes[format])
     },
   )
@@ -66,6 +90,7 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
   app.get(
     '/devices/:id',
     {
+      config,
       schema: {
         operationId: 'getDevice',
         summary: 'Get a device',
@@ -76,15 +101,18 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(deviceCache, request.account, request.params.id)
-      const serialize = (): string => String(reply.serialize(device))
-      return sendJson<Device>(reply, cache.get(device, 'device', serialize))
+      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      lastKnown.showAge(reply, found)
+      const address = await addressOf(request.account, device)
+      const serialize = (): string => String(reply.serialize(withAddress(device, address)))
+      return sendJson<Device>(reply, cache.get(device, `device ${address ?? ''}`, serialize))
     },
   )
 
   app.get(
     '/devices/:id/location',
     {
+      config,
       schema: {
         operationId: 'getDeviceLocation',
         summary: 'Get the last position of a device',
@@ -95,13 +123,16 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       },
     },
     async (request, reply) => {
-      const device = await deviceOf(deviceCache, request.account, request.params.id)
+      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      const address = await addressOf(request.account, device)
       const serialize = (): string => {
-        const location = toLocation(device)
+        const location = toLocation(withAddress(device, address))
         if (!location) throw new ApiError('no_location')
         return String(reply.serialize(location))
       }
-      return sendJson<Location>(reply, cache.get(device, 'location', serialize))
+      const json = cache.get(device, `location ${address ?? ''}`, serialize)
+      lastKnown.showAge(reply, found)
+      return sendJson<Location>(reply, json)
     },
   )
 }

@@ -16,7 +16,8 @@ export function me(app: App, { clock }: { clock: () => number }): void {
         response: { 200: Me },
       },
     },
-    async ({ account, caller: { credential, key } }) => {
+    async ({ account, caller: { credential, key } }, reply) => {
+      reply.header('Cache-Control', 'no-store')
       const setup = await account.knownSetup()
       return {
         object: 'account' as const,

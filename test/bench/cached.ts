@@ -4,8 +4,8 @@ import { flood } from './load.js'
 import type { Server } from './processes.js'
 import { type Contestant, race, type Table } from './table.js'
 
-/** What is raced: a server, the path and perhaps the credential of its requests. */
-export type Entry = [name: string, server: Server, path: string, credential?: string]
+/** What is raced: a server, the path and perhaps the credential and headers of its requests. */
+export type Entry = [name: string, server: Server, path: string, credential?: string, headers?: Record<string, string>]
 
 export const floors = ['bare node:http', 'bare, sends together'] as const
 
@@ -31,10 +31,11 @@ async function gateways(bench: Bench, path: string): Promise<Entry[]> {
 }
 
 export const contestants = ({ processes, seconds }: Bench, entries: readonly Entry[], connections = 64): Contestant[] =>
-  entries.map(([name, { url, pid }, path, credential]) => ({
+  entries.map(([name, { url, pid }, path, credential, headers = {}]) => ({
     name,
     pids: [pid],
-    run: () => flood(processes, { url: url + path, connections, credentials: credential ? [credential] : [] }, seconds),
+    run: () =>
+      flood(processes, { url: url + path, connections, credentials: credential ? [credential] : [], headers }, seconds),
   }))
 
 const compared = ['per second', 'CPU µs', 'p50 ms', 'p99 ms']

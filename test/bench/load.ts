@@ -10,6 +10,8 @@ export interface Load {
   requests: number
   p50: number
   p99: number
+  /** Of a whole response, where that is known. */
+  bytes?: number
 }
 
 export interface PacedLoad extends Load {
@@ -20,14 +22,16 @@ export interface Target {
   url: string
   /** With several, each request has the next one. */
   credentials?: readonly string[]
+  headers?: Readonly<Record<string, string>>
   /** 64 unless given. */
   connections?: number
 }
 
 /** As many requests as the connections can send, by wrk. @throws when a response is not 2xx. */
 export async function flood(processes: Processes, target: Target, seconds: number): Promise<Load> {
-  const { url, credentials = [], connections = 64 } = target
+  const { url, credentials = [], headers = {}, connections = 64 } = target
   const size = ['-t1', '-c', String(connections), '-d', String(seconds), '--latency', '--timeout', '30s']
+  for (const [name, value] of Object.entries(headers)) size.push('-H', `${name}: ${value}`)
   const [credential] = credentials
   if (credentials.length > 1) size.push('-s', rotation(processes.folder('lua'), credentials))
   else if (credential !== undefined) size.push('-H', `Authorization: Bearer ${credential}`)
@@ -40,7 +44,9 @@ export async function flood(processes: Processes, target: Target, seconds: numbe
   }
   const number = (pattern: RegExp): number => Number(pattern.exec(output)?.[1])
   const [perSecond, requests] = [number(/Requests\/sec:\s+([\d.]+)/), number(/(\d+) requests in/)]
-  return { perSecond, requests, p50: ms(50), p99: ms(99) }
+  const [, read, unit = ''] = /([\d.]+)([KMG]?B) read/.exec(output) ?? []
+  const bytes = (Number(read) * 1024 ** ['B', 'KB', 'MB', 'GB'].indexOf(unit)) / requests
+  return { perSecond, requests, p50: ms(50), p99: ms(99), bytes }
 }
 
 /** A script of wrk that takes the next of the credentials for each request. */

@@ -7,6 +7,7 @@ import type { Bench } from './bench.js'
 import { cachedLocation, cachedPage } from './cached.js'
 import { coldList } from './cold.js'
 import { growth } from './growth.js'
+import { idleFleet } from './idle.js'
 import { lists } from './lists.js'
 import { isPinned, missingPrograms, Processes, pinToLoadCore } from './processes.js'
 import { soak } from './soak.js'
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
 const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
   location: cachedLocation,
   page: cachedPage,
+  idle: idleFleet,
   lists,
   cold: coldList,
   growth,

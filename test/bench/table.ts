@@ -97,6 +97,7 @@ export async function race(
       'per second': rounded(median(rates), median(rates) < 100 ? 1 : 0),
       'to floor': rounded(median(rates.map((rate, round) => rate / (floor[round] ?? rate)))),
       'CPU µs': rounded(median(own.map(({ cpuUs }) => cpuUs)), 1),
+      bytes: rounded(median(own.map(({ bytes = 0 }) => bytes)), 0),
       'p50 ms': rounded(median(own.map(({ p50 }) => p50)), 3),
       'p99 ms': rounded(median(own.map(({ p99 }) => p99)), 3),
       'spread %': spread(rates),

@@ -42,12 +42,20 @@ t.test('every problem of the configuration is a line of its own', async (t) => {
 })
 
 t.test('settings that are valid and still unwise are found', async (t) => {
-  const { url } = await sandbox(t)
+  const { url, hashes } = await sandbox(t)
   const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
   const careless = await findings({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', DEMO_TOKEN: 'demo' })
   t.match(careless.TRUST_PROXY, /^warn: unset/)
   t.match(careless.DEMO_TOKEN, /^warn: easily guessed/)
   t.match((await findings(env)).PUBLIC_URL, /^warn: .*lead nowhere/)
+  t.match((await findings(env)).addresses, /^ok: not looked up/)
+  const looking = { ...env, ADDRESS_LOOKUPS_PER_MINUTE: '60' }
+  t.match((await findings(looking)).addresses, /^ok: at most 60 lookups a minute, not tried/)
+  t.match(
+    (await findings({ ...looking, PLATFORM_HASH: hashes[0] ?? '' })).addresses,
+    /^ok: at most 60 lookups a minute$/,
+  )
+  t.match((await findings({ ...looking, PLATFORM_HASH: 'refused' })).addresses, /^warn: .*addresses stay null/)
   t.match((await findings({ ...env, PUBLIC_URL: 'http://fleet.example.com/api' })).PUBLIC_URL, /^warn: .*unencrypted/)
 })
 

@@ -41,7 +41,9 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hash}\r\n\r\n`)
     const [start] = await once(socket, 'data')
     socket.pause()
-    return Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
+    const status = Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
+    t.equal(/^etag: /im.test(String(start)), status === 200, 'an error has no tag')
+    return status
   }
   const metric = async (name: string): Promise<number> => {
     const text = await (await fetch(`${child.opsUrl}/metrics`)).text()

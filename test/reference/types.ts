@@ -1258,6 +1258,19 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
+    /** @description The body is still the one whose `ETag` the request sent in `If-None-Match`. */
+    NotModified: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        ETag: components['headers']['ETag']
+        'Cache-Control': components['headers']['Cache-Control']
+        [name: string]: unknown
+      }
+      content?: never
+    }
     /** @description `payload_too_large`: The request body is larger than 16 KiB. */
     PayloadTooLarge: {
       headers: {
@@ -1368,6 +1381,26 @@ export interface components {
      */
     'X-Api-Key-Expires': string
     /**
+     * @description Tag of the body, for `If-None-Match`
+     * @example W/"4vEJqUoXIPSFZ1gGVrdnNA"
+     */
+    ETag: string
+    /**
+     * @description How long the response may be reused
+     * @example private, max-age=5
+     */
+    'Cache-Control': string
+    /**
+     * @description Seconds since the data was requested from the platform
+     * @example 3
+     */
+    Age: number
+    /**
+     * @description Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)
+     * @example gps-fleet-gateway; hit; ttl=-85
+     */
+    'Cache-Status': string
+    /**
      * @description Seconds to wait before the next attempt
      * @example 42
      */
@@ -1451,6 +1484,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1563,6 +1600,7 @@ export interface operations {
           'application/geo+json': components['schemas']['DeviceFeatureCollection']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1595,6 +1633,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1639,6 +1681,7 @@ export interface operations {
           'application/json': components['schemas']['Device']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -1671,6 +1714,10 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
+          Age: components['headers']['Age']
+          'Cache-Status': components['headers']['Cache-Status']
           [name: string]: unknown
         }
         content: {
@@ -1692,6 +1739,7 @@ export interface operations {
           'application/json': components['schemas']['Location']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFoundOrNoLocation']
@@ -1725,6 +1773,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1798,6 +1848,7 @@ export interface operations {
           'application/geo+json': components['schemas']['GeofenceFeatureCollection']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -1830,6 +1881,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1870,6 +1923,7 @@ export interface operations {
           'application/json': components['schemas']['GeofenceDetail']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -1919,6 +1973,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -1954,6 +2010,7 @@ export interface operations {
           'application/json': components['schemas']['EventList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -2001,6 +2058,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2072,6 +2131,7 @@ export interface operations {
           'application/geo+json': components['schemas']['Track']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -2104,6 +2164,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2139,6 +2201,7 @@ export interface operations {
           'application/json': components['schemas']['AlertList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -2172,6 +2235,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2203,6 +2268,7 @@ export interface operations {
           'application/json': components['schemas']['MaintenanceServiceList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -2234,6 +2300,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2259,6 +2327,7 @@ export interface operations {
           'application/json': components['schemas']['DriverList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
@@ -2285,6 +2354,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2304,6 +2375,7 @@ export interface operations {
           'application/json': components['schemas']['Me']
         }
       }
+      304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
       429: components['responses']['RateLimitExceeded']
       500: components['responses']['InternalError']
@@ -2333,6 +2405,8 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          ETag: components['headers']['ETag']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2360,6 +2434,7 @@ export interface operations {
           'application/json': components['schemas']['KeyList']
         }
       }
+      304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       429: components['responses']['RateLimitExceeded']

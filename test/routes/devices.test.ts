@@ -38,7 +38,9 @@ t.test('a single device equals its list item, and its location agrees with it', 
   const { get } = await gateway(t, { clock: clock.now })
   const { body } = await get('/v1/devices', 'demo')
   for (const device of body.data.slice(0, 5)) {
-    t.same((await get(`/v1/devices/${device.id}`, 'demo')).body, device)
+    const { address, ...single } = (await get(`/v1/devices/${device.id}`, 'demo')).body
+    // Only a single device waits for its address.
+    t.same({ ...single, address: null }, device)
     const { body: location } = await get(`/v1/devices/${device.id}/location`, 'demo')
     t.same([location.device_id, location.lat, location.lng], [device.id, device.lat, device.lng])
   }

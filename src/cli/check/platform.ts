@@ -5,6 +5,7 @@ import { readDeviceList } from '../../devices/device-list.js'
 import { isWallClock } from '../../devices/wall-clock.js'
 import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
+import { createClient, requestAddress } from '../../platform/addresses.js'
 import { readDocument } from '../../platform/body.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
 import { HttpClient } from '../../platform/http-client.js'
@@ -39,6 +40,7 @@ export async function platformFindings(config: Config, hash: string | undefined)
       for (const action of actions) findings.push(await permitted(platform, action, hash))
       findings.push(await unixTimes(platform, hash))
     }
+    findings.push(await addresses(config, url, hash))
     return findings
   } finally {
     await platform.close()
@@ -151,6 +153,24 @@ async function unixTimes(platform: CheckedPlatform, hash: string): Promise<Findi
     return rows > 0 ? warn(name, `devices with a time in the future: ${rows}`) : ok(name, 'no device is in the future')
   } catch {
     return warn(name, 'not checked: the devices or the setup cannot be read')
+  }
+}
+
+/** Somewhere on land. */
+const place = { lat: 48.2082, lng: 16.3738 }
+
+async function addresses({ addressLookupsPerMinute: perMinute }: Config, url: string, hash = ''): Promise<Finding> {
+  if (perMinute === 0) return ok('addresses', 'not looked up; ADDRESS_LOOKUPS_PER_MINUTE is 0')
+  const limit = `at most ${perMinute} lookups a minute`
+  if (hash === '') return ok('addresses', `${limit}, not tried`)
+  const client = createClient(url)
+  try {
+    await requestAddress(client, hash, place)
+    return ok('addresses', limit)
+  } catch {
+    return warn('addresses', `${limit}, but the platform’s geocoder does not work: addresses stay null`)
+  } finally {
+    await client.close()
   }
 }
 

@@ -1,0 +1,34 @@
+/** The hook of every response body: entity tag, 304, default `Cache-Control`, and compression. */
+import { compress, encodingFor, isCompressible } from './compression.js'
+import { entityTag, matchesTag } from './conditional.js'
+import type { App } from './types.js'
+
+const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body)
+
+/** To be installed before any route, and before the write budget, which counts the bytes that are sent. */
+export function installBodyHook(app: App): void {
+  app.addHook('onSend', (request, reply, payload, next) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return next()
+    const { headers, method, caller } = request
+    // Bytes are tagged, compressed and sent without another copy.
+    const large = isCompressible(payload) ? bytesOf(payload) : undefined
+    const body = large ?? payload
+    // A response that must not be stored may hold a secret: compressed, its length would depend on it (BREACH).
+    const varies = large !== undefined && reply.getHeader('cache-control') !== 'no-store'
+    if (varies) reply.header('Vary', 'Accept-Encoding')
+    if (caller !== undefined && reply.statusCode === 200 && (method === 'GET' || method === 'HEAD')) {
+      const tag = entityTag(body)
+      reply.header('ETag', tag)
+      if (!reply.hasHeader('cache-control')) reply.header('Cache-Control', 'private, no-cache')
+      if (matchesTag(headers['if-none-match'], tag)) {
+        reply.code(304).removeHeader('content-type')
+        // Fastify takes the Content-Length of a HEAD response from the body that it does not send.
+        return next(null, method === 'HEAD' ? body : null)
+      }
+    }
+    const encoding = varies ? encodingFor(headers['accept-encoding']) : undefined
+    if (large === undefined || encoding === undefined) return next(null, body)
+    reply.header('Content-Encoding', encoding)
+    compress(large, encoding).then((bytes) => next(null, bytes), next)
+  })
+}

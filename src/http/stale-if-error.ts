@@ -1,0 +1,12 @@
+/** Staleness that the caller accepts: `Cache-Control: stale-if-error=<seconds>` in the request (RFC 5861 4). */
+import type { FastifyRequest } from 'fastify'
+
+const maxSeconds = 3_600
+const directive = /\bstale-if-error=(\d{1,9})/i
+
+/** Milliseconds; 0 without the directive, and on routes that never serve stale responses. */
+export function maxStaleMs(request: FastifyRequest): number {
+  const header = request.headers['cache-control']
+  if (header === undefined || !request.routeOptions.config.servesStale) return 0
+  return 1_000 * Math.min(maxSeconds, Number(directive.exec(header)?.[1] ?? 0))
+}

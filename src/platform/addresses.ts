@@ -1,0 +1,151 @@
+/**
+ * Addresses of coordinates, from the platform's geocoder: few lookups, remembered for each account by itself, and never worth a failure.
+ * They bypass circuit breaker, bulkhead and reports: a geocoder says nothing about the rest of the platform.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { BoundedMap } from '../lib/bounded-map.js'
+import { PlatformUnavailable } from './errors.js'
+import { HttpClient } from './http-client.js'
+
+/** How a lookup ended; a closed list, safe as a metric label. */
+export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'
+
+export interface AddressesOptions {
+  /** The platform's API base. */
+  url: string
+  /** Lookups of all accounts together; one account has a quarter of them. */
+  perMinute: number
+  /** Milliseconds that never go back. */
+  now: () => number
+  onLookup: (outcome: LookupOutcome) => void
+}
+
+interface Position {
+  lat: number
+  lng: number
+}
+
+/** Milliseconds that a response waits for a lookup. */
+const maxWaitMs = 250
+/** Milliseconds after which a lookup has failed. */
+const timeoutMs = 2_000
+const windowMs = 60_000
+/** After a failure, the account's lookups rest for this time. */
+const restMs = 60_000
+/** Sockets, apart from those of all other calls. */
+const connections = 4
+/** Addresses to remember; beyond this, the oldest is forgotten. */
+const maxEntries = 50_000
+const maxBodyBytes = 16_384
+const maxAddressLength = 300
+
+export class Addresses {
+  readonly #options: AddressesOptions
+  readonly #client: HttpClient
+  readonly #known = new BoundedMap<string, string | null>(maxEntries)
+  readonly #pending = new Map<string, Promise<void>>()
+  readonly #restUntil = new BoundedMap<string, number>(maxEntries)
+  #window = { since: 0, used: 0, usedBy: new Map<string, number>() }
+
+  constructor(options: AddressesOptions) {
+    this.#options = options
+    this.#client = createClient(options.url)
+  }
+
+  /** The address if it is known already; null where there is none, undefined before a lookup. */
+  get(account: string, position: Position): string | null | undefined {
+    return this.#known.get(keyOf(account, position))
+  }
+
+  /** The address, looked up if need be; null where there is none, or none in time. Never rejects. */
+  async find(account: string, hash: string, position: Position): Promise<string | null> {
+    const key = keyOf(account, position)
+    const lookup = this.#known.has(key) ? undefined : (this.#pending.get(key) ?? this.#start(account, hash, position))
+    if (lookup) await Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })])
+    return this.#known.get(key) ?? null
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  #start(account: string, hash: string, position: Position): Promise<void> | undefined {
+    const { now, onLookup } = this.#options
+    if ((this.#restUntil.get(account) ?? 0) > now()) return undefined
+    if (!this.#spend(account)) return void onLookup('over_budget')
+    const key = keyOf(account, position)
+    const lookup = requestAddress(this.#client, hash, position).then(
+      (address) => {
+        this.#known.set(key, address)
+        onLookup(address === null ? 'none' : 'found')
+      },
+      () => {
+        this.#restUntil.set(account, now() + restMs)
+        onLookup('failed')
+      },
+    )
+    this.#pending.set(key, lookup)
+    return lookup.finally(() => this.#pending.delete(key))
+  }
+
+  /** Whether the account and all together have a lookup left in this minute. */
+  #spend(account: string): boolean {
+    const { perMinute, now } = this.#options
+    if (now() - this.#window.since >= windowMs) this.#window = { since: now(), used: 0, usedBy: new Map() }
+    const { used, usedBy } = this.#window
+    const own = usedBy.get(account) ?? 0
+    if (used >= perMinute || own >= Math.max(1, Math.floor(perMinute / 4))) return false
+    this.#window.used += 1
+    usedBy.set(account, own + 1)
+    return true
+  }
+}
+
+/** Rounded to some 10 m. */
+const keyOf = (account: string, { lat, lng }: Position): string => `${account} ${lat.toFixed(4)} ${lng.toFixed(4)}`
+
+/** A client with sockets of its own, so that a slow geocoder delays no other call. */
+export const createClient = (url: string): HttpClient =>
+  new HttpClient({ url, connections, connectTimeoutMs: timeoutMs })
+
+/** One lookup (platform.md 15). @returns null where there is no address. @throws as `HttpClient.send`. */
+export async function requestAddress(client: HttpClient, hash: string, { lat, lng }: Position): Promise<string | null> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const body = await client
+    .send({ action: 'address', hash, query: { lat, lng } }, signal, readText)
+    .catch((error: unknown) => {
+      if (!(error instanceof PlatformUnavailable && error.reason === 'missing_action')) throw error
+      return client.send({ action: 'geo_address', hash, query: { lat, lon: lng } }, signal, readText)
+    })
+  const text = addressIn(body)
+  if (text === undefined) throw new PlatformUnavailable('address', 'wrong_shape')
+  return /^-*$/.test(text) ? null : text
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let received = 0
+  for await (const chunk of body) {
+    received += chunk.byteLength
+    if (received > maxBodyBytes) throw new PlatformUnavailable('address', 'too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** A plain text, a JSON text, or `location.address` or `address` of an object; undefined for anything else. */
+function addressIn(body: string): string | undefined {
+  const value = parsed(body) as string | { location?: { address?: unknown }; address?: unknown } | null
+  const found = typeof value === 'object' && value !== null ? (value.location ?? value).address : value
+  if (found === null) return ''
+  if (typeof found !== 'string' || found.trimStart().startsWith('<')) return undefined
+  return found.replace(/\s+/g, ' ').trim().slice(0, maxAddressLength)
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}

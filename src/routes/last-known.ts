@@ -1,0 +1,64 @@
+/** The devices of a request: current ones, or the last known ones where the caller accepts them; and the headers that show their age. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DeviceCache } from '../devices/device-cache.js'
+import type { Fleet } from '../devices/fleet.js'
+import { maxStaleMs } from '../http/stale-if-error.js'
+import { PlatformUnavailable } from '../platform/errors.js'
+import type { Device } from '../resources/device.js'
+import { id } from '../resources/units.js'
+import { notFound } from './query.js'
+
+export interface LastKnownOptions {
+  deviceCache: DeviceCache
+  ttlMs: number
+  /** Epoch milliseconds. */
+  clock: () => number
+}
+
+export interface Found {
+  fleet: Fleet
+  isStale: boolean
+}
+
+export class LastKnown {
+  readonly #options: LastKnownOptions
+  readonly #maxAgeS: number
+  readonly #cacheControl: string
+
+  constructor(options: LastKnownOptions) {
+    this.#options = options
+    this.#maxAgeS = Math.floor(options.ttlMs / 1_000)
+    this.#cacheControl = `private, max-age=${this.#maxAgeS}`
+  }
+
+  /** All devices, or at least the one with the id if the account has it. Throws as `DeviceCache.fetchAll`. */
+  async fetch(request: FastifyRequest, deviceId?: number): Promise<Found> {
+    const { deviceCache } = this.#options
+    try {
+      return { fleet: await deviceCache.fetchFleet(request.account, deviceId), isStale: false }
+    } catch (error) {
+      const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
+      const fleet = maxAgeMs > 0 ? deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
+      if (!fleet) throw error
+      return { fleet, isStale: true }
+    }
+  }
+
+  /** The device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
+  async fetchDevice(request: FastifyRequest, sent: string): Promise<{ device: Device; found: Found }> {
+    const deviceId = id(sent)
+    if (deviceId === undefined) throw notFound('device', sent)
+    const found = await this.fetch(request, deviceId)
+    const device = found.fleet.get(deviceId)
+    if (!device) throw notFound('device', sent)
+    return { device, found }
+  }
+
+  /** Sets the headers of a response that shows these devices (RFC 9111 5.1, RFC 9211). */
+  showAge(reply: FastifyReply, { fleet, isStale }: Found): void {
+    const ageS = Math.max(0, Math.floor((this.#options.clock() - fleet.requestedAt) / 1_000))
+    reply.header('Cache-Control', this.#cacheControl)
+    reply.header('Age', ageS)
+    if (isStale) reply.header('Cache-Status', `gps-fleet-gateway; hit; ttl=${this.#maxAgeS - ageS}`)
+  }
+}

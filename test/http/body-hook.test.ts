@@ -1,0 +1,163 @@
+/** Entity tags, 304 responses, `Cache-Control` and compression, over every path that is read. */
+import t from 'tap'
+import { compress, encodingFor } from '../../src/http/compression.js'
+import { type Answer, Clock, gateway, sandbox, someHash } from '../helper.js'
+import { createKey } from '../limits.js'
+import { hasCommonHeaders } from './headers.js'
+
+const device = 'private, max-age=5'
+const list = 'private, no-cache'
+
+/** A gateway with enough API keys for a list of more than 1 KiB, and every path that can be read. */
+async function service(t: Parameters<typeof gateway>[0]) {
+  const clock = new Clock()
+  const { url, hashes, accounts } = await sandbox(t, { clock: clock.now })
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10000' }
+  const { get } = await gateway(t, { clock: clock.now, env })
+  const [hash = ''] = hashes
+  for (let i = 0; i < 8; i += 1) await createKey(get, { platform_hash: hash })
+  const id = accounts[0]?.firstDeviceId
+  const paths: [path: string, cacheControl: string][] = [
+    ['/v1/devices', device],
+    ['/v1/devices?limit=500', device],
+    [`/v1/devices/${id}`, device],
+    [`/v1/devices/${id}/location`, device],
+    ['/v1/geofences', list],
+    ['/v1/events', list],
+    [`/v1/history/${id}?from=2026-05-11&to=2026-05-11`, list],
+    ['/v1/alerts', list],
+    ['/v1/services', list],
+    ['/v1/drivers', list],
+    ['/v1/me', 'no-store'],
+    ['/v1/keys', 'no-store'],
+  ]
+  const read = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> =>
+    get(path, hash, { method, headers: { 'accept-encoding': 'identity', ...headers } })
+  return { clock, get, read, hash, id, paths }
+}
+
+const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
+const remaining = ({ headers }: Answer): number => Number(headers.get('ratelimit-remaining'))
+
+t.test('whoever sends the tag of a response back gets an empty 304 that counts as a request', async (t) => {
+  const { read, paths } = await service(t)
+  for (const [path, cacheControl] of paths) {
+    const full = await read(path)
+    const tag = tagOf(full)
+    t.match(tag, /^W\/"[\w-]{22}"$/, path)
+    t.equal(full.headers.get('cache-control'), cacheControl, path)
+    for (const sent of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
+      for (const method of ['GET', 'HEAD']) {
+        const before = remaining(await read(path))
+        const response = await read(path, { 'if-none-match': sent }, method)
+        t.same([response.status, response.body], [304, undefined], `${method} ${path} ${sent}`)
+        t.equal(remaining(response), before - 1)
+        t.equal(response.headers.get('etag'), tag)
+        t.equal(response.headers.get('cache-control'), cacheControl)
+        t.match(response.headers.get('x-request-id'), /./)
+        // RFC 9110 8.6: the length of the 200, or none.
+        t.ok([null, full.headers.get('content-length')].includes(response.headers.get('content-length')))
+      }
+    }
+    t.equal((await read(path, { 'if-none-match': '"other", W/"another"' })).status, 200)
+  }
+})
+
+t.test('a device that has moved has another tag', async (t) => {
+  const { clock, read } = await service(t)
+  const paths = ['/v1/devices', '/v1/devices?limit=500']
+  const tags = await Promise.all(paths.map(async (path) => tagOf(await read(path))))
+  clock.advance(60_000)
+  for (const [at, path] of paths.entries()) {
+    const response = await read(path, { 'if-none-match': tags[at] ?? '' })
+    t.equal(response.status, 200)
+    t.not(tagOf(response), tags[at])
+  }
+})
+
+t.test('errors and changes have no tag, and no precondition turns them into a 304', async (t) => {
+  const { get, hash, id } = await service(t)
+  const json = JSON.stringify({ platform_hash: hash })
+  const post = { method: 'POST', body: json, headers: { 'content-type': 'application/json', 'if-none-match': '*' } }
+  const requests: [path: string, status: number, credential: string | undefined, init: RequestInit][] = [
+    ['/v1/devices/999999999', 404, hash, {}],
+    [`/v1/devices/${id}/nothing`, 404, hash, {}],
+    ['/v1/devices?limit=0', 400, hash, {}],
+    ['/v1/devices', 401, undefined, {}],
+    ['/v1/keys', 200, undefined, post],
+  ]
+  for (const [path, status, credential, init] of requests) {
+    const response = await get(path, credential, { headers: { 'if-none-match': '*' }, ...init })
+    t.same([response.status, response.headers.get('etag')], [status, null], path)
+    t.notMatch(response.headers.get('cache-control'), /max-age/, path)
+    hasCommonHeaders(t, response.headers, path)
+  }
+})
+
+t.test('Age counts from the request to the platform, and from 0 after each of them', async (t) => {
+  const { clock, read, id } = await service(t)
+  for (const path of ['/v1/devices', `/v1/devices/${id}`, `/v1/devices/${id}/location`]) {
+    clock.advance(10_000)
+    for (const age of ['0', '3', '4']) {
+      const { headers } = await read(path)
+      t.same([headers.get('age'), headers.get('cache-status')], [age, null], path)
+      clock.advance(age === '0' ? 3_000 : 1_900)
+    }
+  }
+})
+
+t.test('bodies over 1 KiB are compressed as the client prefers, all with the tag of the plain body', async (t) => {
+  const { read, paths } = await service(t)
+  let large = 0
+  for (const [path, cacheControl] of paths) {
+    const plain = await read(path)
+    const bytes = Buffer.byteLength(JSON.stringify(plain.body))
+    const isLarge = bytes > 1_024 && cacheControl !== 'no-store'
+    large += Number(isLarge)
+    for (const encoding of ['br', 'gzip', 'identity', 'zstd']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { headers, body } = await read(path, { 'accept-encoding': encoding }, method)
+        const applied = isLarge && (encoding === 'br' || encoding === 'gzip') ? encoding : null
+        const name = `${method} ${path} ${encoding}`
+        t.same([headers.get('content-encoding'), headers.get('etag')], [applied, tagOf(plain)], name)
+        t.equal(headers.get('vary'), isLarge ? 'Accept-Encoding' : null, name)
+        t.ok(applied === null || Number(headers.get('content-length')) < bytes / 1.5, name)
+        if (method === 'GET') t.same(body, plain.body, name)
+      }
+    }
+    const vary = (await read(path, { 'if-none-match': tagOf(plain) })).headers.get('vary')
+    t.equal(vary, isLarge ? 'Accept-Encoding' : null, `304 of ${path}`)
+  }
+  t.ok(large >= 5, `${large} large bodies`)
+  const { body } = await read('/v1/keys')
+  t.ok(JSON.stringify(body).length > 1_024, 'a list of keys is left plain, although it is large')
+})
+
+t.test('Accept-Encoding is read with its weights', async (t) => {
+  const cases: [header: string | undefined, encoding: 'br' | 'gzip' | undefined][] = [
+    [undefined, undefined],
+    ['', undefined],
+    ['identity', undefined],
+    ['deflate, zstd', undefined],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0.001', 'gzip'],
+    ['br;q=0, gzip;q=0', undefined],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['*;q=0', undefined],
+    ['identity, br;q=0.5', undefined],
+    ['gzip ; q=0.8 , br ; q=0.2', 'gzip'],
+    ['br;q=high', undefined],
+    [',;,=,q', undefined],
+  ]
+  for (const [header, encoding] of cases) t.equal(encodingFor(header), encoding, String(header))
+})
+
+t.test('a body in memory is compressed once for each coding', async (t) => {
+  const body = Buffer.from(someHash.repeat(50))
+  t.equal(compress(body, 'br'), compress(body, 'br'))
+  t.equal(compress(body, 'gzip'), compress(body, 'gzip'))
+  t.not(await compress(body, 'gzip'), await compress(body, 'br'))
+})

@@ -1,0 +1,159 @@
+/** Addresses from the platform's geocoder: within a budget, by account, and never at the cost of a response. */
+import type { RequestListener } from 'node:http'
+import t, { type Test } from 'tap'
+import { answers, gateway, platform, someHash } from '../helper.js'
+
+const otherHash = someHash.replace('ab', 'xy')
+const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
+
+/** Devices 1 to 9 some 100 m apart, and device 10 at nearly the place of device 1; none has an address. */
+const get_devices = [
+  {
+    items: Array.from({ length: 10 }, (_, at) => ({
+      id: at + 1,
+      lat: 48.2 + (at === 9 ? 0.000_04 : at / 1_000),
+      lng: 16.3,
+      timestamp: 1,
+    })),
+  },
+]
+
+/** A gateway in front of a platform with this geocoder, and the number of calls of the geocoder so far. */
+async function geocoded(t: Test, geocoder: RequestListener, env: Record<string, string> = on) {
+  let [ticks, lookups] = [0, 0]
+  const { url, calls } = await platform(t, (request, response) => {
+    const path = request.url ?? ''
+    if (path.includes('address?')) {
+      lookups += 1
+      return geocoder(request, response)
+    }
+    if (!path.includes('get_user_data')) return answers({ get_devices })(request, response)
+    response.end(`{"email":"${path.includes(encodeURIComponent(otherHash)) ? 'other' : 'owner'}@example.com"}`)
+  })
+  const options = { ticks: () => ticks, env: { PLATFORM_URL: url, POSITION_TTL_MS: '600000', ...env } }
+  const { get, metrics } = await gateway(t, options)
+  const address = async (device: number, hash = someHash): Promise<string | null> => {
+    const { status, body } = await get(`/v1/devices/${device}`, hash)
+    t.equal(status, 200)
+    return body.address
+  }
+  const advance = (ms: number): void => {
+    ticks += ms
+  }
+  return { get, metrics, address, advance, calls, lookups: () => lookups }
+}
+
+const street: RequestListener = (_request, response) => response.end('Mill Lane 7')
+
+t.test('a device and its location get the address of their position, which is looked up once', async (t) => {
+  const { get, calls, lookups } = await geocoded(t, street)
+  for (let i = 0; i < 2; i += 1) {
+    for (const path of ['/v1/devices/1', '/v1/devices/1/location', '/v1/devices/10'])
+      t.equal((await get(path, someHash)).body.address, 'Mill Lane 7', path)
+  }
+  t.equal(lookups(), 1, 'device 10 has the same coordinates, to 4 decimals')
+  t.ok(calls.some((call) => /\/api\/address\?.*lat=48\.2&lng=16\.3$/.test(call)))
+  const { body } = await get('/v1/devices', someHash)
+  t.same(
+    body.data.map((device: { address: string | null }) => device.address),
+    ['Mill Lane 7', ...Array(8).fill(null), 'Mill Lane 7'],
+  )
+  t.equal(lookups(), 1, 'a list takes what is known')
+})
+
+t.test('the forms that platforms respond in are read', async (t) => {
+  const forms: [body: string, address: string | null][] = [
+    ['Mill Lane 7', 'Mill Lane 7'],
+    ['"Mill Lane 7"', 'Mill Lane 7'],
+    ['{"status":1,"location":{"address":" Mill \\n Lane 7"}}', 'Mill Lane 7'],
+    ['{"address":"Mill Lane 7"}', 'Mill Lane 7'],
+    ['x'.repeat(1_000), 'x'.repeat(300)],
+    ['-', null],
+    ['', null],
+    ['null', null],
+  ]
+  for (const [body, address] of forms) {
+    const found = await geocoded(t, (_request, response) => response.end(body))
+    t.equal(await found.address(1), address, body.slice(0, 60))
+    t.equal(await found.address(1), address)
+    t.equal(found.lookups(), 1, 'also the absence of an address is remembered')
+  }
+  const older = await geocoded(t, (request, response) =>
+    request.url?.includes('/address') ? response.writeHead(404).end() : street(request, response),
+  )
+  t.equal(await older.address(1), 'Mill Lane 7')
+  t.match(older.calls.at(-1), /\/geo_address\?.*lat=48\.2&lon=16\.3$/)
+})
+
+t.test('nothing is looked up unless it is configured, and the demo has addresses in any case', async (t) => {
+  const { address, lookups } = await geocoded(t, street, {})
+  t.equal(await address(1), null)
+  t.equal(lookups(), 0)
+  const { get, metrics } = await gateway(t)
+  const { body } = await get('/v1/devices?status=moving&limit=1', 'demo')
+  t.match((await get(`/v1/devices/${body.data[0].id}/location`, 'demo')).body.address, /Sandbox$/)
+  t.match(await metrics(), 'gateway_address_lookups_total{outcome="found"} 1')
+})
+
+t.test('an account has a quarter of the lookups of a minute, and all together have no more than all', async (t) => {
+  const { address, advance, metrics, lookups } = await geocoded(t, street, { ADDRESS_LOOKUPS_PER_MINUTE: '8' })
+  const found = async (hash: string): Promise<number> => {
+    let count = 0
+    for (let device = 1; device <= 9; device += 1) count += Number((await address(device, hash)) !== null)
+    return count
+  }
+  t.equal(await found(someHash), 2)
+  t.equal(await found(otherHash), 2, 'one account leaves the others theirs')
+  t.equal(await found(someHash), 2)
+  t.match(await metrics(), 'gateway_address_lookups_total{outcome="over_budget"} 21')
+  advance(60_000)
+  t.equal(await found(someHash), 4)
+  t.equal(lookups(), 6)
+
+  const single = await geocoded(t, street, { ADDRESS_LOOKUPS_PER_MINUTE: '1' })
+  t.equal(await single.address(1), 'Mill Lane 7')
+  t.equal(await single.address(1, otherHash), null)
+})
+
+t.test('a geocoder that fails or hangs costs no response, no health and no account', async (t) => {
+  const failures: [name: string, geocoder: RequestListener][] = [
+    ['500', (_request, response) => response.writeHead(500).end()],
+    ['401', (_request, response) => response.writeHead(401).end('{"status":0,"message":"Unauthorized"}')],
+    ['a login page', (_request, response) => response.end('<!DOCTYPE html><title>Login</title>')],
+    ['another shape', (_request, response) => response.end('{"status":0}')],
+    ['an endless body', (_request, response) => response.end('x'.repeat(100_000))],
+    ['a reset', ({ socket }) => socket.destroy()],
+    ['nothing', () => {}],
+  ]
+  for (const [name, geocoder] of failures) {
+    const { get, address, advance, metrics, lookups } = await geocoded(t, geocoder)
+    const started = performance.now()
+    t.equal(await address(1), null, name)
+    t.ok(performance.now() - started < 2_000, 'in far less than the time of a call')
+    if (name === 'nothing') continue
+    const before = lookups()
+    for (let device = 2; device < 9; device += 1) t.equal(await address(device), null)
+    t.equal(lookups(), before, 'after a failure the lookups of the account rest')
+    await address(1, otherHash)
+    t.ok(lookups() > before, 'those of others do not')
+    advance(60_000)
+    const again = lookups()
+    await address(1)
+    t.ok(lookups() > again, 'for a minute')
+    t.equal((await get('/health')).body.status, 'ok')
+    const series = await metrics()
+    t.notMatch(series, /action="(geo_)?address"/)
+    t.match(series, 'gateway_breaker_state{realm="platform",state="closed"} 1')
+    t.match(series, 'gateway_address_lookups_total{outcome="failed"} 3')
+  }
+})
+
+t.test('what one account was told about a place is never told to another', async (t) => {
+  const { get, address } = await geocoded(t, ({ url = '' }, response) =>
+    response.end(url.includes(encodeURIComponent(otherHash)) ? 'Seen by other' : 'Seen by owner'),
+  )
+  t.equal(await address(1), 'Seen by owner')
+  t.equal((await get('/v1/devices', otherHash)).body.data[0].address, null)
+  t.equal(await address(1, otherHash), 'Seen by other')
+  t.equal(await address(1), 'Seen by owner')
+})
