@@ -24,8 +24,11 @@ export interface AccountCacheOptions {
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
+  /** `Account.id` by the account's e-mail. */
+  readonly idOf: (email: string) => string
 
   constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
+    this.idOf = (email) => fingerprint('account', `${realm}:${email}`)
     this.#cache = new LRUCache({
       max: maxHashes,
       ttl: ttlMs,
@@ -38,7 +41,7 @@ export class AccountCache {
       ignoreFetchAbort: true,
       fetchMethod: async (digest, _stale, { context: hash }) => {
         const email = await validate(platform, hash)
-        const id = fingerprint('account', `${realm}:${email ?? digest}`)
+        const id = this.idOf(email ?? digest)
         const account = new Account(platform, hash.reveal(), { id, email }, onSkipped)
         this.#digests.set(account, digest)
         return account
@@ -51,18 +54,31 @@ export class AccountCache {
     return this.#cache.size
   }
 
-  /** Whether the hash was valid when it was last validated, however long ago. */
+  /** The account of a hash that was valid when it was last validated, however long ago. */
+  peek(hash: Secret): Account | undefined {
+    return this.#cache.peek(hash.digest, { allowStale: true })
+  }
+
   has(hash: Secret): boolean {
-    return this.#cache.peek(hash.digest, { allowStale: true }) !== undefined
+    return this.peek(hash) !== undefined
   }
 
   /**
    * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async fetch(hash: Secret): Promise<Account> {
+  fetch(hash: Secret): Promise<Account> {
+    return this.#fetch(hash, false)
+  }
+
+  /** The same, but the platform validates the hash even on a cache hit. */
+  revalidate(hash: Secret): Promise<Account> {
+    return this.#fetch(hash, true)
+  }
+
+  async #fetch(hash: Secret, forceRefresh: boolean): Promise<Account> {
     try {
-      return await this.#cache.forceFetch(hash.digest, { context: hash })
+      return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {
       if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
       throw error

@@ -22,7 +22,9 @@ export interface AuthOptions {
 export function authentication({ authenticator, demoToken, clock }: AuthOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)
-    const identity = await authenticator.authenticate(credential, request.ip).catch((error) => reject(error, reply))
+    const identity = await authenticator
+      .authenticate(credential, request.ip, request)
+      .catch((error) => reject(error, reply))
     admit(reply, identity.usage)
     request.account = identity.account
     request.caller = identity.caller

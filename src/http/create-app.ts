@@ -65,6 +65,8 @@ export function createApp(options: CreateAppOptions): App {
   app.removeContentTypeParser('text/plain')
   app.decorateRequest('account')
   app.decorateRequest('caller')
+  app.decorateRequest('accountId')
+  app.decorateRequest('errorCode')
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) =>
     route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,

@@ -30,7 +30,9 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
       request.log[level]({ reqId: request.id, err: thrown }, error.code)
     }
     const isCounted = reply.hasHeader('RateLimit-Limit')
-    return send(reply, (isCounted ? undefined : await count(request, reply)) ?? error, docsUrl)
+    const sent = (isCounted ? undefined : await count(request, reply)) ?? error
+    request.errorCode = sent.code
+    return send(reply, sent, docsUrl)
   }
 }
 

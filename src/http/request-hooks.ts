@@ -28,13 +28,24 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
     next()
   })
   app.addHook('onResponse', (request, reply, next) => {
-    const { method, ip, id: reqId } = request
+    const { method, ip, id: reqId, caller, errorCode: error } = request
     const { statusCode: status, elapsedTime } = reply
     const route = request.routeOptions.url ?? null
     observeRequest({ method, route: route ?? 'none', status, ms: elapsedTime })
     const ms = Math.round(elapsedTime * 10) / 10
-    const credential = request.caller?.credential
-    log.request({ reqId, method, route, status, ms, account: request.account?.id, credential, ip })
+    const account = request.account?.id ?? request.accountId
+    log.request({
+      reqId,
+      method,
+      route,
+      status,
+      ms,
+      error,
+      account,
+      credential: caller?.credential,
+      key: caller?.key?.id,
+      ip,
+    })
     next()
   })
   app.setNotFoundHandler(() => {

@@ -2,7 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import { Type } from 'typebox'
-import { errorTable } from '../errors.js'
+import { type ErrorCode, errorTable } from '../errors.js'
 import type { Account } from '../platform/account.js'
 import type { KeyRecord } from '../store/store.js'
 
@@ -25,6 +25,10 @@ declare module 'fastify' {
     /** One account's view of the platform; set on every route behind a credential. */
     account: Account
     caller: Caller
+    /** For the log: `account.id`, also where authentication failed after the account was known. */
+    accountId: string | undefined
+    /** For the log: the code of the error response. */
+    errorCode: ErrorCode | undefined
   }
 }
 

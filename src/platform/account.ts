@@ -59,6 +59,14 @@ export class Account {
     return this.#setup
   }
 
+  /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
+  async userId(): Promise<string | undefined> {
+    const { id } = (await this.setup()).item
+    return (typeof id === 'number' || typeof id === 'string') && /^[\w-]{1,64}$/.test(String(id))
+      ? String(id)
+      : undefined
+  }
+
   async geofences(): Promise<wire.WireGeofence[]> {
     const body = await this.#get('get_geofences')
     return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)

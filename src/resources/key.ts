@@ -29,6 +29,14 @@ export const CreateKey = Type.Object(
     expires_in_days: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 3650, default: 365, description: 'Days until the key expires' }),
     ),
+    renew: Type.Optional(
+      Type.Array(Type.String({ format: 'uuid' }), {
+        minItems: 1,
+        maxItems: 100,
+        description:
+          'Ids of active keys of the account that work again with this platform hash, after a password change. No key is created',
+      }),
+    ),
   },
   {
     title: 'CreateKey',
@@ -84,6 +92,12 @@ export const Key = Type.Object(
       Type.Integer({ minimum: 0, description: 'When it was last used, in epoch milliseconds; null if never' }),
     ),
     status: Word(['active'], { description: 'Only active keys are listed' }),
+    usable: Nullable(
+      Type.Boolean({
+        description:
+          'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -99,6 +113,7 @@ export const Key = Type.Object(
         expires_at: 1786277007000,
         last_used_at: null,
         status: 'active',
+        usable: true,
       },
     ],
   },
@@ -154,7 +169,8 @@ export function toCreatedKey(stored: StoredKey, key: string, email: string | nul
   }
 }
 
-export function toKey(stored: StoredKey): Key {
+/** @param usable whether it holds the current platform hash; null if unknown. */
+export function toKey(stored: StoredKey, usable: boolean | null): Key {
   return {
     object: 'api_key',
     id: stored.id,
@@ -164,5 +180,6 @@ export function toKey(stored: StoredKey): Key {
     expires_at: stored.expiresAt,
     last_used_at: stored.lastUsedAt,
     status: 'active',
+    usable,
   }
 }

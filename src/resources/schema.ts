@@ -1,5 +1,14 @@
 /** Schema fragments that several resources share. */
-import { type Static, type TInteger, type TNumber, type TProperties, type TSchema, type TString, Type } from 'typebox'
+import {
+  type Static,
+  type TBoolean,
+  type TInteger,
+  type TNumber,
+  type TProperties,
+  type TSchema,
+  type TString,
+  Type,
+} from 'typebox'
 
 /** The schema of a response object, with an example. Fields that it does not name are not sent. */
 export const Resource = <T extends TProperties>(title: string, description: string, fields: T, example: object) =>
@@ -9,7 +18,7 @@ export const Resource = <T extends TProperties>(title: string, description: stri
  * A string or number that may be null, as JSON Schema 2020-12 writes it (`type: ['number', 'null']`).
  * With a plain `number` the serializer writes null as 0.
  */
-export const Nullable = <T extends TString | TNumber | TInteger>(of: T) =>
+export const Nullable = <T extends TString | TNumber | TInteger | TBoolean>(of: T) =>
   Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
 
 /** One of several fixed strings. */

@@ -105,7 +105,7 @@ t.test('the line of a request is one line of JSON, whatever text it contains', a
   const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
   for (const text of odd) {
     const { lines, logger } = written('info')
-    const who = { account: text, credential: text, ip: text }
+    const who = { error: text, account: text, credential: text, key: text, ip: text }
     const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
     logger.request(line)
     logger.info(line, 'request')
@@ -123,8 +123,10 @@ t.test('the line of a request leaves out undefined fields, and is not written be
     route: null,
     status: 404,
     ms: 1,
+    error: undefined,
     account: undefined,
     credential: undefined,
+    key: undefined,
   }
   const { lines, logger } = written('info')
   logger.request({ ...refused, ip: '::1' })
