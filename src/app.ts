@@ -13,6 +13,7 @@ import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
+import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import { Platform } from './platform/client.js'
 import { meanings } from './platform/errors.js'
@@ -59,12 +60,16 @@ export interface Deps {
 /** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = instrumented(deps.store, metrics.observeStoreCall)
+  const outages = new Outages(logger, ticks)
+  const store = instrumented(deps.store, (report) => {
+    metrics.observeStoreCall(report)
+    if (report.outcome === 'ok') outages.succeeded('key store')
+  })
   // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
   const maxBytes = getHeapStatistics().heap_size_limit / 4
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
   const { limits, counters } = openLimits(config, { ...deps, store })
-  const parts = openParts(config, deps, budget)
+  const parts = openParts(config, deps, budget, outages)
   const { accounts, demo, deviceCache } = parts
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({
@@ -88,6 +93,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     ticks,
     isDraining,
     observeRequest: metrics.observeRequest,
+    countCaller: (...caller) => metrics.callers.count(...caller),
+    outages,
     onCut: metrics.countCut,
     onRefused: (account) => {
       deviceCache.delete(account)
@@ -114,7 +121,7 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
     onShared: (available, err) =>
       available
         ? logger.info('counting requests in Redis again')
-        : logger.warn({ err }, 'Redis away: counting requests in process'),
+        : logger.warn({ reason: (err as Error).message }, 'Redis away: counting requests in process'),
   })
   const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
   return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
@@ -132,7 +139,12 @@ interface Parts {
 }
 
 /** The platforms, the caches in front of them, and what they report. */
-function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: Deps, budget: ByteBudget): Parts {
+function openParts(
+  config: Config,
+  { logger, clock, sandbox, metrics, worker }: Deps,
+  budget: ByteBudget,
+  outages: Outages,
+): Parts {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
@@ -146,6 +158,7 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     metrics.setBreakerState(realm, 'closed')
+    const opened = new Set<string>()
     const platform = new Platform({
       url,
       timeoutMs,
@@ -154,9 +167,14 @@ function openParts(config: Config, { logger, clock, sandbox, metrics, worker }: 
       onCall: (report) => {
         platformState = meanings[report.outcome].platform ?? platformState
         metrics.observeCall(realm, report)
+        if (realm === 'platform' && report.outcome === 'ok') outages.succeeded(`platform ${report.action}`)
       },
       onBreaker: ({ action, state, worst }) => {
-        logger.warn({ realm, action, state }, 'circuit breaker')
+        // During an outage it alternates between open and half open.
+        if (state !== 'half_open' && opened.has(action) !== (state === 'open')) {
+          if (!opened.delete(action)) opened.add(action)
+          logger.warn({ realm, action, state }, 'circuit breaker')
+        }
         metrics.setBreakerState(realm, worst)
       },
     })

@@ -6,7 +6,7 @@ import type { Platform } from '../platform/client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read } from '../platform/shape.js'
 import { wireUserData } from '../platform/wire.js'
-import { fingerprint, type Secret } from './credential.js'
+import { accountIdOf, type Secret } from './credential.js'
 
 /** Beyond this, the least recently used hashes are evicted. */
 const maxHashes = 20_000
@@ -28,7 +28,7 @@ export class AccountCache {
   readonly idOf: (email: string) => string
 
   constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
-    this.idOf = (email) => fingerprint('account', `${realm}:${email}`)
+    this.idOf = (email) => accountIdOf(realm, email)
     this.#cache = new LRUCache({
       max: maxHashes,
       ttl: ttlMs,

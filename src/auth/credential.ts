@@ -77,6 +77,9 @@ export function fingerprint(domain: string, text: string): string {
   return hash('sha256', `gps:${domain}:${text}`, 'buffer').toString('base64url', 0, 16)
 }
 
+/** `Account.id`, by the platform it is on and its e-mail. */
+export const accountIdOf = (realm: string, email: string): string => fingerprint('account', `${realm}:${email}`)
+
 /** The owner of API keys: the account's platform e-mail, which stays when the password, and with it the hash, changes. */
 export function ownerOf(email: string): string {
   return fingerprint('owner', email.trim().toLowerCase())

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
+import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
 import { clientErrorResponder } from './client-errors.js'
@@ -30,7 +31,9 @@ export interface CreateAppOptions {
   /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
   observeRequest: (report: RequestReport) => void
+  countCaller: (account: string, key: string | null, isLimited: boolean) => void
   onCut: (reason: CutReason) => void
+  outages: Outages
   /** The platform refused this account's hash: nothing of it may stay in a cache. */
   onRefused: (account: Account) => void
 }

@@ -10,11 +10,16 @@ import type { App } from './types.js'
 export interface RequestHookOptions {
   log: Pick<Log, 'request'>
   observeRequest: (report: RequestReport) => void
+  /** Called for each request whose account is known. */
+  countCaller: (account: string, key: string | null, isLimited: boolean) => void
   isDraining: () => boolean
 }
 
 /** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
-export function installRequestHooks(app: App, { log, observeRequest, isDraining }: RequestHookOptions): void {
+export function installRequestHooks(
+  app: App,
+  { log, observeRequest, countCaller, isDraining }: RequestHookOptions,
+): void {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -34,6 +39,8 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
     observeRequest({ method, route: route ?? 'none', status, ms: elapsedTime })
     const ms = Math.round(elapsedTime * 10) / 10
     const account = request.account?.id ?? request.accountId
+    const key = caller?.key?.id
+    if (account !== undefined) countCaller(account, key ?? null, status === 429)
     log.request({
       reqId,
       method,
@@ -43,7 +50,7 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
       error,
       account,
       credential: caller?.credential,
-      key: caller?.key?.id,
+      key,
       ip,
     })
     next()

@@ -4,6 +4,7 @@ import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
+import { Callers } from './callers.js'
 
 /** Which of the two platforms a process may call. */
 export type Realm = 'platform' | 'sandbox'
@@ -37,6 +38,7 @@ interface Watched {
 }
 
 export class Metrics {
+  readonly callers = new Callers()
   readonly #registry = new Registry()
 
   readonly #requests = this.#counter('gateway_requests_total', 'Requests', ['method', 'route', 'status'])

@@ -37,7 +37,13 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
     const keys = new EmbeddedKeys(openFile(dataDir), reportOnce(deps.onDamaged))
     keys.sweep(deps.clock())
-    return { keys, counters: undefined, up: () => keys.up, close: () => keys.close() }
+    return {
+      keys,
+      counters: undefined,
+      digests: async () => keys.digests(),
+      up: () => keys.up,
+      close: () => keys.close(),
+    }
   } catch (error) {
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${String(error)}`, error)
   }
@@ -178,6 +184,10 @@ class EmbeddedKeys implements KeyStore {
         if (record && record.expiresAt <= now) this.#remove(record)
       }
     })
+  }
+
+  digests(): string[] {
+    return [...this.#records.getKeys({ start: '\0' })]
   }
 
   get up(): boolean {

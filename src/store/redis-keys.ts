@@ -9,7 +9,7 @@ import { type Change, type KeyStore, type OnDamaged, StoreUnavailable, type Used
 /** An index entry without a record may belong to a creation in flight for this long; afterwards a crash left it. */
 const RESERVED_MS = 60_000
 
-const recordKey = (digest: string): string => `gps:key:${digest}`
+export const recordKey = (digest: string): string => `gps:key:${digest}`
 const idKey = (id: string): string => `gps:id:${id}`
 const indexKey = (owner: string): string => `gps:owner:${owner}`
 

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
-import { RedisKeys } from './redis-keys.js'
+import { RedisKeys, recordKey } from './redis-keys.js'
 import { reportOnce } from './report-once.js'
 import { type Command, PERFORM } from './scripts.js'
-import type { Count, Store, StoreDeps } from './store.js'
+import { type Count, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
@@ -45,8 +45,25 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
       increment: async (name, windowMs) => toCount(await batch.request('increment', counterKey(name), windowMs)),
       read: async (name) => toCount(await batch.request('read', counterKey(name))),
     },
+    digests: () => digests(client),
     up: () => connection.up,
     close: async () => client.disconnect(),
+  }
+}
+
+const mastersOf = (client: Redis | Cluster): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
+
+async function digests(client: Redis | Cluster): Promise<string[]> {
+  try {
+    const found = new Set<string>()
+    for (const node of mastersOf(client)) {
+      for await (const keys of node.scanStream({ match: recordKey('*'), count: 1_000 })) {
+        for (const key of keys as string[]) found.add(key.slice(recordKey('').length))
+      }
+    }
+    return [...found]
+  } catch (error) {
+    throw new StoreUnavailable('Redis is unavailable', withoutCommand(error))
   }
 }
 
@@ -62,12 +79,11 @@ export async function inspectServers(urls: string): Promise<ServerInfo[]> {
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
-    const nodes = client instanceof Cluster ? client.nodes('master') : [client]
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
       return { info: await node.info(), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
-    return await Promise.all(nodes.map(inspect))
+    return await Promise.all(mastersOf(client).map(inspect))
   } finally {
     client.disconnect()
   }

@@ -62,6 +62,8 @@ export interface Store {
   readonly keys: KeyStore
   /** Undefined where no other instance shares the store: counting in process is exact there. */
   readonly counters: Counters | undefined
+  /** The digests of all stored keys. For operators: it takes long. */
+  digests(): Promise<string[]>
   /** Whether the last read and the last write succeeded. Sends nothing. */
   up(): boolean
   close(): Promise<void>

@@ -112,7 +112,7 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
 
 t.test('the exit code is 1 when something needs fixing, else 0', async (t) => {
   const run = async (env: Record<string, string>) => {
-    const child = new GatewayProcess(['--check'], { DATA_DIR: dataDir(t), ...env })
+    const child = new GatewayProcess(['check'], { DATA_DIR: dataDir(t), ...env })
     return { code: await child.exited, log: child.log }
   }
   const [sound, broken] = await Promise.all([run({}), run({ PLATFORM_URL: 'http://127.0.0.1:1/api' })])

@@ -75,6 +75,7 @@ t.test('a key is created, used, listed and revoked as documented', async (t) => 
     expires_at: now + 40 * dayMs,
     last_used_at: now,
     status: 'active',
+    usable: null,
   })
   t.equal(list.data[0].id, second.id, 'newest first')
   t.equal(list.data[0].last_used_at, null)

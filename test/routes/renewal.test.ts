@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { ownerOf, Secret } from '../../src/auth/credential.js'
 import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
-import { createKey, fleet, type Get, otherHash, randomHash, redisGateway, unauthorized } from '../limits.js'
+import { createKey, type Get, otherHash, randomHash, randomKey, redisGateway, unauthorized } from '../limits.js'
 import { redisServer, withoutRedis } from '../redis.js'
 
 interface User {
@@ -48,8 +48,7 @@ t.test('on the key file', async (t) => {
 t.test('on two gateways with one Redis', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   const { url, users } = await usersPlatform(t, owner())
-  // The failures of a dead key use up the budget of its address.
-  const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '1', RATE_LIMIT_MAX: '40' }
+  const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '1' }
   const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
   await lifecycle(t, users[0] as User, gateways, async () => {})
 })
@@ -87,6 +86,24 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
   t.equal((await here.get(`/v1/keys/${b.id}`, hash, { method: 'DELETE' })).status, 200)
   t.same(await usable(there, hash), { [a.id]: true })
 }
+
+t.test('a renewed key works at once where its failures have used up the budget of its address', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const clock = new Clock()
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
+  const one = await gateway(t, { clock: clock.now, env })
+  const from = (n: number) => ({ headers: { 'x-forwarded-for': `192.0.2.${n}` } })
+  const { id, key } = (await createKey(one.get)).body
+  ;(users[0] as User).hash = otherHash
+  clock.advance(61_000)
+  t.equal((await one.get('/v1/me', key, from(1))).status, 401)
+  for (let i = 0; i < 9; i += 1) await one.get('/v1/me', randomKey(), from(1))
+  t.equal((await one.get('/v1/me', key, from(1))).status, 429)
+  const other = await gateway(t, { clock: clock.now, env, store: one.store })
+  for (const address of [1, 2]) await other.get('/v1/me', key, from(address))
+  t.equal((await renew(one.get, otherHash, [id])).status, 200)
+  for (const { get } of [one, other]) t.equal((await get('/v1/me', key, from(1))).status, 200)
+})
 
 t.test('an old hash renews nothing, although it is cached', async (t) => {
   const { url, users } = await usersPlatform(t, owner())
