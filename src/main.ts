@@ -123,9 +123,14 @@ async function start([name, ...args]: string[]): Promise<void> {
 /** One sentence for what an operator can mend, else the whole error. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
-  if (syscall !== 'listen') return error
-  return `Cannot listen on ${address}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
+  const {
+    code,
+    syscall = '',
+    ...at
+  } = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
+  if (!['listen', 'getaddrinfo'].includes(syscall)) return error
+  const where = [at.address ?? at.hostname, at.port].filter((part) => part !== undefined).join(':')
+  return `Cannot listen on ${where}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
 }
 
 try {

@@ -84,6 +84,9 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
+    // Gauges with the suffix of a counter; promtool rejects them. The same numbers by type remain.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
   }
 
   readonly observeRequest = ({ method, route, status, ms }: RequestReport): void => {

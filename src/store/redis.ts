@@ -4,6 +4,7 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
+import { deniedCommands } from './redis-rights.js'
 import { reportOnce } from './report-once.js'
 import { type Command, PERFORM } from './scripts.js'
 import { type Count, type Store, type StoreDeps, StoreUnavailable } from './store.js'
@@ -67,23 +68,26 @@ async function digests(client: Redis | Cluster): Promise<string[]> {
   }
 }
 
-/** INFO of a server, and its `save` setting unless the server hides it. */
+/** INFO of a server, empty where an ACL denies it, and its `save` setting unless the server hides it. */
 export interface ServerInfo {
   info: string
   save: string | undefined
 }
 
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
-export async function inspectServers(urls: string): Promise<ServerInfo[]> {
+export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; denied: string[] }> {
   const client = connect(urls)
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
-      return { info: await node.info(), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
+      return { info: await node.info().catch(() => ''), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
-    return await Promise.all(mastersOf(client).map(inspect))
+    return {
+      servers: await Promise.all(mastersOf(client).map(inspect)),
+      denied: await deniedCommands((...call) => client.call(...call)),
+    }
   } finally {
     client.disconnect()
   }

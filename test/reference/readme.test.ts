@@ -20,8 +20,17 @@ const marked = /(<!-- configuration -->\n)(.*?)(<!-- \/configuration -->)/s
 
 function settingsTable(): string {
   const rows = Object.entries(Environment.properties).map(([name, property]) => {
-    const { default: usual, description } = property as { default?: unknown; description?: string }
-    return `| \`${name}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${description} |`
+    const {
+      default: usual,
+      description,
+      enum: values,
+    } = property as {
+      default?: unknown
+      description?: string
+      enum?: unknown[]
+    }
+    const all = values ? `: ${values.map((value) => `\`${value}\``).join(', ')}` : ''
+    return `| \`${name}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${description}${all} |`
   })
   return ['', '| Variable | Default | What it is |', '|---|---|---|', ...rows, '', ''].join('\n')
 }
