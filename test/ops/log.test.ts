@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/ops/log.js'
+import { readableLine } from '../../src/ops/readable-line.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { plainly, program } from '../program.js'
 import { until } from '../redis.js'
@@ -136,4 +137,10 @@ t.test('the line of a request leaves out undefined fields, and is not written be
   const quiet = written('warn')
   quiet.logger.request({ ...refused, ip: '::1' })
   t.same(quiet.lines, [])
+})
+
+t.test('on a terminal a line is readable, and no text controls the terminal', async (t) => {
+  const { lines, logger } = written('info')
+  logger.warn({ label: 'a\u001b[2J\u009b', reason: 'no way', n: 7 }, 'odd')
+  t.match(readableLine(lines[0] ?? ''), /^\d\d:\d\d:\d\d warn {2}odd label="a\\u001b\[2J\ufffd" reason=no way n=7\n$/)
 })

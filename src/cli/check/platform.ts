@@ -29,8 +29,8 @@ export async function platformFindings(config: Config, hash: string | undefined)
   try {
     const found = await reachable(platform)
     // Whatever else would be tried fails likewise.
-    if (found.verdict === 'fail') return [found]
-    const findings = [found, await clock(url, timeoutMs)]
+    if (found.isUnavailable) return [found]
+    const findings: Finding[] = [found, await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
     if (hash === undefined) findings.push(warn('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
     else findings.push(...(await permissions(platform, hash)))
@@ -83,10 +83,10 @@ async function attempt(
 }
 
 /** Only a working platform refuses an invented hash. */
-async function reachable(platform: CheckedPlatform): Promise<Finding> {
+async function reachable(platform: CheckedPlatform): Promise<Finding & { isUnavailable?: true }> {
   const invented = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
   const { failure, ms } = await attempt(platform, 'get_user_data', invented)
-  if (failure instanceof PlatformUnavailable) return fail('platform', explain(failure))
+  if (failure instanceof PlatformUnavailable) return { ...fail('platform', explain(failure)), isUnavailable: true }
   if (!(failure instanceof PlatformRefused || failure instanceof PlatformForbidden)) {
     return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
