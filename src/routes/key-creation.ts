@@ -1,7 +1,6 @@
 /** `POST /v1/keys`: creates an API key, or renews existing ones after a password change. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { reject } from '../auth/auth-failure.js'
 import type { Authenticator } from '../auth/authenticator.js'
 import { hashPrintOf, newKey, type Secret } from '../auth/credential.js'
@@ -10,8 +9,8 @@ import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
-import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
-import { ListOf, page } from '../resources/list.js'
+import { CreatedOrRenewed, CreateKey, toCreatedKey, toKey } from '../resources/key.js'
+import { page } from '../resources/list.js'
 import type { Change, KeyRecord } from '../store/store.js'
 import { audit, auditRefusal, type KeysOptions, ownerOfKeys } from './keys.js'
 import { invalid } from './query.js'
@@ -42,7 +41,7 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         tags: ['API keys'],
         security: [],
         body: CreateKey,
-        response: { 200: Type.Union([CreatedKey, ListOf(Key)]) },
+        response: { 200: CreatedOrRenewed },
       },
       preValidation: async ({ body }) => trimLabel(body),
       onError: auditRefusal('API key not created'),

@@ -79,12 +79,15 @@ t.test('every request runs as pasted', async (t) => {
   const fleet = await sandbox(t)
   const connected = await gateway(t, { env: { PLATFORM_URL: fleet.url } })
   const requests = lines.filter(({ line }) => line.startsWith('curl '))
-  t.equal(requests.length, 3)
+  t.equal(requests.length, 4)
+  let keyId = ''
   for (const { line } of requests) {
     const base = line.includes('<PLATFORM_HASH>') ? connected.url : url
-    const code = line.replace('http://localhost:3000/api', base).replace('<PLATFORM_HASH>', fleet.hashes[0] as string)
+    const pasted = line.replace('http://localhost:3000/api', base).replace('<id>', keyId)
+    const code = pasted.replace('<PLATFORM_HASH>', fleet.hashes[0] as string)
     const { code: exit, out, err } = await runBlock({ name: line, language: 'shell', code })
     t.equal(exit, 0, err)
+    keyId = JSON.parse(out).id ?? keyId
     t.ok(JSON.parse(out), line)
   }
 })
