@@ -16,7 +16,7 @@ import type { Metrics, Realm } from './ops/metrics.js'
 import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import { Platform } from './platform/client.js'
-import { meanings } from './platform/errors.js'
+import { PlatformHealth, type PlatformState } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
 import { countAddress, showLimits } from './rate-limit/hooks.js'
@@ -127,8 +127,6 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
   return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
 }
 
-type PlatformState = 'up' | 'down' | 'unknown'
-
 interface Parts {
   accounts: AccountCache
   demo: AuthenticatorOptions['demo']
@@ -141,7 +139,7 @@ interface Parts {
 /** The platforms, the caches in front of them, and what they report. */
 function openParts(
   config: Config,
-  { logger, clock, sandbox, metrics, worker }: Deps,
+  { logger, clock, ticks, sandbox, metrics, worker }: Deps,
   budget: ByteBudget,
   outages: Outages,
 ): Parts {
@@ -154,7 +152,7 @@ function openParts(
     onUnknown: metrics.countUnknownValue,
     onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
-  let platformState: PlatformState = 'unknown'
+  const health = new PlatformHealth(ticks)
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     metrics.setBreakerState(realm, 'closed')
@@ -165,7 +163,7 @@ function openParts(
       worker,
       budget,
       onCall: (report) => {
-        platformState = meanings[report.outcome].platform ?? platformState
+        if (realm === 'platform') health.record(report)
         metrics.observeCall(realm, report)
         if (realm === 'platform' && report.outcome === 'ok') outages.succeeded(`platform ${report.action}`)
       },
@@ -195,11 +193,14 @@ function openParts(
       clock,
       onSkipped: (rows) => onSkipped('get_devices', rows),
       onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+      onWallClock: (account, offsetMinutes) =>
+        logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
+      onCorrected: metrics.countCorrected,
       onLookup: metrics.countLookup,
       onEvicted: metrics.countEviction,
     }),
     translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
-    platformState: () => platformState,
+    platformState: () => health.state,
     close: () => Promise.all(platforms.map((platform) => platform.close())),
   }
 }
@@ -233,11 +234,11 @@ async function serve(api: App, served: Served): Promise<void> {
       devices(behindCredential, { deviceCache })
       geofences(behindCredential, { translate })
       events(behindCredential, { deviceCache, translate })
-      history(behindCredential, { deviceCache })
+      history(behindCredential, { deviceCache, maxDays: config.historyMaxDays })
       alerts(behindCredential, { deviceCache, translate })
       services(behindCredential, { deviceCache, translate, clock })
       drivers(behindCredential, { deviceCache, translate })
-      me(behindCredential)
+      me(behindCredential, { clock })
       keys(behindCredential, { keys: store.keys, clock })
     })
     await v1.register(async (open: App) => {

@@ -43,6 +43,7 @@ export const Environment = Type.Object({
   ),
   ACCOUNT_TTL_MS: positive(60_000, 'Longest time a validated credential is trusted, milliseconds'),
   MAX_KEYS_PER_ACCOUNT: positive(20, 'Active API keys an account may hold', 1_000),
+  HISTORY_MAX_DAYS: positive(31, 'Maximum number of days in one history request', 3_660),
   TRUST_PROXY: Type.Optional(
     text('Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted'),
   ),
@@ -84,6 +85,7 @@ export interface Config {
   cacheMaxBytes: number
   accountTtlMs: number
   maxKeysPerAccount: number
+  historyMaxDays: number
   /** What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. */
   trustProxy: false | ((address: string, hop: number) => boolean) | string[]
   /** Without a trailing slash. */
@@ -212,6 +214,7 @@ function toConfig(env: Environment): Config {
     cacheMaxBytes: env.CACHE_MAX_MB * 1024 * 1024,
     accountTtlMs: env.ACCOUNT_TTL_MS,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
+    historyMaxDays: env.HISTORY_MAX_DAYS,
     trustProxy: trusted(env.TRUST_PROXY),
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,

@@ -83,17 +83,9 @@ const fastifyCodes: Record<string, [ErrorCode, string?]> = {
   FST_ERR_BAD_URL: ['invalid_request', 'The request URL is malformed.'],
 }
 
-/** A validation error of the body. */
-interface ValidationError {
-  instancePath?: string
-  params?: Record<string, unknown>
-  message?: string
-}
-
 interface FastifyError {
   code?: unknown
   statusCode?: unknown
-  validation?: ValidationError[]
 }
 
 /** The error response for anything thrown. */
@@ -115,26 +107,16 @@ export function toApiError(error: unknown): ApiError {
 }
 
 function fromFastify(error: unknown): ApiError {
-  const { code, statusCode, validation } = (typeof error === 'object' && error !== null ? error : {}) as FastifyError
+  const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as FastifyError
   const known = typeof code === 'string' ? fastifyCodes[code] : undefined
   if (known) {
     const [ownCode, message] = known
     return new ApiError(ownCode, { cause: error, ...(message === undefined ? {} : { message }) })
   }
-  const invalid = validation?.[0]
-  if (invalid) return new ApiError('invalid_request', { ...invalidBody(invalid), cause: error })
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new ApiError(statusCode === 413 ? 'payload_too_large' : 'invalid_request', { cause: error })
   }
   return new ApiError('internal_error', { cause: error })
-}
-
-function invalidBody({ instancePath = '', params, message = 'is not valid' }: ValidationError): ApiErrorOptions {
-  const field = instancePath.split('/')[1]
-  if (field) return { param: field, message: `${field} ${message}.` }
-  const [missing] = [params?.requiredProperties].flat()
-  if (typeof missing === 'string') return { param: missing, message: `${missing} is required.` }
-  return { message: `The body ${message}.` }
 }
 
 /** Platform actions as resources, for the message of a 403. */

@@ -18,6 +18,7 @@ t.test('an empty environment is the sandbox on one machine', async (t) => {
     cacheMaxBytes: 256 * 1024 * 1024,
     accountTtlMs: 60_000,
     maxKeysPerAccount: 20,
+    historyMaxDays: 31,
     trustProxy: false,
     publicUrl: 'http://localhost:3000/api',
     logLevel: 'info',

@@ -59,12 +59,13 @@ export function toCredential(token: string, demoToken: string | undefined): Cred
   if (token === '') return { kind: 'none' }
   if (token.length > maxLength || !/^[\x21-\x7e]+$/.test(token)) return { kind: 'malformed' }
   const secret = new Secret(token)
-  if (demoToken !== undefined && sameText(token, demoToken)) return { kind: 'demo', secret }
+  if (demoToken !== undefined && token.length === demoToken.length && sameText(token, demoToken))
+    return { kind: 'demo', secret }
   if (!token.startsWith(keyPrefix)) return { kind: 'hash', secret }
   return keyForm.test(token) ? { kind: 'key', secret } : { kind: 'malformed' }
 }
 
-/** Compares digests, so that the time taken reveals neither length nor first difference. */
+/** Compares digests, so that the time taken does not reveal the first difference. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }

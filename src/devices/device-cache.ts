@@ -6,6 +6,7 @@ import type { FleetColumns } from '../platform/worker-messages.js'
 import type { Device } from '../resources/device.js'
 import { toZone, type Zone } from '../resources/zone.js'
 import { Fleet, needsZone } from './fleet.js'
+import { CorrectedLists } from './wall-clock.js'
 
 export interface DeviceCacheOptions {
   ttlMs: number
@@ -16,6 +17,10 @@ export interface DeviceCacheOptions {
   onSkipped: (rows: number) => void
   /** A state word that the gateway does not know, and the number of rows that have it. */
   onUnknownState?: (word: string, rows: number) => void
+  /** The Unix times of an account are recognised as its wall clock. */
+  onWallClock?: (account: string, offsetMinutes: number) => void
+  /** The Unix times of a list have been corrected. */
+  onCorrected?: () => void
   onLookup?: (isHit: boolean) => void
   onEvicted?: () => void
 }
@@ -25,12 +30,14 @@ type Load = () => Promise<Fleet>
 /** Entries are whole fleets under the account's id, and fleets of one device under `<account>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, Load>
+  readonly #lists: CorrectedLists
   readonly #options: DeviceCacheOptions
 
   constructor(options: DeviceCacheOptions) {
     const { ttlMs, maxBytes, clock } = options
     const now = monotonicClock(clock)
     this.#options = options
+    this.#lists = new CorrectedLists(options.onWallClock ?? (() => {}))
     this.#cache = new LRUCache({
       ttl: ttlMs,
       ttlResolution: 0,
@@ -88,9 +95,10 @@ export class DeviceCache {
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {
-    const columns = await account.devices(id, this.#options.clock())
+    const { columns, zone } = await this.#lists.fetch(account, id, this.#options.clock())
     this.#report(columns)
-    return new Fleet(columns, needsZone(columns) ? await zoneOf(account) : undefined)
+    if (zone) this.#options.onCorrected?.()
+    return new Fleet(columns, zone ?? (needsZone(columns) ? await zoneOf(account) : undefined), zone !== undefined)
   }
 
   #report({ skippedRows, unknownStates }: FleetColumns): void {

@@ -1,12 +1,15 @@
 /** Reads the device list of an account: all pages of `get_devices`, row by row. Runs in the worker. */
+import { BoundedMap } from '../lib/bounded-map.js'
 import { RowReader } from '../lib/json-rows/index.js'
 import { readRows } from '../platform/body.js'
+import { changed, checkGroups } from '../platform/changed.js'
 import type { Query } from '../platform/http-client.js'
-import { mayBeTruncated } from '../platform/pages.js'
+import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { read } from '../platform/shape.js'
 import { wireDevice } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
+import { toZone } from '../resources/zone.js'
 import { FleetBuilder, type PageCount } from './fleet-builder.js'
 
 /** Pages after which a list that never ends is cut. */
@@ -15,33 +18,49 @@ const maxPages = 1_000
 const maxEnvelopeBytes = 32 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
 
+/**
+ * The number of rows of each account's last list that had no second page. The platform does not say whether it pages this
+ * list (platform.md 3.1), so page 2 is requested once per account, and again when the number of rows changes.
+ */
+const wholeLists = new BoundedMap<string, number>(20_000)
+const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
+
 /** The columns of all devices, or of the device with `params.id`; a platform that ignores `id` sends all. */
 export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
   const { id } = job.params
   const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
   const result = fleet.columns()
-  const { ids, rows, groupOf, flags, drivers } = result
-  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers]
+  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', undefined)
+  const { ids, rows, groupOf, flags, drivers, updated } = result
+  const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
-/** Undefined where the device may be on another page of a platform that ignores `id`. */
+const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilder =>
+  new FleetBuilder(now, clock && toZone(clock))
+
+/** Undefined where the device may be on another page of a platform that ignores `id`. An unknown id gives no rows. */
 async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
-  const fleet = new FleetBuilder(job.params.now)
+  const fleet = builderFor(job)
   const { rows } = await readPage(job, context, fleet, { id })
-  return fleet.has(id) || !mayBeTruncated(rows) ? fleet : undefined
+  return fleet.has(id) || rows === 0 || isWhole(job, rows) ? fleet : undefined
 }
 
 async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder> {
-  const fleet = new FleetBuilder(job.params.now)
+  const fleet = builderFor(job)
   const { rows: limit } = await readPage(job, context, fleet, {})
-  // The platform does not say whether it pages this list (platform.md 3.1): a full page may be followed by another.
-  for (let page = 2; mayBeTruncated(limit) && page <= maxPages; page += 1) {
+  if (limit === 0 || isWhole(job, limit)) return fleet
+  for (let page = 2; page <= maxPages; page += 1) {
     const { rows, added } = await readPage(job, context, fleet, { page, limit })
+    if (page === 2 && added === 0) wholeLists.set(nameOf(job), limit)
     if (added === 0 || rows < limit) break
   }
   return fleet
 }
+
+/** A list of a usual page size is never known to be whole: it keeps its length when devices are added. */
+const isWhole = (job: Job<'get_devices'>, rows: number): boolean =>
+  !mayBeTruncated(rows) && wholeLists.get(nameOf(job)) === rows
 
 function readPage(
   { hash }: Job<'get_devices'>,
@@ -68,6 +87,7 @@ function readPage(
       },
     }
     const envelope = await readRows('get_devices', body, sink, reservation)
+    checkGroups('get_devices', pageOf(envelope).rows)
     return fleet.addPage(envelope, reader, firstRow)
   })
 }

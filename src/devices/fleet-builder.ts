@@ -4,17 +4,18 @@ import { TextArenaBuilder } from '../lib/text-arena.js'
 import { pageOf } from '../platform/pages.js'
 import { itemsOf, read } from '../platform/shape.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
-import { deviceId, isKnownState, needsZone, statusOf } from '../resources/device.js'
-import { driverIdOf } from '../resources/driver.js'
-import { id } from '../resources/units.js'
+import { deviceId, isKnownState, needsZone, statusOf, updatedAt } from '../resources/device.js'
+import { driverIdOf } from '../resources/device-state.js'
+import type { Zone } from '../resources/zone.js'
 import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
 import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.js'
+import { AheadCounter, correctTimes } from './wall-clock.js'
 
 /** Unknown state words kept per fleet, and characters kept of each. */
 const maxUnknownStates = 50
 const maxWordLength = 100
 /** Estimated heap of a row's entries in the columns. */
-const entryBytes = 60
+const entryBytes = 68
 
 export interface PageCount {
   rows: number
@@ -23,26 +24,32 @@ export interface PageCount {
 
 export class FleetBuilder {
   readonly #now: number
+  readonly #clock: Zone | undefined
   readonly #texts = new TextArenaBuilder()
-  readonly #unknownStates = new Map<string, number>()
+  /** By row. */
+  readonly #unknownStates = new Map<number, string>()
   // One entry per row, in the order of arrival.
-  /** Identifies a row: its id as a number in either spelling, else as text. */
-  readonly #keys: (number | string)[] = []
   /** Device ids; 0 for a row without a usable one. */
   readonly #ids: number[] = []
   readonly #flags: number[] = []
   readonly #drivers: number[] = []
+  readonly #updated: number[] = []
   // One entry per device, in the order of the response.
   readonly #order: number[] = []
   readonly #titles: (string | undefined)[] = []
-  readonly #seen = new Set<number | string>()
+  readonly #seen = new Set<number>()
+  readonly #ahead = new AheadCounter()
   #slots: ReturnType<typeof slotsOf> | undefined
   #bytes = 0
   #skipped = 0
 
-  /** @param now Unix milliseconds, see `statusOf`. */
-  constructor(now: number) {
+  /**
+   * @param now Unix milliseconds, see `statusOf`.
+   * @param clock the account's zone, if its Unix times are its wall clock and have to be corrected.
+   */
+  constructor(now: number, clock?: Zone) {
     this.#now = now
+    this.#clock = clock
   }
 
   /** Estimated memory of everything kept so far. */
@@ -52,7 +59,7 @@ export class FleetBuilder {
 
   /** The number of the next row that arrives. */
   get nextRow(): number {
-    return this.#keys.length
+    return this.#ids.length
   }
 
   has(deviceId: number): boolean {
@@ -62,9 +69,12 @@ export class FleetBuilder {
   /** Adds a row as it arrives; `addPage` tells later where in the response it was. */
   addRow(row: Row): void {
     this.#slots ??= slotsOf(row)
-    this.#texts.add(row.length, (to, from) => row.copy(to, from))
-    this.#bytes += row.length + entryBytes
-    this.#index(indexedFieldsOf(row, this.#slots))
+    const fields = indexedFieldsOf(row, this.#slots)
+    // A platform that ignores the page sends the whole list again.
+    const isKnown = this.#seen.has(deviceId(fields.row) ?? 0)
+    this.#texts.add(isKnown ? 0 : row.length, (to, from) => isKnown || row.copy(to, from))
+    this.#bytes += (isKnown ? 0 : row.length) + entryBytes
+    this.#index(fields)
   }
 
   /**
@@ -76,30 +86,29 @@ export class FleetBuilder {
    */
   addPage(envelope: unknown, reader: Pick<RowReader, 'rowAt' | 'add'>, firstRow: number): PageCount {
     const before = this.#order.length
-    let rows = 0
+    let [rows, skipped] = [0, 0]
     for (const group of itemsOf(pageOf(envelope).rows)) {
       if (!isRecord(group)) {
-        this.#skipped += 1
+        skipped += 1
         continue
       }
       const title = read('scalar', group.title)
       for (const item of itemsOf(group.items)) {
         // Rows in an object with numeric keys are part of the envelope.
         const row = reader.rowAt(item) ?? (isRecord(item) ? reader.add(item) : undefined)
-        if (row === undefined) {
-          this.#skipped += 1
-          continue
-        }
-        this.#place(firstRow + row, title)
-        rows += 1
+        if (row !== undefined) rows += 1
+        if (row === undefined || !this.#place(firstRow + row, title)) skipped += 1
       }
     }
-    return { rows, added: this.#order.length - before }
+    const added = this.#order.length - before
+    // A page without a new device repeats an earlier one.
+    if (added > 0 || before === 0) this.#skipped += skipped
+    return { rows, added }
   }
 
   /** The columns, ordered by id. Ends the builder. */
   columns(): FleetColumns {
-    const order = [...this.#order.keys()].filter((i) => this.#idAt(i) > 0).sort((a, b) => this.#idAt(a) - this.#idAt(b))
+    const order = [...this.#order.keys()].sort((a, b) => this.#idAt(a) - this.#idAt(b))
     const rows = order.map((i) => this.#order[i] as number)
     const groups = [...new Set(order.map((i) => this.#titles[i]))]
     const groupIndex = new Map(groups.map((title, index) => [title, index]))
@@ -110,9 +119,11 @@ export class FleetBuilder {
       groupOf: Uint32Array.from(order, (i) => groupIndex.get(this.#titles[i]) as number),
       flags: Uint8Array.from(rows, (row) => this.#flags[row] as number),
       drivers: Float64Array.from(rows, (row) => this.#drivers[row] as number),
+      updated: Float64Array.from(rows, (row) => this.#updated[row] as number),
       now: this.#now,
-      skippedRows: this.#skipped + this.#order.length - order.length,
-      unknownStates: [...this.#unknownStates],
+      ahead: this.#ahead.counts,
+      skippedRows: this.#skipped,
+      unknownStates: this.#countUnknownStates(),
     }
   }
 
@@ -120,33 +131,40 @@ export class FleetBuilder {
     return this.#ids[this.#order[i] as number] as number
   }
 
-  #place(row: number, title: ReturnType<typeof read<'scalar'>>): void {
-    const key = this.#keys[row] as number | string
-    if (this.#seen.has(key)) return
-    this.#seen.add(key)
+  /** Whether the row is a device. */
+  #place(row: number, title: ReturnType<typeof read<'scalar'>>): boolean {
+    const id = this.#ids[row] as number
+    if (id === 0) return false
+    if (this.#seen.has(id)) return true
+    this.#seen.add(id)
     this.#order.push(row)
     this.#titles.push(title === undefined ? undefined : String(title))
+    return true
   }
 
   #index({ row, listsServices, showsServices }: IndexedFields): void {
-    if (!isKnownState(row)) this.#countUnknownState(String(row.online).slice(0, maxWordLength))
-    const key = row.id ?? row.device_data.id
+    if (!isKnownState(row)) this.#unknownStates.set(this.#ids.length, String(row.online).slice(0, maxWordLength))
+    this.#ahead.add(row, statusOf(row, this.#now) !== 'offline', this.#now)
+    if (this.#clock) correctTimes(row, this.#clock)
     this.#ids.push(deviceId(row) ?? 0)
     this.#drivers.push(driverIdOf(row) ?? 0)
+    this.#updated.push(updatedAt(row))
     this.#flags.push(
       statuses.indexOf(statusOf(row, this.#now)) |
         (needsZone(row) ? needsZoneFlag : 0) |
         (listsServices ? serviceFlags.listed : 0) |
         (showsServices ? serviceFlags.shown : 0),
     )
-    this.#keys.push(id(key) ?? String(key))
   }
 
-  #countUnknownState(word: string): void {
-    const count = this.#unknownStates.get(word)
-    if (count !== undefined || this.#unknownStates.size < maxUnknownStates) {
-      this.#unknownStates.set(word, (count ?? 0) + 1)
+  #countUnknownStates(): FleetColumns['unknownStates'] {
+    const counts = new Map<string, number>()
+    for (const row of this.#order) {
+      const word = this.#unknownStates.get(row)
+      if (word !== undefined && (counts.has(word) || counts.size < maxUnknownStates))
+        counts.set(word, (counts.get(word) ?? 0) + 1)
     }
+    return [...counts]
   }
 }
 

@@ -6,6 +6,7 @@ import type { FleetColumns } from '../platform/worker-messages.js'
 import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
 import type { Sliceable } from '../resources/list.js'
 import type { Zone } from '../resources/zone.js'
+import { correctTimes } from './wall-clock.js'
 
 /** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
@@ -29,15 +30,28 @@ const toRow = recordMaker(wireDevice)
 /** Whether decoding needs the account's zone. */
 export const needsZone = ({ flags }: FleetColumns): boolean => flags.some((flag) => (flag & needsZoneFlag) !== 0)
 
+export interface DeviceFilter {
+  status?: DeviceStatus | undefined
+  /** Ascending, each once. */
+  ids?: readonly number[] | undefined
+  /** Unix seconds. */
+  updatedSince?: number | undefined
+}
+
 export class Fleet implements Sliceable<Device> {
   readonly #columns: FleetColumns
   readonly #zone: Zone | undefined
+  readonly #isWallClock: boolean
   readonly #decoded = new Map<number, Device>()
 
-  /** @param zone the account's zone, where it is needed and known. */
-  constructor(columns: FleetColumns, zone: Zone | undefined) {
+  /**
+   * @param zone the account's zone, where it is needed and known.
+   * @param isWallClock the Unix times of the rows are the wall clock of the zone; those of the columns have been corrected.
+   */
+  constructor(columns: FleetColumns, zone: Zone | undefined, isWallClock = false) {
     this.#columns = columns
     this.#zone = zone
+    this.#isWallClock = isWallClock
   }
 
   get length(): number {
@@ -47,7 +61,7 @@ export class Fleet implements Sliceable<Device> {
   /** Estimated memory, bytes. */
   get bytes(): number {
     const decoded = Math.min(this.length, maxDecoded)
-    return fleetBytes + arenaBytes(this.#columns.rows) + 25 * this.length + decodedBytes * decoded
+    return fleetBytes + arenaBytes(this.#columns.rows) + 33 * this.length + decodedBytes * decoded
   }
 
   /** Ids, ascending. */
@@ -60,8 +74,13 @@ export class Fleet implements Sliceable<Device> {
     return this.#page(Math.min(to, this.length) - from, (i) => from + i)
   }
 
-  withStatus(status: DeviceStatus): Sliceable<Device> {
-    const indexes = this.#flagged(statusBits, statuses.indexOf(status))
+  /** The devices that a filter selects, by ascending id. */
+  where({ status, ids, updatedSince = 0 }: DeviceFilter): Sliceable<Device> {
+    const { flags, updated } = this.#columns
+    const isStatus = (index: number): boolean =>
+      status === undefined || statuses[(flags[index] as number) & statusBits] === status
+    const candidates = ids?.map((id) => this.#indexOf(id)).filter((index) => index >= 0) ?? [...flags.keys()]
+    const indexes = candidates.filter((index) => isStatus(index) && (updated[index] as number) >= updatedSince)
     return {
       length: indexes.length,
       slice: (from, to) => this.#page(Math.min(to, indexes.length) - from, (i) => indexes[from + i] as number),
@@ -92,7 +111,7 @@ export class Fleet implements Sliceable<Device> {
   /** Ids of the devices whose rows have maintenance services. */
   withServices(source: ServiceSource): number[] {
     const flag = serviceFlags[source]
-    return this.#flagged(flag, flag).map((index) => this.#columns.ids[index] as number)
+    return this.ids.filter((_id, index) => ((this.#columns.flags[index] as number) & flag) !== 0)
   }
 
   /** Pages of a large fleet are not kept: they would only evict each other. */
@@ -120,13 +139,8 @@ export class Fleet implements Sliceable<Device> {
     const { rows, groups, groupOf } = this.#columns
     const row = toRow(textAt(rows, index)) as WireDevice
     row.group = groups[groupOf[index] as number]
+    if (this.#isWallClock && this.#zone) correctTimes(row, this.#zone)
     return row
-  }
-
-  #flagged(mask: number, value: number): number[] {
-    const indexes: number[] = []
-    for (const [index, flag] of this.#columns.flags.entries()) if ((flag & mask) === value) indexes.push(index)
-    return indexes
   }
 
   /** Binary search; -1 where there is no such device. */

@@ -1,11 +1,14 @@
 /** Reads the history of a device row by row and translates it into the documented response. Runs in the worker. */
 import { RowReader } from '../lib/json-rows/index.js'
 import { readRows } from '../platform/body.js'
+import { checkedHistory } from '../platform/changed.js'
 import { itemsOf, read, type Tally } from '../platform/shape.js'
 import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toHistory } from '../resources/history.js'
+import { toTrack } from '../resources/track.js'
+import { knownZone } from '../resources/zone.js'
 
 const maxEnvelopeBytes = 16 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
@@ -13,10 +16,14 @@ const maxRowBytes = 1024 * 1024
 const pointBytes = 400
 
 export async function readHistory(job: Job<'get_history'>, context: JobContext): Promise<JobOutput<'get_history'>> {
-  const { deviceId, from, to } = job.params
+  const { setup, format, ...request } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const json = new TextEncoder().encode(JSON.stringify(toHistory(wire, { deviceId, from, to })))
+  const history = toHistory(wire, {
+    ...request,
+    zone: knownZone(setup),
+  })
+  const json = new TextEncoder().encode(JSON.stringify(format === 'geojson' ? toTrack(history) : history))
   return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
 }
 
@@ -45,7 +52,7 @@ function readWire(
       },
     }
     const envelope = await readRows('get_history', body, sink, reservation)
-    return withPoints(envelope, { points, reader, tally })
+    return checkedHistory(withPoints(envelope, { points, reader, tally }), envelope)
   })
 }
 

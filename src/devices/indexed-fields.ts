@@ -1,10 +1,10 @@
 /** The fields of a device row that the worker indexes; everything else of the row stays text. */
 import type { Row } from '../lib/json-rows/index.js'
 import type { DeviceState } from '../resources/device.js'
-import type { DriverSource } from '../resources/driver.js'
+import type { DriverSource } from '../resources/device-state.js'
 
 export interface IndexedFields {
-  /** As much of the row as decides its id, status and driver. */
+  /** As much of the row as decides its id, status, driver and last update. */
   row: DeviceState & DriverSource
   /** Whether the row lists maintenance services as records (`device_data.services`). */
   listsServices: boolean
@@ -24,6 +24,7 @@ export const slotsOf = (row: Row) => ({
   driverId: row.slot('driver_data.id'),
   dataId: row.slot('device_data.id'),
   minMovingSpeed: row.slot('device_data.min_moving_speed'),
+  serverTime: row.slot('device_data.traccar.time'),
   currentDriverId: row.slot('device_data.current_driver_id'),
   listedServices: row.slot('device_data.services'),
   shownServices: row.slot('services'),
@@ -42,6 +43,7 @@ export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>): In
     device_data: {
       id: row.scalar(slots.dataId),
       min_moving_speed: row.scalar(slots.minMovingSpeed),
+      traccar: { time: row.scalar(slots.serverTime) },
       current_driver_id: row.scalar(slots.currentDriverId),
     },
   },

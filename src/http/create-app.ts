@@ -1,5 +1,5 @@
 /** The Fastify instance, with the options, hooks and handlers that hold for every route. */
-import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
@@ -8,12 +8,14 @@ import type { RequestReport } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
+import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { errorHandler } from './error-handler.js'
 import { installRequestHooks, setCommonHeaders } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
+import { sendTogether } from './send-together.js'
 import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
@@ -71,12 +73,11 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('accountId')
   app.decorateRequest('errorCode')
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
-  app.setValidatorCompiler<TSchema>((route) =>
-    route.httpPart === 'body' ? TypeBoxValidatorCompiler(route) : () => true,
-  )
+  app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)
   installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
   installWriteBudget(app, { budget: options.budget, connections, ticks })
+  sendTogether(app)
   return app
 }

@@ -17,10 +17,14 @@ export async function shedOverload(app: App, onShed: () => void): Promise<void> 
     sampleInterval: sampleMs,
     pressureHandler: () => {},
   })
-  let lateSince: number | undefined
+  let lateSince = 0
+  let checkedAt = 0
   app.addHook('onRequest', (_request, _reply, next) => {
-    lateSince = app.isUnderPressure() ? (lateSince ?? performance.now()) : undefined
-    if (lateSince === undefined || performance.now() - lateSince < sampleMs) return next()
+    const now = performance.now()
+    // Without requests in between, two pauses are not one overload.
+    if (!app.isUnderPressure() || now - checkedAt > 5 * sampleMs) lateSince = now
+    checkedAt = now
+    if (now - lateSince < sampleMs) return next()
     onShed()
     next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
   })

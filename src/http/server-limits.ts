@@ -7,7 +7,7 @@ import type { Connections } from './connections.js'
 export const maxHeadBytes = 16 * 1024
 export const maxBodyBytes = 16 * 1024
 /** Path and query, bytes. A request line that exceeds `maxHeadBytes` is a client error. */
-export const maxTargetBytes = 4_096
+export const maxTargetBytes = 8_192
 
 /** Each is a file descriptor and some kilobytes. */
 const maxConnections = 10_000

@@ -49,9 +49,8 @@ export interface Permit {
  *   histories, leaves the other actions alone.
  *
  * After its cool-down a shared circuit is half-open until a probe succeeds. An account has one probe in flight, and the next one no
- * earlier than a cool-down after its failure: an account that always fails leaves the other probes to the other accounts. All accounts
- * together send eight probes per cool-down, so that a service that is down has little load. A probe that succeeds closes the shared
- * circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
+ * earlier than a cool-down after its failure. All accounts together send eight probes per cool-down. A probe that succeeds closes the
+ * shared circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.
  */

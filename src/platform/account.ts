@@ -1,13 +1,14 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import type { Action } from './actions.js'
+import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
-import { PlatformUnavailable } from './errors.js'
+import { PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { DistinctRows, hasMore, pageOf } from './pages.js'
+import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
-import { windowOf } from './window.js'
+import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
-import type { FleetColumns } from './worker-messages.js'
+import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
 /** Called with the number of rows of a response that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
@@ -45,14 +46,15 @@ export class Account {
   /**
    * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
    * @param now Unix milliseconds; the status of a device depends on it.
+   * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
-  devices(id: number | undefined, now: number): Promise<FleetColumns> {
-    return this.#platform.run('get_devices', this.#hash, { id, now })
+  devices(id: number | undefined, now: number, clock?: wire.WireSetup): Promise<FleetColumns> {
+    return this.#platform.run('get_devices', this.#hash, { id, now, clock })
   }
 
   /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#get('edit_setup_data').then((body) => read(wire.wireSetup, body))
+    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
     this.#setup.catch(() => {
       this.#setup = undefined
     })
@@ -67,31 +69,66 @@ export class Account {
       : undefined
   }
 
+  /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
+  async knownSetup(): Promise<wire.WireSetup | undefined> {
+    try {
+      return await this.setup()
+    } catch (error) {
+      if (error instanceof PlatformRefused) throw error
+      return undefined
+    }
+  }
+
   async geofences(): Promise<wire.WireGeofence[]> {
-    const body = await this.#get('get_geofences')
-    return this.#read('get_geofences', [wire.wireGeofence] as const, pageOf(body, 'geofences').rows)
+    const { rows } = await this.#page('get_geofences', {}, 1, 'geofences')
+    return this.#read('get_geofences', [wire.wireGeofence] as const, rows)
   }
 
-  /** Events, newest first, as the platform orders them; `total` counts all events that pass the filter. */
-  async events(filter: EventFilter, offset: number, limit: number): Promise<{ rows: wire.WireEvent[]; total: number }> {
+  /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
+  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, budget: CallBudget) {
+    const { rows, seen, total } = await windowOf(this.#eventPages(filter, budget), offset, limit)
+    return { rows: this.#readEvents(rows), seen: this.#readEvents(seen), total }
+  }
+
+  /** All events, newest first, until `isEnough` holds for a page of them. @throws TooManyCalls. */
+  async eventsUntil(
+    filter: EventFilter,
+    size: number,
+    isEnough: (page: readonly wire.WireEvent[]) => boolean,
+    budget: CallBudget,
+  ): Promise<wire.WireEvent[]> {
+    const pages = this.#eventPages(filter, budget)
+    return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
+  }
+
+  #eventPages(filter: EventFilter, budget: CallBudget): FetchPage {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    const fetchPage = async (page: number, size: number) =>
-      pageOf(await this.#get('get_events', { device_id, type, date_from, date_to, limit: size, page }))
-    const { rows, total } = await windowOf(fetchPage, offset, limit)
-    return { rows: this.#read('get_events', [wire.wireEvent] as const, rows), total }
+    return async (page, size) => {
+      budget.spend()
+      return this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page)
+    }
   }
 
-  /** The documented history, serialized. Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  async history(deviceId: number, from: string, to: string): Promise<Buffer> {
-    const send = () => this.#platform.run('get_history', this.#hash, { deviceId, from, to })
-    const { json, skippedRows } = await this.#shared(`get_history ${deviceId} ${from} ${to}`, send)
+  /** Some platforms send the name of a geofence in place of the geofence. */
+  #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
+    const named = rows.map((row) => {
+      const name = typeof row === 'object' && row !== null && 'geofence' in row ? row.geofence : undefined
+      return typeof name === 'string' ? { geofence_name: name, ...(row as object) } : row
+    })
+    return this.#read('get_events', [wire.wireEvent] as const, named)
+  }
+
+  /** The documented history, serialized. */
+  async history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
+    const send = () => this.#platform.run('get_history', this.#hash, { ...request, setup })
+    const { json, skippedRows } = await this.#shared(`get_history ${JSON.stringify(request)}`, send)
     if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
     return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }
 
   async alerts(): Promise<wire.WireAlert[]> {
-    const body = await this.#get('get_alerts')
-    return this.#read('get_alerts', [wire.wireAlert] as const, pageOf(body, 'alerts').rows)
+    const { rows } = await this.#page('get_alerts', {}, 1, 'alerts')
+    return this.#read('get_alerts', [wire.wireAlert] as const, rows)
   }
 
   drivers(): Promise<wire.WireDriver[]> {
@@ -122,7 +159,7 @@ export class Account {
   ): Promise<Read<T>[]> {
     const found = new DistinctRows()
     for (let number = 1; number <= maxPages; number += 1) {
-      const page = pageOf(await this.#get(action, { ...query, page: number }), name)
+      const page = await this.#page(action, { ...query, page: number }, number, name)
       if (!found.add(page) || !hasMore(page, found.rows.length)) break
     }
     return this.#read(action, [shape] as const, found.rows) as Read<T>[]
@@ -135,8 +172,12 @@ export class Account {
     return result
   }
 
-  #get(action: Action, query: Query = {}): Promise<unknown> {
-    return this.#shared(`${action} ${JSON.stringify(query)}`, () => this.#platform.get(action, this.#hash, query))
+  /** One page of a list. @param number of the page. @param name see `pageOf`. */
+  #page(action: Action, query: Query, number: number, name?: string): Promise<Page> {
+    return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
+      const check = (body: unknown): void => checkPage(action, body, number, name)
+      return pageOf(await this.#platform.get(action, this.#hash, query, check), name)
+    })
   }
 
   /** Equal requests share one call while it is in flight; a response is never modified. */

@@ -1,5 +1,7 @@
 /** The platform actions that the gateway may request, all of them read-only, and how to recognise a response to each. */
 
+import { isObject } from './shape.js'
+
 type Check = (data: Record<string, unknown>) => boolean
 const has =
   (...keys: string[]): Check =>
@@ -12,11 +14,12 @@ const has =
  */
 export const actions = {
   get_user_data: (data) => data.status === 1 || data.status === '1' || typeof data.email === 'string',
-  edit_setup_data: has('item', 'timezones'),
+  // Without its zone, times would silently be taken for UTC.
+  edit_setup_data: ({ item }) => isObject(item) && Object.hasOwn(item, 'timezone_id'),
   get_devices: (data) => has('items', 'data')(data) || Object.keys(data).some((key) => /^\d+$/.test(key)),
   get_geofences: has('items', 'geofences'),
   get_events: has('items'),
-  get_history: has('items', 'distance_sum'),
+  get_history: has('items'),
   get_alerts: has('items', 'alerts'),
   services: has('data'),
   get_services: has('data'),

@@ -17,6 +17,8 @@ export interface CallReport {
   action: Action
   outcome: CallOutcome
   ms: number
+  /** The account's name in memory (`nameOf`). */
+  account: string
 }
 
 export interface PlatformOptions {
@@ -74,13 +76,18 @@ export class Platform {
 
   /**
    * Requests one action and returns the data of the response, checked to be a response to it.
+   * @param check throws if the data cannot be used.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  get(action: Action, hash: string, query: Query = {}): Promise<unknown> {
+  get(action: Action, hash: string, query: Query = {}, check: (data: unknown) => void = () => {}): Promise<unknown> {
     return this.#call(action, hash, async (signal, account) => {
       const reservation = this.#budget.open(account)
       try {
-        return await this.#http.send({ action, hash, query }, signal, (body) => readDocument(action, body, reservation))
+        return await this.#http.send({ action, hash, query }, signal, async (body) => {
+          const data = await readDocument(action, body, reservation)
+          check(data)
+          return data
+        })
       } finally {
         reservation.release()
       }
@@ -110,7 +117,7 @@ export class Platform {
     const started = performance.now()
     const report = (outcome: CallOutcome): void => {
       if (meanings[outcome].breaker === 'success') this.#missing.record(account, action, outcome === 'missing_action')
-      this.#onCall({ action, outcome, ms: performance.now() - started })
+      this.#onCall({ action, outcome, ms: performance.now() - started, account })
     }
     try {
       const found = await this.#guarded(action, account, send)

@@ -10,6 +10,7 @@ export type UnavailableReason =
   | 'redirect'
   | 'missing_action'
   | 'rejected'
+  | 'foreign_refusal'
   | 'rate_limited'
   | 'server_error'
   | 'html'
@@ -45,6 +46,7 @@ export const meanings: Readonly<Record<CallOutcome, Meaning>> = {
   status_0: works,
   rate_limited: unusable,
   wrong_shape: unusable,
+  foreign_refusal: unusable,
   too_large: unusable,
   timeout: fails,
   connection: fails,

@@ -3,7 +3,7 @@ import { type Dispatcher, Pool } from 'undici'
 import type { Action } from './actions.js'
 import { unpacked } from './body.js'
 import { PlatformUnavailable } from './errors.js'
-import { failureOfStatus } from './response.js'
+import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -75,12 +75,12 @@ export class HttpClient {
 
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const response = await this.#pool.request({ method: 'GET', path, headers, signal })
-    const failure = failureOfStatus(action, { status: response.statusCode, location: locationOf(response) })
-    if (failure) {
-      await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
-      throw failure
-    }
-    return await read(unpacked(response.body, response.headers['content-encoding']))
+    const content = unpacked(response.body, response.headers['content-encoding'])
+    const status = response.statusCode
+    if (isSuccess(status)) return await read(content)
+    const body = mayRefuse(status) ? await textOf(content) : ''
+    await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
+    throw failureOfStatus(action, { status, location: locationOf(response), body })
   }
 }
 
@@ -88,6 +88,18 @@ function searchOf({ hash, query }: PlatformRequest): string {
   const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   return `?${search}`
+}
+
+/** The text of an error page; empty if it is too long to be a refusal. */
+async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of content) {
+    bytes += chunk.byteLength
+    if (bytes > maxErrorPageBytes) return ''
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function locationOf({ headers: { location } }: Dispatcher.ResponseData): string | undefined {

@@ -1,6 +1,8 @@
 /** Turns status, headers and body of a platform response into data or one of three failures (platform.md 1.2). */
 import { type Action, isResponseTo } from './actions.js'
+import { fieldsOf } from './changed.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { isObject } from './shape.js'
 
 /** A response before it is interpreted. */
 export interface RawResponse {
@@ -10,17 +12,23 @@ export interface RawResponse {
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
+/** A history without data, which the platform reports as a failure. */
+const noDataText =
+  /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
 const loginPage = /\/(login|authentication)\b/
 
-/** The failure that the status alone shows; undefined when the body decides. */
-export function failureOfStatus(
-  action: Action,
-  { status, location }: Pick<RawResponse, 'status' | 'location'>,
-): Error | undefined {
-  if (status >= 200 && status < 300) return undefined
-  if (status === 401 || status === 419) return new PlatformRefused(action, `status ${status}`)
-  if (status === 403) return new PlatformForbidden(action)
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/** Whether the body shows if the platform itself refuses, or something in front of it. */
+export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
+
+/** The failure of a response without a success status. */
+export function failureOfStatus(action: Action, { status, location, body }: RawResponse): Error {
   const detail = `status ${status}`
+  if (mayRefuse(status)) {
+    if (!isRefusal(body)) return new PlatformUnavailable(action, 'foreign_refusal', { detail })
+    return status === 403 ? new PlatformForbidden(action) : new PlatformRefused(action, detail)
+  }
   if (status >= 300 && status < 400) {
     if (location !== undefined && loginPage.test(location))
       return new PlatformRefused(action, 'redirect to a login page')
@@ -37,8 +45,7 @@ export function failureOfStatus(
  * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable, with a text safe to log.
  */
 export function dataOf(action: Action, response: RawResponse): unknown {
-  const failure = failureOfStatus(action, response)
-  if (failure) throw failure
+  if (!isSuccess(response.status)) throw failureOfStatus(action, response)
   const data = parsed(action, response.body)
   const refusal = failureOfData(action, data)
   if (refusal) throw refusal
@@ -53,6 +60,16 @@ export function jsonIn(action: Action, text: string): string {
   const json = text.trimStart() // removes a byte order mark too
   if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
   return json
+}
+
+/** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
+function isRefusal(body: string): boolean {
+  try {
+    const data: unknown = JSON.parse(body.trimStart())
+    return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
+  } catch {
+    return false
+  }
 }
 
 function parsed(action: Action, body: string): unknown {
@@ -70,26 +87,24 @@ export function failureOfData(action: Action, data: unknown): Error | undefined 
   if (isAccountAction(action) && isDeactivated(data)) return new PlatformRefused(action, 'account deactivated')
   if (isResponseTo(action, data)) return undefined
   if (isStatusZero(data)) {
+    if (action === 'get_history' && textsOf(data).some((text) => noDataText.test(text))) return undefined
     return textsOf(data).some((text) => authenticationText.test(text))
       ? new PlatformRefused(action, 'status 0 with an authentication text')
       : new PlatformUnavailable(action, 'status_0')
   }
-  return new PlatformUnavailable(action, 'wrong_shape')
+  return new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
 }
 
-const isRecord = (data: unknown): data is Record<string, unknown> =>
-  typeof data === 'object' && data !== null && !Array.isArray(data)
-
 const isStatusZero = (data: unknown): data is Record<string, unknown> =>
-  isRecord(data) && (data.status === 0 || data.status === '0' || data.status === false)
+  isObject(data) && (data.status === 0 || data.status === '0' || data.status === false)
 
 const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
 
 const isOff = (flag: unknown): boolean => flag === 0 || flag === '0' || flag === false
 
 function isDeactivated(data: unknown): boolean {
-  if (!isRecord(data)) return false
-  return isOff(data.active) || (isRecord(data.item) && isOff(data.item.active))
+  if (!isObject(data)) return false
+  return isOff(data.active) || (isObject(data.item) && isOff(data.item.active))
 }
 
 /** All texts under the names that the platform uses for errors: `error`, `message`, `errors` (a list, or lists by field). */

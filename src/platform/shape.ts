@@ -4,21 +4,23 @@
 export type Scalar = string | number | boolean | undefined
 
 /**
- * A description of the parts to keep: `'scalar'` one value, `'ids'` a list of ids or of objects with an `id`,
- * `[shape]` a list, an object the named fields of a record. Everything else in the response is dropped.
+ * A description of the parts to keep: `'scalar'` one value, `'scalars'` all values of a record whose field names are not
+ * known, `'ids'` a list of ids or of objects with an `id`, `[shape]` a list, an object the named fields of a record. Everything else in the response is dropped.
  */
-export type Shape = 'scalar' | 'ids' | readonly [Shape] | { readonly [field: string]: Shape }
+export type Shape = 'scalar' | 'scalars' | 'ids' | readonly [Shape] | { readonly [field: string]: Shape }
 
 /** The type that `read` returns for a shape: lists and records are always present, scalars may be `undefined`. */
 export type Read<T> = T extends 'scalar'
   ? Scalar
-  : T extends 'ids'
-    ? Scalar[]
-    : T extends readonly [infer Item]
-      ? Read<Item>[]
-      : { [K in keyof T]: Read<T[K]> }
+  : T extends 'scalars'
+    ? Record<string, Scalar>
+    : T extends 'ids'
+      ? Scalar[]
+      : T extends readonly [infer Item]
+        ? Read<Item>[]
+        : { [K in keyof T]: Read<T[K]> }
 
-const isObject = (raw: unknown): raw is Record<string, unknown> =>
+export const isObject = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
 /** PHP arrays with gaps arrive as objects with numeric keys; named keys beside them (`pagination`) are not items. */
@@ -61,6 +63,12 @@ export interface Tally {
 export function read<T extends Shape>(shape: T, raw: unknown, tally?: Tally): Read<T>
 export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
   if (shape === 'scalar') return readScalar(raw)
+  if (shape === 'scalars') {
+    const value = unwrapped(raw)
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, own]) => [name, readScalar(own)]))
+      : {}
+  }
   if (shape === 'ids') return itemsOf(raw).map((item) => readScalar(isObject(item) ? item.id : item))
   if (isList(shape)) return readList(shape[0], raw, tally)
   return readRecord(shape, raw, tally)

@@ -7,6 +7,8 @@ export type FetchPage = (number: number, size: number) => Promise<Page>
 
 export interface Window {
   rows: unknown[]
+  /** All rows of the pages that were read, in order: those of the window and their neighbours. */
+  seen: unknown[]
   /** Items in the whole list; counted page by page where the platform does not send it. */
   total: number
 }
@@ -15,8 +17,26 @@ export interface Window {
 const maxPageSize = 1_000
 /** A smaller page costs the platform as much as this one. */
 const minPageSize = 50
-/** Maximum pages to read after the first one, of a list that never ends. */
-const maxPages = 200
+
+/** A request needs more platform calls than it may send. */
+export class TooManyCalls extends Error {
+  override name = 'TooManyCalls'
+}
+
+/** The platform calls that one request may still send. */
+export class CallBudget {
+  #left: number
+
+  constructor(calls: number) {
+    this.#left = calls
+  }
+
+  /** @throws TooManyCalls. */
+  spend(): void {
+    if (this.#left === 0) throw new TooManyCalls()
+    this.#left -= 1
+  }
+}
 
 /** The smallest page size with which one page holds the whole window; the smallest useful one where there is none. */
 export function pageSizeFor(offset: number, limit: number): number {
@@ -41,8 +61,19 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   const first = number === page.number ? page : withNumber(await fetchPage(number, size), number)
   const pages = new Pages(fetchPage, size, first)
   const start = offset - (number - 1) * size
-  const rows = (await pages.read(start + limit)).slice(start, start + limit)
-  return { rows, total: await pages.total() }
+  const seen = await pages.read(start + limit)
+  const rows = seen.slice(start, start + limit)
+  return { rows, seen, total: await pages.total() }
+}
+
+/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends. */
+export async function readUntil(
+  fetchPage: FetchPage,
+  size: number,
+  isEnough: (rows: unknown[]) => boolean,
+): Promise<unknown[]> {
+  const page = withNumber(await fetchPage(1, size), 1)
+  return new Pages(fetchPage, appliedSize(page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
 }
 
 /** A page and the number it was requested by; a platform that does not number its pages sends the requested one. */
@@ -82,9 +113,9 @@ class Pages {
     this.#hasNewRows = this.#found.add(page)
   }
 
-  /** At least `count` rows, or all there are. */
-  async read(count: number): Promise<unknown[]> {
-    while (this.#found.rows.length < count && this.#hasMore()) {
+  /** At least `count` rows, those up to a page that is enough, or all there are. */
+  async read(count: number, isEnough: (rows: unknown[]) => boolean = () => false): Promise<unknown[]> {
+    while (this.#found.rows.length < count && !isEnough(itemsOf(this.#page.rows)) && this.#hasMore()) {
       const number = this.#page.number + 1
       this.#page = withNumber(await this.#fetchPage(number, this.#size), number)
       this.#hasNewRows = this.#found.add(this.#page)
@@ -107,7 +138,7 @@ class Pages {
   #hasMore(): boolean {
     const { number, lastPage, currentPage, total } = this.#page
     // A platform that repeats a page has no more.
-    if (!this.#hasNewRows || number - this.#first >= maxPages) return false
+    if (!this.#hasNewRows) return false
     if (lastPage !== undefined) return currentPage < lastPage
     if (total !== undefined) return number * this.#size < total
     return itemsOf(this.#page.rows).length >= this.#size

@@ -32,18 +32,27 @@ export const wireDevice = {
   protocol: s,
   driver: s,
   driver_data: { id: s, name: s },
-  sensors: [{ type: s, name: s, value: s, val: s, unit: s, formatted: s }],
+  sensors: [{ id: s, type: s, name: s, value: s, val: s, unit: s, formatted: s }],
   services: [{ id: s, name: s, value: s }],
   distance_unit_hour: s,
   unit_of_distance: s,
   unit_of_altitude: s,
   total_distance: s,
+  engine_status: s,
+  moved_timestamp: s,
+  stop_duration: s,
+  stop_duration_sec: s,
+  idle_duration: s,
   device_data: {
     id: s,
     name: s,
+    imei: s,
+    plate_number: s,
+    vin: s,
+    sim_number: s,
     min_moving_speed: s,
     current_driver_id: s,
-    traccar: { lastValidLatitude: s, lastValidLongitude: s, protocol: s, time: s },
+    traccar: { lastValidLatitude: s, lastValidLongitude: s, protocol: s, time: s, moved_at: s },
     services: [wireService],
   },
 } as const
@@ -73,6 +82,12 @@ export const wireEvent = {
   detail: s,
   device_name: s,
   device: { id: s, name: s },
+  alert_id: s,
+  geofence: { id: s, name: s },
+  geofence_id: s,
+  geofence_name: s,
+  speed: s,
+  address: s,
   latitude: s,
   longitude: s,
   lat: s,
@@ -90,16 +105,35 @@ export const wirePoint = {
   lat: s,
   lng: s,
   speed: s,
+  altitude: s,
+  course: s,
   address: s,
 } as const
 
-/** The whole of `/get_history`; `items` are its groups (1 drive, 2 stop, 3 start, 4 end, 5 event). */
+/** A group of `/get_history`: 1 drive, 2 stop, 3 start, 4 end, 5 event. */
+export const wireHistoryGroup = {
+  status: s,
+  raw_time: s,
+  show: s,
+  left: s,
+  time: s,
+  time_seconds: s,
+  distance: s,
+  top_speed: s,
+  average_speed: s,
+  driver: { name: s },
+  message: s,
+  items: [wirePoint],
+} as const
+
+/** The whole of `/get_history`; `items` are its groups. */
 export const wireHistory = {
-  items: [{ status: s, distance: s, items: [wirePoint] }],
+  items: [wireHistoryGroup],
   distance_sum: s,
   top_speed: s,
   move_duration: s,
   stop_duration: s,
+  fuel_consumption: s,
   sensors: [{ id: s, sufix: s }],
 } as const
 
@@ -110,6 +144,7 @@ export const wireAlert = {
   type: s,
   state: s,
   overspeed_speed: s,
+  for_all_user_devices: s,
   devices: 'ids',
 } as const
 
@@ -127,9 +162,10 @@ export const wireUserData = { email: s, status: s, active: s } as const
 
 /** `/edit_setup_data`; its body can hold password hashes, so nothing beyond these fields is ever kept. */
 export const wireSetup = {
-  item: { id: s, active: s, email: s, timezone_id: s },
+  item: { id: s, active: s, email: s, timezone_id: s, unit_of_distance: s },
   timezones: [{ id: s, value: s }],
-  user_dst: { type: s, date_from: s, date_to: s },
+  user_dst: 'scalars',
+  dst_countries: [{ id: s, value: s }],
 } as const
 
 export type WireService = Read<typeof wireService>
@@ -138,6 +174,7 @@ export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined 
 export type WireGeofence = Read<typeof wireGeofence>
 export type WireEvent = Read<typeof wireEvent>
 export type WirePoint = Read<typeof wirePoint>
+export type WireHistoryGroup = Read<typeof wireHistoryGroup>
 export type WireHistory = Read<typeof wireHistory>
 export type WireAlert = Read<typeof wireAlert>
 export type WireDriver = Read<typeof wireDriver>

@@ -1,13 +1,26 @@
 /** The messages between the main thread and the worker that sends long requests and reads their responses. */
 import type { TextArena } from '../lib/text-arena.js'
 import type { Failure } from './errors.js'
+import type { WireSetup } from './wire.js'
 
 /** What the worker needs to know of a request beside the account's hash. */
 export interface JobParams {
-  /** All devices of the account, or, with `id`, the response to a request for one of them. `now`: Unix milliseconds. */
-  get_devices: { id: number | undefined; now: number }
-  /** Whole days of the account's clock, `YYYY-MM-DD`, both included. */
-  get_history: { deviceId: number; from: string; to: string }
+  /**
+   * All devices of the account, or, with `id`, the response to a request for one of them. `now`: Unix milliseconds;
+   * `clock`: the account's setup, if its Unix times are its wall clock and have to be corrected.
+   */
+  get_devices: { id: number | undefined; now: number; clock?: WireSetup | undefined }
+  /** `setup`: the account's zone, undefined if the platform does not send it. */
+  get_history: HistoryRequest & { setup: WireSetup | undefined }
+}
+
+/** Whole days of the account's clock, `YYYY-MM-DD`, both included, and what the response shows of them. */
+export interface HistoryRequest {
+  deviceId: number
+  from: string
+  to: string
+  positions: boolean
+  format: 'json' | 'geojson'
 }
 
 export type JobAction = keyof JobParams
@@ -29,8 +42,12 @@ export interface FleetColumns {
   flags: Uint8Array
   /** Driver ids; 0 for none. */
   drivers: Float64Array
+  /** Unix seconds of each device's last fix or sign of life, whichever is later; 0 if never. */
+  updated: Float64Array
   /** Unix milliseconds at which the statuses hold. */
   now: number
+  /** Rows by the minutes that their last data lies ahead of `now`; 0 minutes for a connected device in time. */
+  ahead: [minutes: number, rows: number][]
   /** Items of the response that are no records, or have no id. */
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */

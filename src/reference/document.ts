@@ -10,7 +10,7 @@ import {
   headers,
   responseName,
 } from './error-responses.js'
-import type { Json, OpenApi, Operation, PathItem, Response, ResponseOrRef } from './openapi.js'
+import type { Json, JsonObject, OpenApi, Operation, Parameter, PathItem, Response, ResponseOrRef } from './openapi.js'
 import { shareSchemas } from './shared-schemas.js'
 import { PlannedMessage, plannedTag, webhooks } from './webhook.js'
 
@@ -90,13 +90,19 @@ function completeOperation(operation: Operation, schemas: ByName<Json>, response
     ...(description === undefined ? {} : { description }),
     tags,
     security,
-    ...(parameters === undefined ? {} : { parameters }),
+    ...(parameters === undefined ? {} : { parameters: parameters.map(withStyle) }),
     ...(requestBody === undefined ? {} : { requestBody: { required: true, content: contentOf(requestBody, schemas) } }),
     responses: {
       '200': success(operation, schemas),
       ...errors(codesOf(operation), responses),
     },
   }
+}
+
+/** How a list is written in a query belongs to the parameter; @fastify/swagger leaves it in the schema. */
+function withStyle({ schema, ...rest }: Parameter): Parameter {
+  const { style, explode, ...own } = schema as JsonObject
+  return { schema: own, ...rest, ...(style === undefined ? {} : { style, explode }) }
 }
 
 const contentOf = ({ content }: NonNullable<Operation['requestBody']>, schemas: ByName<Json>) =>

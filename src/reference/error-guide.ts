@@ -41,7 +41,7 @@ export const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Send only the documented fields.',
   },
   uri_too_long: {
-    when: 'Path and query together are longer than 4096 bytes.',
+    when: 'Path and query together are longer than 8192 bytes.',
     remedy: 'Send fewer or shorter parameters.',
   },
   unsupported_media_type: {

@@ -1,8 +1,9 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Object(
   {
@@ -87,7 +88,7 @@ export function fileNameOf({ action, query }: PlatformRequest): string {
 
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A')
 
-/** JSON with sorted keys, two spaces, and whatever fits on one line: the only layout a fixture may have. */
+/** JSON with sorted keys, two spaces, and whatever fits on one line. */
 export function format(value: unknown): string {
   return `${layout(value, '', 0)}\n`
 }
@@ -120,38 +121,83 @@ const entriesOf = (value: object): [string, unknown][] =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
 
 /**
- * The exchange in a file's text.
- * @throws Error naming the file and everything that is wrong with it, including its name and layout.
+ * The exchange in a file's text, whatever its layout and name.
+ * @throws Error naming the file and, for each problem, the line, what is expected and what is found.
  */
 export function parseExchange(file: string, text: string): Exchange {
-  const value: unknown = JSON.parse(text)
+  const { value, lines } = parseLines(file, text)
   if (!exchangeShape.Check(value)) {
-    const problems = exchangeShape.Errors(value).map((error) => `${error.instancePath || '/'} ${error.message}`)
-    throw new Error(`${file}: ${problems.join('; ')}`)
+    const problems = exchangeShape.Errors(value).map(({ instancePath, message }) => {
+      const found = instancePath.split('/').slice(1).reduce(memberOf, value)
+      return `${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${message}, found ${short(found)}`
+    })
+    throw new Error(problems.join('\n'))
   }
-  for (const response of value.responses) {
-    const bodies = [response.json, response.html, response.text].filter((body) => body !== undefined)
-    if (bodies.length > 1) throw new Error(`${file}: a response has more than one of json, html and text`)
+  for (const [index, response] of value.responses.entries()) {
+    const bodies = (['json', 'html', 'text'] as const).filter((name) => response[name] !== undefined)
+    const line = lines.get(`/responses/${index}`)
+    if (bodies.length > 1) throw new Error(`${file}: line ${line}: expected one body, found ${bodies.join(' and ')}`)
   }
-  const name = fileNameOf(value)
-  if (basename(file) !== name) throw new Error(`${file}: for these contents the name must be ${name}`)
-  if (format(value) !== text) throw new Error(`${file}: keys are not sorted or the layout is not the canonical one`)
   return value
+}
+
+function parseLines(file: string, text: string): { value: unknown; lines: Map<string, number> } {
+  try {
+    return { lines: linesOf(text), value: JSON.parse(text) }
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+const memberOf = (value: unknown, name: string): unknown => (value as Record<string, unknown> | undefined)?.[name]
+
+/** A value in a message. */
+function short(value: unknown): string {
+  const text = inline(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
 /**
  * Reads an account's folder, files in name order.
- * @throws Error naming the first file that is not a valid exchange, or a manifest that is missing or invalid.
+ * @throws Error naming the first file that is not a valid exchange or has the name of another one, or a manifest that is missing or invalid.
  */
 export async function readFolder(path: string): Promise<Folder> {
+  const { manifest, files } = await readFiles(path)
+  for (const { name, exchange } of files) {
+    const expected = fileNameOf(exchange)
+    if (name !== expected)
+      throw new Error(`${join(path, name)}: expected the name ${expected}, which --format gives it; found ${name}`)
+  }
+  return { name: basename(path), manifest, exchanges: files.map(({ exchange }) => exchange) }
+}
+
+/** Rewrites the files of a folder that differ from their canonical layout or name. @returns the new names. @throws Error as `readFolder`. */
+export async function formatFolder(path: string): Promise<string[]> {
+  const { files } = await readFiles(path)
+  const changed = files.filter(({ name, text, exchange }) => name !== fileNameOf(exchange) || text !== format(exchange))
+  const names = new Set(files.map(({ name }) => name))
+  for (const { name, exchange } of changed) {
+    const expected = fileNameOf(exchange)
+    if (name !== expected && names.has(expected))
+      throw new Error(`${join(path, name)}: expected a request of its own, found that of ${expected}`)
+    await writeFile(join(path, expected), format(exchange))
+    if (name !== expected) await rm(join(path, name))
+  }
+  return changed.map(({ exchange }) => fileNameOf(exchange))
+}
+
+async function readFiles(path: string) {
   const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
-  const manifest: unknown = JSON.parse(await readFile(join(path, manifestFile), 'utf8'))
-  if (!manifestShape.Check(manifest))
-    throw new Error(`${join(path, manifestFile)}: not a manifest, see fixtures/README.md`)
-  const exchanges = await Promise.all(
-    names.map(async (name) => parseExchange(join(path, name), await readFile(join(path, name), 'utf8'))),
+  const manifestPath = join(path, manifestFile)
+  const manifest = parseLines(manifestPath, await readFile(manifestPath, 'utf8')).value
+  if (!manifestShape.Check(manifest)) throw new Error(`${manifestPath}: not a manifest, see fixtures/README.md`)
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(path, name), 'utf8')
+      return { name, text, exchange: parseExchange(join(path, name), text) }
+    }),
   )
-  return { name: basename(path), manifest, exchanges }
+  return { manifest, files }
 }
 
 /** Writes exchanges into a folder, each under its own name; the manifest only where there is none. */

@@ -6,7 +6,7 @@ import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, documentedPaths, send } from './diff.js'
-import { type Folder, type PlatformRequest, readFolder } from './exchange.js'
+import { type Folder, formatFolder, type PlatformRequest, readFolder } from './exchange.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, check, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
@@ -19,6 +19,7 @@ const replayHelp = `Serves recorded exchanges instead of the platform.
     --hash <hash>          the only hash to accept, with one folder (any)
     --gateway              also start a gateway on it
     --strict               exit with 1 after a request without a recorded response
+    --format               only rewrite files in their canonical layout and under their canonical name
 
 Compares two gateways: exits with 1 when a documented request has different responses.
 
@@ -43,6 +44,7 @@ const options = {
   hash: { type: 'string' },
   strict: { type: 'boolean' },
   gateway: { type: 'boolean' },
+  format: { type: 'boolean' },
   diff: { type: 'boolean' },
   credential: { type: 'string' },
   platform: { type: 'string' },
@@ -77,10 +79,19 @@ async function listen(app: ReturnType<typeof buildReplay>, port: string): Promis
 }
 
 /** @throws Error with a sentence for a folder that cannot be read. */
-function folderAt(path: string): Promise<Folder> {
-  return readFolder(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Error(`${path} is not a folder with an account.json`) : error
-  })
+const folderAt = (path: string): Promise<Folder> => readFolder(path).catch(noFolder(path))
+
+const noFolder = (path: string) => (error: NodeJS.ErrnoException) => {
+  throw error.code === 'ENOENT' ? new Error(`${path} is not a folder with an account.json`) : error
+}
+
+async function formatAll(paths: string[]): Promise<number> {
+  for (const path of paths) {
+    const names = await formatFolder(path).catch(noFolder(path))
+    for (const name of names) console.log(`wrote ${join(path, name)}`)
+    console.log(`${path}: ${names.length} files changed`)
+  }
+  return 0
 }
 
 async function replay(paths: string[], values: Values): Promise<number> {
@@ -190,7 +201,8 @@ async function run(): Promise<number> {
   }
   if (values.diff) return diff(positionals, values)
   if (isRecord) return record(values)
-  return replay(positionals.length > 0 ? positionals : [join('fixtures', 'acme')], values)
+  const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
+  return values.format ? formatAll(paths) : replay(paths, values)
 }
 
 process.exitCode = await run().catch((error: unknown) => {

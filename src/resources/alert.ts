@@ -20,6 +20,7 @@ export const Alert = Resource(
       description: 'All types that the rule covers; more than one for a geofence or ignition rule in both directions',
     }),
     active: Type.Boolean({ description: 'Whether the rule is enabled' }),
+    all_devices: Type.Boolean({ description: 'Whether the rule covers all devices of the account, later ones too' }),
     devices: Type.Array(
       Type.Object(
         { id: Id('Device identifier'), name: Type.String({ description: 'Device name; empty if unknown' }) },
@@ -35,10 +36,17 @@ export const Alert = Resource(
     type: 'geofence_in',
     types: ['geofence_in', 'geofence_out'],
     active: true,
+    all_devices: false,
     devices: [{ id: 318, name: 'Van 4' }],
   },
 )
 export type Alert = Static<typeof Alert>
+
+export interface AlertFleet {
+  all: () => Alert['devices']
+  /** A device's name; undefined for an unknown device. */
+  name: (id: number) => string | undefined
+}
 
 type Types = [string, ...string[]]
 
@@ -63,12 +71,13 @@ function typesOf(wire: WireAlert): Types {
 
 /**
  * The alert of a platform row (spec.md, Alert; platform.md 11.6); undefined without a valid id.
- * @param deviceName returns a device's name by its id, or undefined for an unknown device.
+ * @param fleet all devices of the account.
  */
-export function toAlert(wire: WireAlert, deviceName: (id: number) => string | undefined): Alert | undefined {
+export function toAlert(wire: WireAlert, fleet: AlertFleet): Alert | undefined {
   const alertId = id(wire.id)
   if (alertId === undefined) return undefined
   const types = typesOf(wire)
+  const all_devices = flag(wire.for_all_user_devices) === true
   const devices = new Set(wire.devices.map(id).filter((device) => device !== undefined))
   return {
     object: 'alert',
@@ -77,6 +86,7 @@ export function toAlert(wire: WireAlert, deviceName: (id: number) => string | un
     type: types[0],
     types,
     active: flag(wire.active) ?? true,
-    devices: [...devices].map((device) => ({ id: device, name: deviceName(device) ?? '' })),
+    all_devices,
+    devices: all_devices ? fleet.all() : [...devices].map((device) => ({ id: device, name: fleet.name(device) ?? '' })),
   }
 }

@@ -1,9 +1,12 @@
 /** The device resource: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
 import type { WireDevice } from '../platform/wire.js'
+import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
 import { displayTime } from './display-time.js'
-import { Paging } from './list.js'
+import { Format } from './geojson.js'
+import { Ids, Paging } from './list.js'
 import { Id, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
 import { coordinates, id, number, text, toKmh, toMetres } from './units.js'
 import { wallClock, type Zone } from './zone.js'
@@ -13,15 +16,38 @@ export const DeviceStatus = Word(['online', 'offline', 'moving'], {
 })
 export type DeviceStatus = Static<typeof DeviceStatus>
 
-const Sensor = Type.Object(
-  {
-    type: Type.String({ description: "The platform's word in lower case; `other` if it sends none" }),
-    name: Type.String({ description: 'Name given to the sensor' }),
-    value: Nullable(Type.String({ description: 'Value with its unit; null if the sensor has none' })),
-  },
-  { additionalProperties: false, title: 'Sensor' },
-)
-type Sensor = Static<typeof Sensor>
+export const deviceExample = {
+  id: 318,
+  name: 'Van 4',
+  imei: '990000862471854',
+  plate_number: 'W 4711 F',
+  vin: 'WDB9066571S123456',
+  sim_number: '+4366055501420',
+  status: 'moving' as const,
+  protocol: 'teltonika',
+  lat: 48.208174,
+  lng: 16.373819,
+  speed: 43,
+  course: 271,
+  altitude: 171,
+  last_seen: '2026-05-11 14:03:27',
+  timestamp: 1778501007,
+  ignition: true,
+  odometer_km: 81450.2,
+  engine_hours: 2410.5,
+  moved_at: 1778501007,
+  stopped_seconds: 0,
+  idle_seconds: 0,
+  driver: 'Jo Brandt',
+  driver_id: 12,
+  address: null,
+  sensors: [{ id: 71, type: 'battery', name: 'Battery', value: '12.6 V', number: 12.6 }],
+  group: 'Vans',
+}
+
+const TextOrNull = (description: string) => Nullable(Type.String({ description: `${description}; null if unknown` }))
+const SecondsOrNull = (description: string) =>
+  Nullable(Type.Integer({ minimum: 0, description: `${description}, in seconds; null if unknown` }))
 
 export const Device = Resource(
   'Device',
@@ -29,50 +55,78 @@ export const Device = Resource(
   {
     id: Id('Unique device identifier'),
     name: Type.String({ description: 'Name given to the vehicle' }),
+    imei: TextOrNull('IMEI of the tracker'),
+    plate_number: TextOrNull('Number plate'),
+    vin: TextOrNull('Vehicle identification number'),
+    sim_number: TextOrNull('Number of the SIM card'),
     status: DeviceStatus,
     protocol: Nullable(Type.String({ description: 'Tracker protocol in lower case; null if unknown' })),
     ...OptionalPosition,
     speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
-    course: Type.Number({ minimum: 0, maximum: 360, description: 'Degrees; 0 is north, 90 is east' }),
-    altitude: Type.Number({ description: 'Metres above sea level' }),
-    last_seen: Nullable(WallClock('When data was last received; null if never or unknown')),
-    timestamp: Type.Integer({ minimum: 0, description: 'Unix seconds of the last data; 0 if never' }),
+    course: Type.Number({
+      minimum: 0,
+      maximum: 360,
+      description: 'Degrees; 0 is north, 90 is east. 0 too if the platform sends none',
+    }),
+    altitude: Type.Number({ description: 'Metres above sea level; 0 if the platform sends none' }),
+    last_seen: Nullable(
+      WallClock(
+        'When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown',
+      ),
+    ),
+    timestamp: Type.Integer({
+      minimum: 0,
+      description:
+        'Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later',
+    }),
+    ignition: Nullable(Type.Boolean({ description: 'Whether the ignition is on; null if the platform does not tell' })),
+    odometer_km: Nullable(
+      Type.Number({ description: "Odometer in km, else the platform's own total distance; null if unknown" }),
+    ),
+    engine_hours: Nullable(
+      Type.Number({ description: 'Engine hours of a sensor that states hours, minutes or seconds; null if unknown' }),
+    ),
+    moved_at: Nullable(Type.Integer({ minimum: 0, description: 'Unix seconds of the last movement; null if unknown' })),
+    stopped_seconds: SecondsOrNull('How long the vehicle has stood still'),
+    idle_seconds: SecondsOrNull('How long the engine has idled'),
     driver: Nullable(Type.String({ description: 'Name of the assigned driver; null if none' })),
+    driver_id: Nullable(Type.Integer({ minimum: 1, description: 'Id of the assigned driver; null if none' })),
     address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
     sensors: Type.Array(Sensor, { description: 'Additional sensors' }),
     group: Type.String({ description: 'Name of the device group' }),
   },
-  {
-    id: 318,
-    name: 'Van 4',
-    status: 'moving',
-    protocol: 'teltonika',
-    lat: 48.208174,
-    lng: 16.373819,
-    speed: 43,
-    course: 271,
-    altitude: 171,
-    last_seen: '2026-05-11 14:03:27',
-    timestamp: 1778501007,
-    driver: 'Jo Brandt',
-    address: null,
-    sensors: [{ type: 'battery', name: 'Battery', value: '12.6 V' }],
-    group: 'Vans',
-  },
+  deviceExample,
 )
 export type Device = Static<typeof Device>
 
+/** Ids in one request. */
+export const maxIds = 500
+
 export const DevicesQuery = Type.Object({
   status: Type.Optional(DeviceStatus),
+  ids: Type.Optional(Ids(maxIds, 'Only these devices, for which `limit` defaults to 500')),
+  updated_since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them',
+      examples: [1778500800],
+    }),
+  ),
+  format: Format,
   ...Paging({ default: 50, max: 500 }),
 })
 export type DevicesQuery = Static<typeof DevicesQuery>
 
-/** The fields of a row that decide a device's id and status and whether `last_seen` needs the zone. */
+/** The fields of a row that decide a device's id, status and last update, and whether `last_seen` needs the zone. */
 export type DeviceState = Pick<
   WireDevice,
   'id' | 'online' | 'time' | 'timestamp' | 'acktimestamp' | 'speed' | 'distance_unit_hour'
-> & { device_data: Pick<WireDevice['device_data'], 'id' | 'min_moving_speed'> }
+> & {
+  device_data: Pick<WireDevice['device_data'], 'id' | 'min_moving_speed'> & {
+    traccar: Pick<WireDevice['device_data']['traccar'], 'time'>
+  }
+}
 
 /** A device in an unknown state counts as online if its last data is at most this old. */
 const FRESH_S = 300
@@ -91,11 +145,14 @@ const heartbeatOf = (wire: DeviceState): number => unixSeconds(number(wire.ackti
 const lastContact = (wire: DeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
 
 /** Unix seconds of the last fix, else of the last heartbeat, else the tracker server's UTC time; 0 if never. */
-function timestampOf(wire: WireDevice): number {
+function timestampOf(wire: DeviceState): number {
   const own = fixOf(wire) || heartbeatOf(wire)
   const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.time)
   return server === undefined ? own : unixSeconds(asIfUtc(server))
 }
+
+/** Unix seconds of the last fix or sign of life, whichever is later; 0 if never. */
+export const updatedAt = (wire: DeviceState): number => Math.max(timestampOf(wire), heartbeatOf(wire))
 
 function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined {
   if (isWord(text(wire.time)) && lastContact(wire) === 0) return undefined
@@ -136,27 +193,6 @@ export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 &
 /** Degrees from 0 up to 360. */
 const courseOf = (value: number): number => (((value % 360) + 360) % 360) + 0
 
-/** A text without a value, such as `- nn`, is a dash with a unit. */
-const withValue = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
-
-type WireSensor = WireDevice['sensors'][number]
-
-function sensorValue(value: WireSensor['value'], unit: string | undefined): string | undefined {
-  if (typeof value === 'boolean') return value ? 'On' : 'Off'
-  const written = withValue(text(value))
-  return typeof value === 'number' && unit !== undefined ? `${written} ${unit}` : written
-}
-
-/** The sensor of a row (platform.md 3.6); undefined for an empty row. */
-function sensorOf(wire: WireSensor): Sensor | undefined {
-  const type = text(wire.type)?.toLowerCase()
-  const name = text(wire.name)
-  const unit = text(wire.unit)
-  const value = withValue(text(wire.formatted)) ?? sensorValue(wire.value, unit) ?? sensorValue(wire.val, unit)
-  if (type === undefined && name === undefined && value === undefined) return undefined
-  return { type: type ?? 'other', name: name ?? type ?? 'other', value: value ?? null }
-}
-
 /** The device's id; undefined for a row that is not a device. */
 export const deviceId = (wire: DeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
 
@@ -179,9 +215,14 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
   const id = deviceId(wire)
   if (id === undefined) return undefined
   const position = positionOf(wire)
+  const { imei, plate_number, vin, sim_number } = wire.device_data
   return {
     id,
     name: deviceName(wire),
+    imei: text(imei) ?? null,
+    plate_number: text(plate_number) ?? null,
+    vin: text(vin) ?? null,
+    sim_number: text(sim_number) ?? null,
     status: statusOf(wire, now),
     protocol: (text(wire.protocol) ?? text(wire.device_data.traccar.protocol))?.toLowerCase() ?? null,
     lat: position?.lat ?? null,
@@ -191,9 +232,16 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     altitude: toMetres(number(wire.altitude) ?? 0, wire.unit_of_altitude),
     last_seen: lastSeen(wire, zone),
     timestamp: timestampOf(wire),
+    ignition: ignitionOf(wire),
+    odometer_km: odometerKm(wire) ?? null,
+    engine_hours: engineHours(wire) ?? null,
+    moved_at: movedAt(wire),
+    stopped_seconds: seconds(wire.stop_duration_sec, wire.stop_duration),
+    idle_seconds: seconds(undefined, wire.idle_duration),
     driver: text(wire.driver) ?? text(wire.driver_data.name) ?? null,
+    driver_id: driverIdOf(wire) ?? null,
     address: text(wire.address) ?? null,
-    sensors: wire.sensors.map(sensorOf).filter((sensor) => sensor !== undefined),
+    sensors: wire.sensors.map(toSensor).filter((sensor) => sensor !== undefined),
     group: text(wire.group) ?? 'Ungrouped',
   }
 }

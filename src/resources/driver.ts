@@ -29,16 +29,6 @@ export const Driver = Resource(
 )
 export type Driver = Static<typeof Driver>
 
-/** The fields of a device row that identify its driver. */
-export type DriverSource = {
-  driver_data: Pick<WireDevice['driver_data'], 'id'>
-  device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
-}
-
-/** The id of the device's current driver. */
-export const driverIdOf = ({ driver_data, device_data }: DriverSource): number | undefined =>
-  id(driver_data.id) ?? id(device_data.current_driver_id)
-
 /** The part of a device list that drivers need. */
 export interface DevicesWithDrivers {
   /** The devices that have a driver, each with the driver's id. */

@@ -1,11 +1,30 @@
 /** The event resource, something that happened to a device: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
-import type { WireEvent } from '../platform/wire.js'
+import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { Paging } from './list.js'
-import { Id, Nullable, OptionalPosition, Resource, WallClock } from './schema.js'
+import { eventKinds, kindOf } from './event-kind.js'
+import { Ids, Paging } from './list.js'
+import { Id, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, id, text } from './units.js'
+import { coordinates, id, number, text, toKmh } from './units.js'
+
+/** The kinds with their meaning and all words of the filter `type`, as a table in Markdown. */
+const kindTable = [
+  "| `kind` | Meaning | The platform's `type` | Also in the filter |",
+  '|---|---|---|---|',
+  ...eventKinds.map(({ kind, meaning, words, ...row }) => {
+    const coded = (list: readonly string[]) => list.map((word) => `\`${word}\``).join(', ')
+    return `| \`${kind}\` | ${meaning} | ${coded(words)} | ${coded('aliases' in row ? row.aliases : [])} |`
+  }),
+].join('\n')
+
+const EventGeofence = Type.Object(
+  {
+    id: Nullable(Type.Integer({ minimum: 1, description: 'Geofence id; null if unknown' })),
+    name: Nullable(Type.String({ description: 'Name of the geofence; null if unknown' })),
+  },
+  { additionalProperties: false, title: 'EventGeofence' },
+)
 
 export const Event = Resource(
   'Event',
@@ -13,20 +32,33 @@ export const Event = Resource(
   {
     id: Id('Unique event identifier'),
     type: Type.String({ description: "The platform's word for the kind of event, in lower case, such as `overspeed`" }),
+    kind: Word(
+      eventKinds.map(({ kind }) => kind),
+      { description: `What happened, independent of the platform's words:\n\n${kindTable}` },
+    ),
     message: Type.String({ description: 'Human-readable text' }),
     device_id: Nullable(Type.Integer({ minimum: 1, description: 'The device it happened to; null if unknown' })),
     device: Type.String({ description: 'Name of that device; empty if unknown' }),
     ...OptionalPosition,
-    timestamp: Nullable(WallClock('When it happened; null if unknown')),
+    speed: Nullable(Type.Number({ minimum: 0, description: 'Speed in km/h; null if unknown' })),
+    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
+    alert_id: Nullable(Type.Integer({ minimum: 1, description: 'The alert that noticed it; null if unknown' })),
+    geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
+    timestamp: Nullable(WallClock('When it happened, as the platform writes it; null if unknown')),
   },
   {
     id: 5021,
     type: 'zone_in',
+    kind: 'geofence.enter',
     message: 'Zone in (Harbour)',
     device_id: 318,
     device: 'Van 4',
     lat: 48.22917,
     lng: 16.41862,
+    speed: 12,
+    address: null,
+    alert_id: 14,
+    geofence: { id: 27, name: 'Harbour' },
     timestamp: '2026-05-11 13:47:02',
   },
 )
@@ -35,8 +67,6 @@ export type Event = Static<typeof Event>
 const Moment = (description: string, dayMeans: string, example: string) =>
   Type.Optional(
     Type.String({
-      minLength: 10,
-      maxLength: 40,
       description: `${description}, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its ${dayMeans}.`,
       examples: [example],
     }),
@@ -44,8 +74,21 @@ const Moment = (description: string, dayMeans: string, example: string) =>
 
 export const EventsQuery = Type.Object({
   device_id: Type.Optional(Id('Only events of this device')),
+  device_ids: Type.Optional(Ids(10, 'Only events of these devices')),
+  after_id: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event.',
+    }),
+  ),
   type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: "Only events of this type, the platform's word" }),
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        "Only events of this type: the platform's word, a `kind`, or another word of its row in the table there",
+    }),
   ),
   from: Moment('Earliest time', 'first second', '2026-05-11T00:00:00Z'),
   to: Moment('Latest time', 'last second', '2026-05-11'),
@@ -63,6 +106,13 @@ const TYPES_BY_MESSAGE: readonly [RegExp, string][] = [
 const typeOf = (wire: WireEvent, message: string): string =>
   text(wire.type)?.toLowerCase() ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
 
+/** The message, the platform's word and our kind of an event. */
+export function describe(wire: WireEvent): Pick<Event, 'message' | 'type' | 'kind'> {
+  const message = messageOf(wire)
+  const type = typeOf(wire, message)
+  return { message, type, kind: kindOf(type, message) }
+}
+
 function messageOf(wire: WireEvent): string {
   const name = text(wire.name)
   const detail = text(wire.detail)
@@ -70,26 +120,44 @@ function messageOf(wire: WireEvent): string {
   return text(wire.message) ?? both ?? ''
 }
 
+/** The geofence, of which some platforms send only the id or only the name. */
+function geofenceOf({ geofence, geofence_id, geofence_name }: WireEvent): Event['geofence'] {
+  const found = {
+    id: id(geofence.id) ?? id(geofence_id) ?? null,
+    name: text(geofence.name) ?? text(geofence_name) ?? null,
+  }
+  return found.id === null && found.name === null ? null : found
+}
+
 /**
  * The event of a platform row (spec.md, Event; platform.md 11.4); undefined without a valid id.
  * @param deviceName returns a device's name by its id, for rows without a name; undefined for an unknown device.
+ * @param setup the unit of the speed; undefined if it is unknown.
  */
-export function toEvent(wire: WireEvent, deviceName: (id: number) => string | undefined): Event | undefined {
+export function toEvent(
+  wire: WireEvent,
+  deviceName: (id: number) => string | undefined,
+  setup: WireSetup | undefined,
+): Event | undefined {
   const eventId = id(wire.id)
   if (eventId === undefined) return undefined
-  const message = messageOf(wire)
   const device = id(wire.device_id) ?? id(wire.device.id)
   const position = coordinates(wire.latitude, wire.longitude) ?? coordinates(wire.lat, wire.lng)
   const created = displayTime(wire.created_at)
+  const speed = number(wire.speed)
+  const unit = text(setup?.item.unit_of_distance)?.toLowerCase() === 'mi' ? 'mph' : 'km/h'
   return {
     id: eventId,
-    type: typeOf(wire, message),
-    message,
+    ...describe(wire),
     device_id: device ?? null,
     device:
       text(wire.device_name) ?? text(wire.device.name) ?? (device === undefined ? '' : (deviceName(device) ?? '')),
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
+    speed: setup && speed !== undefined ? Math.max(0, toKmh(speed, unit)) : null,
+    address: text(wire.address) ?? null,
+    alert_id: id(wire.alert_id) ?? null,
+    geofence: geofenceOf(wire),
     timestamp: displayTime(wire.time, created === undefined ? [] : [asIfUtc(created)]) ?? created ?? null,
   }
 }

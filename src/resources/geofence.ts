@@ -1,7 +1,9 @@
 /** The geofence resource, as a list item and with its geometry: schemas and translation from the platform's row. */
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
+import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
+import { ListQuery } from './list.js'
 import { Id, Nullable, Resource, WallClock } from './schema.js'
 import { coordinates, flag, id, number, text } from './units.js'
 
@@ -26,52 +28,55 @@ const example = {
 export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
 export type Geofence = Static<typeof Geofence>
 
-const Coordinate = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
-const Geometry = <const T extends string, C extends TSchema>(type: T, coordinates: C) =>
-  Type.Object(
-    { type: Type.Literal(type, { type: 'string' }), coordinates },
-    { additionalProperties: false, title: type },
-  )
-const Point = Geometry('Point', Coordinate)
-const Polygon = Geometry(
-  'Polygon',
-  Type.Array(Type.Array(Coordinate, { minItems: 4 }), {
-    minItems: 1,
-    maxItems: 1,
-    description: 'One closed counter-clockwise ring (RFC 7946)',
-  }),
-)
+const geometry = Type.Union([Polygon, Point, Type.Null()], {
+  description:
+    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
+})
+const radius = Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' }))
+const exampleGeometry: Static<typeof geometry> = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [16.41, 48.22],
+      [16.43, 48.22],
+      [16.42, 48.24],
+      [16.41, 48.22],
+    ],
+  ],
+}
 
 export const GeofenceDetail = Resource(
   'GeofenceDetail',
   'A geofence with its geometry',
-  {
-    ...listItem,
-    geometry: Type.Union([Polygon, Point, Type.Null()], {
-      description:
-        'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
-    }),
-    radius: Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' })),
-  },
-  {
-    ...example,
-    geometry: {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [16.41, 48.22],
-          [16.43, 48.22],
-          [16.42, 48.24],
-          [16.41, 48.22],
-        ],
-      ],
-    },
-    radius: null,
-  },
+  { ...listItem, geometry, radius },
+  { ...example, geometry: exampleGeometry, radius: null },
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
-type Position = [number, number]
+export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
+export type GeofencesQuery = Static<typeof GeofencesQuery>
+
+const properties = Type.Object(
+  { ...listItem, radius },
+  {
+    additionalProperties: false,
+    title: 'GeofenceProperties',
+    description: 'The list item, and the radius of a circle',
+  },
+)
+const GeofenceFeature = Feature('GeofenceFeature', geometry, properties)
+type GeofenceFeature = Static<typeof GeofenceFeature>
+export const GeofenceCollection = FeatureCollection(GeofenceFeature, {
+  type: 'Feature',
+  id: example.id,
+  geometry: exampleGeometry,
+  properties: { ...example, radius: null },
+})
+
+/** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
+export function toGeofenceFeature({ geometry, ...properties }: GeofenceDetail): GeofenceFeature {
+  return { type: 'Feature', id: properties.id, geometry, properties }
+}
 
 /** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {
@@ -88,28 +93,28 @@ function colorOf(value: string | undefined): string {
 }
 
 /** Twice the signed area of a ring in square degrees; positive if it is counter-clockwise. */
-function signedArea(ring: readonly Position[]): number {
+function signedArea(ring: readonly Coordinate[]): number {
   let sum = 0
   ring.forEach(([x, y], at) => {
-    const [nextX, nextY] = ring[(at + 1) % ring.length] as Position
+    const [nextX, nextY] = ring[(at + 1) % ring.length] as Coordinate
     sum += x * nextY - nextX * y
   })
   return sum
 }
 
-const same = (a: Position | undefined, b: Position | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
+const same = (a: Coordinate | undefined, b: Coordinate | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
 
 /** The closed counter-clockwise ring of the corners (RFC 7946 3.1.6); undefined with fewer than three different ones. */
-function ringOf(corners: WireGeofence['coordinates']): Position[] | undefined {
+function ringOf(corners: WireGeofence['coordinates']): Coordinate[] | undefined {
   const points = corners
     .map(({ lat, lng }) => coordinates(lat, lng))
     .filter((point) => point !== undefined)
-    .map(({ lat, lng }): Position => [lng, lat])
+    .map(({ lat, lng }): Coordinate => [lng, lat])
     .filter((point, at, all) => at === 0 || !same(point, all[at - 1]))
   const open = same(points[0], points.at(-1)) ? points.slice(0, -1) : points
   if (new Set(open.map(String)).size < 3) return undefined
   const ring = signedArea(open) < 0 ? open.toReversed() : open
-  return [...ring, [...(ring[0] as Position)]]
+  return [...ring, [...(ring[0] as Coordinate)]]
 }
 
 function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'] {

@@ -1,22 +1,13 @@
-/** The history resource, a device's positions and totals over whole days: its schema and its translation from the platform's groups. */
+/** The history resource, a device's positions, trips and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
-import type { WireHistory, WirePoint } from '../platform/wire.js'
-import { displayTime } from './display-time.js'
-import { Id, Latitude, Longitude, Nullable, ObjectName, Resource, WallClock } from './schema.js'
-import { asIfUtc, durationSeconds } from './time.js'
-import { coordinates, number, quantity, rounded, text, toKm, toKmh } from './units.js'
-
-const Position = Type.Object(
-  {
-    time: WallClock('Time of the position'),
-    lat: Latitude,
-    lng: Longitude,
-    speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
-    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
-  },
-  { additionalProperties: false, title: 'Position' },
-)
-type Position = Static<typeof Position>
+import type { WireHistory } from '../platform/wire.js'
+import { Format } from './geojson.js'
+import { type Leg, legOf, Position, positionsOf, type Reading, readingOf } from './position.js'
+import { Id, Nullable, ObjectName, Resource, Word } from './schema.js'
+import { durationSeconds } from './time.js'
+import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
+import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
+import type { Zone } from './zone.js'
 
 const Day = (description: string, example: string) =>
   Type.String({
@@ -32,7 +23,7 @@ const Seconds = (description: string) =>
 
 export const History = Resource(
   'History',
-  'Positions and totals of a device over whole days',
+  'Positions, trips, stops, events and totals of a device over whole days',
   {
     object: ObjectName('history'),
     device_id: Id('The requested device'),
@@ -44,7 +35,16 @@ export const History = Resource(
     stop_duration: Duration('Total time stopped'),
     move_seconds: Seconds('Total time moving'),
     stop_seconds: Seconds('Total time stopped'),
-    positions: Type.Array(Position, { description: 'Positions, oldest first' }),
+    fuel_l: Nullable(
+      Type.Number({ minimum: 0, description: 'Fuel used in litres; null unless the platform tells it in litres' }),
+    ),
+    trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
+    stops: Type.Array(Stop, { description: 'Stops between the drives, oldest first' }),
+    events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),
+    positions: Type.Array(Position, {
+      description:
+        'Positions, oldest first; consecutive ones of the same second, place and speed are one. Empty with `positions=false`.',
+    }),
   },
   {
     object: 'history',
@@ -57,63 +57,88 @@ export const History = Resource(
     stop_duration: '22h 47min 54s',
     move_seconds: 4325,
     stop_seconds: 82074,
-    positions: [{ time: '2026-05-11 06:58:12', lat: 48.2081, lng: 16.3738, speed: 31, address: null }],
+    fuel_l: null,
+    trips: [
+      {
+        from: '2026-05-11 06:58:12',
+        to: '2026-05-11 07:24:40',
+        distance_km: 18.2,
+        duration_seconds: 1588,
+        top_speed: 74,
+        average_speed: 41,
+        driver: null,
+        start: { lat: 48.2081, lng: 16.3738 },
+        end: { lat: 48.2292, lng: 16.4186 },
+      },
+    ],
+    stops: [
+      {
+        from: '2026-05-11 07:24:40',
+        to: '2026-05-11 07:54:40',
+        duration_seconds: 1800,
+        lat: 48.2292,
+        lng: 16.4186,
+        address: null,
+      },
+    ],
+    events: [{ time: '2026-05-11 07:24:40', lat: 48.2292, lng: 16.4186, message: 'Zone in (Harbour)' }],
+    positions: [
+      {
+        time: '2026-05-11 06:58:12',
+        timestamp: 1778475492,
+        lat: 48.2081,
+        lng: 16.3738,
+        speed: 31,
+        course: 88,
+        altitude: 171,
+        address: null,
+      },
+    ],
   },
 )
 export type History = Static<typeof History>
 
-export const HistoryQuery = Type.Object({ from, to: Day('Last day, not before `from`', '2026-05-12') })
+export const HistoryQuery = Type.Object({
+  from,
+  to: Day('Last day, not before `from`', '2026-05-12'),
+  positions: Type.Optional(
+    Word(['true', 'false'], {
+      description: '`false` leaves the positions out and keeps totals, trips, stops and events',
+    }),
+  ),
+  format: Format,
+})
 export type HistoryQuery = Static<typeof HistoryQuery>
 
-/** The request: our device id (the points carry another one) and the days as `YYYY-MM-DD`. */
-export type HistoryContext = { deviceId: number; from: string; to: string }
-
-const DRIVE_AND_STOP = new Set([1, 2])
-const START_AND_END = new Set([3, 4])
-
-type Group = WireHistory['items'][number]
-
-const groupsOf = (wire: WireHistory, kinds: ReadonlySet<number>): Group[] =>
-  wire.items.filter(({ status }) => kinds.has(number(status) ?? 0))
-
-function positionOf(point: WirePoint, speedUnit: string | undefined, near: readonly number[]): Position | undefined {
-  const place = coordinates(point.latitude, point.longitude) ?? coordinates(point.lat, point.lng)
-  const time = place && (displayTime(point.raw_time) ?? displayTime(point.time, near))
-  if (!place || time === undefined) return undefined
-  const speed = Math.max(0, toKmh(number(point.speed) ?? 0, speedUnit))
-  return { time, lat: place.lat, lng: place.lng, speed, address: text(point.address) ?? null }
+/** The request: our device id (the points carry another one), the days as `YYYY-MM-DD`, and the account's zone if known. */
+export type HistoryContext = {
+  deviceId: number
+  from: string
+  to: string
+  zone?: Zone | undefined
+  /** Whether the response includes the positions. */
+  positions?: boolean
 }
 
-const byTime = (a: Position, b: Position): number => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1)
+const [drive, stop, start, end, event] = [1, 2, 3, 4, 5]
+const litres = new Set(['l', 'lt', 'ltr', 'liter', 'liters', 'litre', 'litres', 'litro', 'litros'])
+
+const isOf =
+  (...kinds: (number | undefined)[]) =>
+  ({ group }: Leg): boolean =>
+    kinds.includes(number(group.status))
 
 /** Start and end groups repeat points of the drives between them, so they only count without drives and stops. */
-function pointsOf(wire: WireHistory): WirePoint[] {
-  const travels = groupsOf(wire, DRIVE_AND_STOP)
-  const groups = travels.length > 0 ? travels : groupsOf(wire, START_AND_END)
-  return groups.flatMap(({ items }) => items)
+function travelsOf(legs: readonly Leg[]): Leg[] {
+  const travels = legs.filter(isOf(drive, stop))
+  return travels.length > 0 ? travels : legs.filter(isOf(start, end))
 }
 
-function positionsOf(points: readonly WirePoint[], speedUnit: string | undefined, near: readonly number[]): Position[] {
-  const seen = new Set<string | number | boolean>()
-  const positions: Position[] = []
-  for (const point of points) {
-    const position = positionOf(point, speedUnit, near)
-    if (!position) continue
-    const key = point.id ?? `${position.time} ${position.lat} ${position.lng}`
-    if (seen.has(key)) continue
-    seen.add(key)
-    positions.push(position)
-  }
-  return positions.sort(byTime)
-}
-
-const speedUnitOf = (wire: WireHistory): string | undefined =>
-  text(wire.sensors.find(({ id }) => id === 'speed')?.sufix) ?? quantity(wire.top_speed)?.unit
-
-function distanceKm(wire: WireHistory, unit: 'mi' | 'km'): number {
+function distanceKm(wire: WireHistory, unit: 'mi' | 'km', legs: readonly Leg[]): number {
   const total = quantity(wire.distance_sum)
   if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
-  const sum = groupsOf(wire, DRIVE_AND_STOP).reduce((all, { distance }) => all + Math.max(0, number(distance) ?? 0), 0)
+  const travels = legs.filter(isOf(drive, stop))
+  const sum = travels.reduce((all, { group }) => all + Math.max(0, number(group.distance) ?? 0), 0)
   return rounded(toKm(sum, unit), 2)
 }
 
@@ -123,27 +148,49 @@ function topSpeed(wire: WireHistory, unit: string | undefined, positions: readon
   return positions.reduce((max, { speed }) => Math.max(max, speed), 0)
 }
 
+function fuelLitres(wire: WireHistory): number | null {
+  const fuel = quantity(wire.fuel_consumption)
+  return fuel && litres.has(fuel.unit) && fuel.amount >= 0 ? fuel.amount : null
+}
+
+/** The groups of a kind as resources, oldest first. */
+function listOf<T>(
+  legs: readonly Leg[],
+  kind: number | undefined,
+  toX: (leg: Leg, reading: Reading) => T | undefined,
+  reading: Reading,
+  timeOf: (item: T) => string,
+): T[] {
+  const items = legs.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
+  return items.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0))
+}
+
 /**
  * The history of a device (spec.md, History result; platform.md 11.5).
  * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
  */
-export function toHistory(wire: WireHistory, { deviceId, from, to }: HistoryContext): History {
-  const speedUnit = speedUnitOf(wire)
-  const near = [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite)
-  const positions = positionsOf(pointsOf(wire), speedUnit, near)
+export function toHistory(wire: WireHistory, context: HistoryContext): History {
+  const { deviceId, from, to, zone, positions: isDetailed = true } = context
+  const reading = readingOf(wire, [from, to], zone)
+  const legs = wire.items.map((group) => legOf(group, reading))
+  const positions = positionsOf(travelsOf(legs))
   const move = text(wire.move_duration) ?? '0s'
-  const stop = text(wire.stop_duration) ?? '0s'
+  const stopped = text(wire.stop_duration) ?? '0s'
   return {
     object: 'history',
     device_id: deviceId,
     from,
     to,
-    distance_km: distanceKm(wire, speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
-    top_speed: topSpeed(wire, speedUnit, positions),
+    distance_km: distanceKm(wire, reading.distanceUnit, legs),
+    top_speed: topSpeed(wire, reading.speedUnit, positions),
     move_duration: move,
-    stop_duration: stop,
+    stop_duration: stopped,
     move_seconds: durationSeconds(move) ?? null,
-    stop_seconds: durationSeconds(stop) ?? null,
-    positions,
+    stop_seconds: durationSeconds(stopped) ?? null,
+    fuel_l: fuelLitres(wire),
+    trips: listOf(legs, drive, toTrip, reading, ({ from }) => from),
+    stops: listOf(legs, stop, toStop, reading, ({ from }) => from),
+    events: listOf(legs, event, toHistoryEvent, reading, ({ time }) => time),
+    positions: isDetailed ? positions : [],
   }
 }

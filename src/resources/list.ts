@@ -1,8 +1,21 @@
 /** The list envelope, paging, and strict parsing of query strings. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { ObjectName } from './schema.js'
+import { id } from './units.js'
 
 type Annotated = { title?: string; examples?: unknown[] }
+
+/** The applied paging, part of every list. */
+export const paging = {
+  count: Type.Integer({ minimum: 0, description: 'Number of items that match the filters, before paging' }),
+  limit: Type.Integer({
+    minimum: 0,
+    description:
+      'The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.',
+  }),
+  offset: Type.Integer({ minimum: 0, description: 'Number of skipped items' }),
+  has_more: Type.Boolean({ description: 'Whether more items follow' }),
+}
 
 /** The envelope of every list (spec.md, List envelope) with the applied paging. */
 export const ListOf = <T extends TSchema>(item: T) => {
@@ -10,14 +23,7 @@ export const ListOf = <T extends TSchema>(item: T) => {
   return Type.Object(
     {
       object: ObjectName('list'),
-      count: Type.Integer({ minimum: 0, description: 'Number of items that match the filters, before paging' }),
-      limit: Type.Integer({
-        minimum: 1,
-        description:
-          'The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1.',
-      }),
-      offset: Type.Integer({ minimum: 0, description: 'Number of skipped items' }),
-      has_more: Type.Boolean({ description: 'Whether more items follow' }),
+      ...paging,
       data: Type.Array(item, { description: 'The items' }),
     },
     {
@@ -37,8 +43,7 @@ export type Page = { limit?: number | undefined; offset?: number | undefined }
 
 /** The envelope of items that are one page already. @param count number of all items, before paging. */
 export function envelope<T>(data: T[], count: number, { limit, offset = 0 }: Page): List<T> {
-  const applied = limit ?? Math.max(data.length, 1)
-  return { object: 'list', count, limit: applied, offset, has_more: offset + data.length < count, data }
+  return { object: 'list', count, limit: limit ?? data.length, offset, has_more: offset + data.length < count, data }
 }
 
 /** A sequence that `page` can slice. */
@@ -79,11 +84,23 @@ export const Paging = ({ default: usual, max }: { default?: number; max: number 
 export const ListQuery = Type.Object(Paging({ max: 500 }))
 export type ListQuery = Static<typeof ListQuery>
 
+/** A parameter of ids, separated by commas or repeated. */
+export const Ids = (max: number, description: string) =>
+  Type.Array(Type.Integer({ minimum: 1 }), {
+    minItems: 1,
+    maxItems: max,
+    description: `${description}: at most ${max} ids, separated by commas`,
+    style: 'form',
+    explode: false,
+  })
+
 /** An invalid query: the parameter, and a reason for the caller that does not repeat the input. */
 export type BadQuery = { param: string; reason: string }
 
-type Parameter = {
+/** As much of a parameter's schema as parsing it needs. */
+export type Parameter = {
   type?: string
+  maxItems?: number
   minimum?: number
   maximum?: number
   minLength?: number
@@ -104,10 +121,30 @@ function word({ minLength = 0, maxLength = 100, enum: words }: Parameter, sent: 
   return fits && (words?.includes(sent) ?? true) ? sent : undefined
 }
 
-function requirement({ type, minimum = 0, minLength = 0, maxLength = 100, enum: words }: Parameter): string {
-  if (type === 'integer') return `must be an integer of at least ${minimum}`
-  return words ? `must be one of ${words.join(', ')}` : `must have ${minLength} to ${maxLength} characters`
+/** The ids in ascending order, each once. */
+function ids({ maxItems = Number.POSITIVE_INFINITY }: Parameter, sent: string): number[] | undefined {
+  const found = sent.split(',').map(id)
+  if (found.length > maxItems || found.includes(undefined)) return undefined
+  return [...new Set(found as number[])].sort((a, b) => a - b)
 }
+
+/** What a parameter must be, for the caller. */
+export function requirement({
+  type,
+  minimum = 0,
+  minLength = 0,
+  maxLength = 100,
+  maxItems,
+  enum: words,
+}: Parameter): string {
+  if (type === 'integer') return `must be an integer of at least ${minimum}`
+  if (type === 'array') return `must be 1 to ${maxItems} ids, separated by commas`
+  return words
+    ? `must be one of ${words.join(', ')}`
+    : `must be text of ${Math.max(minLength, 1)} to ${maxLength} characters`
+}
+
+const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { integer, array: ids }
 
 /**
  * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
@@ -122,12 +159,13 @@ export function readQuery<T extends TObject>(schema: T, query: unknown): { value
     const raw = Object.hasOwn(sent, param) ? sent[param] : undefined
     if (raw === undefined) {
       if (rule.default !== undefined) value[param] = rule.default
-      else if (schema.required?.includes(param)) return { param, reason: `${param} is required` }
+      else if (schema.required?.includes(param)) return { param, reason: `\`${param}\` is required` }
       continue
     }
-    if (typeof raw !== 'string') return { param, reason: `${param} must not be repeated` }
-    const parsed = rule.type === 'integer' ? integer(rule, raw) : word(rule, raw)
-    if (parsed === undefined) return { param, reason: `${param} ${requirement(rule)}` }
+    const text = rule.type === 'array' ? String(raw) : raw
+    if (typeof text !== 'string') return { param, reason: `\`${param}\` must not be repeated` }
+    const parsed = (parsers[rule.type ?? ''] ?? word)(rule, text)
+    if (parsed === undefined) return { param, reason: `\`${param}\` ${requirement(rule)}` }
     value[param] = parsed
   }
   return { value: value as Static<T> }

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireService } from '../platform/wire.js'
 import { deviceName } from './device.js'
+import { distanceUnit, engineHours, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
 import { Id, Nullable, Resource } from './schema.js'
@@ -86,31 +87,6 @@ function leftInText(wire: WireService, device: WireDevice | undefined): Quantity
     return id === undefined ? name !== undefined && text(service.name) === name : id === serviceId
   })
   return leftIn(text(row?.value)) ?? leftIn(text(wire.expires))
-}
-
-/** The first sensor of a type, and its value with unit if it is a number. */
-function sensorOf(device: WireDevice | undefined, type: string) {
-  const sensor = device?.sensors.find((sensor) => text(sensor.type)?.toLowerCase() === type)
-  const value = quantity(sensor?.formatted) ?? quantity(sensor?.value)
-  return { sensor, amount: value?.amount, unit: value?.unit || text(sensor?.unit) }
-}
-
-/** The account's unit of distance. Platform 2.x sends only that of speed. */
-const distanceUnit = (device: WireDevice | undefined): string | undefined =>
-  text(device?.unit_of_distance) ?? (text(device?.distance_unit_hour)?.toLowerCase() === 'mph' ? 'mi' : undefined)
-
-/** The odometer in km: the sensor's text in its own unit, else its number or the device's counter in the account's unit. */
-function odometerKm(device: WireDevice | undefined): Maybe {
-  const { sensor, amount, unit } = sensorOf(device, 'odometer')
-  if (amount !== undefined) return toKm(amount, unit ?? distanceUnit(device))
-  const counted = number(sensor?.val) ?? number(device?.total_distance)
-  return counted === undefined ? undefined : toKm(counted, distanceUnit(device))
-}
-
-/** Engine hours, only from a text in hours: a plain number may be seconds (platform.md 8.3). */
-function engineHours(device: WireDevice | undefined): Maybe {
-  const { amount, unit } = sensorOf(device, 'engine_hours')
-  return /^h/i.test(unit ?? '') ? amount : undefined
 }
 
 const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a + b, 6))

@@ -9,6 +9,12 @@ export const Me = Resource(
     object: ObjectName('account'),
     credential: Word(['platform_hash', 'api_key', 'demo'], { description: 'The kind of credential in the request' }),
     email: Nullable(Type.String({ description: 'E-mail of the account; null if the platform sends none' })),
+    utc_offset: Nullable(
+      Type.String({
+        pattern: '^[+-]\\d{2}:\\d{2}$',
+        description: "How far the account's clock is ahead of UTC at the moment; null if unknown",
+      }),
+    ),
     key: Type.Union(
       [
         Type.Object(
@@ -28,6 +34,7 @@ export const Me = Resource(
     object: 'account',
     credential: 'api_key',
     email: 'owner@example.com',
+    utc_offset: '+02:00',
     key: { id: '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3', label: 'Dispatch board', expires_at: 1786277007000 },
   },
 )

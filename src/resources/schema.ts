@@ -15,7 +15,7 @@ export const Resource = <T extends TProperties>(title: string, description: stri
   Type.Object(fields, { additionalProperties: false, title, description, examples: [example] })
 
 /**
- * A string or number that may be null, as JSON Schema 2020-12 writes it (`type: ['number', 'null']`).
+ * A string, number or boolean that may be null, as JSON Schema 2020-12 writes it (`type: ['number', 'null']`).
  * With a plain `number` the serializer writes null as 0.
  */
 export const Nullable = <T extends TString | TNumber | TInteger | TBoolean>(of: T) =>

@@ -41,6 +41,9 @@ const UNITS: readonly [seconds: number, words: string][] = [
 ]
 const SECONDS = new Map(UNITS.flatMap(([seconds, words]) => words.split(' ').map((word) => [word, seconds])))
 
+/** Seconds per unit of time; undefined for any other text. */
+export const secondsPer = (unit: string): number | undefined => SECONDS.get(unit.toLowerCase().replace(/\.$/, ''))
+
 /** Seconds of `47h 12min 9s`, `12d 7h 41min 30s` or `01:02:03` (platform.md N25); undefined for any other text. */
 export function durationSeconds(value: Scalar): number | undefined {
   if (typeof value !== 'string' || value.length > 100) return undefined
@@ -50,7 +53,7 @@ export function durationSeconds(value: Scalar): number | undefined {
   let total = 0
   for (const part of text.split(/(?<=\D)(?=\d)/)) {
     const [amount = ''] = /^\d{1,9}/.exec(part) ?? []
-    const seconds = SECONDS.get(part.slice(amount.length).trim().replace(/\.$/, ''))
+    const seconds = secondsPer(part.slice(amount.length).trim())
     if (amount === '' || seconds === undefined) return undefined
     total += Number(amount) * seconds
   }

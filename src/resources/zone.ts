@@ -1,14 +1,15 @@
 /** An account's time zone from its platform setup, and the conversion of instants and ISO 8601 filters to its clock. */
 import { DateTime, FixedOffsetZone } from 'luxon'
 import type { WireSetup } from '../platform/wire.js'
-import { wallClockText } from './time.js'
+import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
+import { asIfUtc, wallClockText } from './time.js'
 import { id, text } from './units.js'
 
 const UTC = { zone: 'utc' }
 const MAX_OFFSET_MINUTES = 14 * 60
 
-/** Minutes east of UTC, and the period in which one hour is added: `MM-DD HH:MM` on the account's standard clock. */
-export type Zone = { offsetMinutes: number; summer?: { from: string; to: string } }
+/** Standard minutes east of UTC, and daylight saving time. */
+export type Zone = { offsetMinutes: number } & DaylightSaving
 
 /** Minutes of `UTC +02:00`, `-14:00` or `+ 5:30` (platform.md 9.3). */
 function offsetIn(value: string | undefined): number | undefined {
@@ -24,34 +25,45 @@ function offsetOfId(zoneId: number | undefined): number | undefined {
   return minutes !== undefined && minutes <= MAX_OFFSET_MINUTES ? minutes : undefined
 }
 
-/** `MM-DD HH:MM` of the same text with or without a year and seconds; midnight without a time. */
-function yearDay(value: string | undefined): string | undefined {
-  const match = /^(?:\d{4}-)?(\d\d-\d\d)(?: ((?:[01]\d|2[0-3]):\d\d)(?::\d\d)?)?$/.exec(value ?? '')
-  if (!match) return undefined
-  const result = `${match[1]} ${match[2] ?? '00:00'}`
-  return DateTime.fromSQL(`2024-${result}`, UTC).isValid ? result : undefined
-}
-
-/**
- * The zone of the account's setup (platform.md 9.3); UTC if it has none.
- * Daylight saving time is applied for the type `exact` only: the response holds no dates for the other types.
- */
-export function toZone(setup: WireSetup): Zone {
+/** Standard minutes east of UTC; undefined where the setup does not tell. */
+function offsetOf(setup: WireSetup): number | undefined {
   const zoneId = text(setup.item.timezone_id)
   const row = zoneId === undefined ? undefined : setup.timezones.find((zone) => text(zone.id) === zoneId)
-  const offsetMinutes = offsetIn(text(row?.value)) ?? offsetOfId(id(zoneId)) ?? 0
-  const isExact = text(setup.user_dst.type)?.toLowerCase() === 'exact'
-  const from = yearDay(text(setup.user_dst.date_from))
-  const to = yearDay(text(setup.user_dst.date_to))
-  return isExact && from && to ? { offsetMinutes, summer: { from, to } } : { offsetMinutes }
+  return offsetIn(text(row?.value)) ?? offsetOfId(id(zoneId))
+}
+
+/** The zone of the account's setup (platform.md 9.3); UTC if it has none. */
+export function toZone(setup: WireSetup): Zone {
+  const offsetMinutes = offsetOf(setup) ?? 0
+  return { offsetMinutes, ...daylightSaving(setup, offsetMinutes) }
+}
+
+/** As `toZone`; undefined where the setup does not tell, or is unknown. */
+export const knownZone = (setup: WireSetup | undefined): Zone | undefined =>
+  setup && offsetOf(setup) !== undefined ? toZone(setup) : undefined
+
+/** Minutes east of UTC at an instant (Unix milliseconds). */
+export const offsetMinutesAt = (ms: number, zone: Zone): number => local(ms, zone).offset
+
+/** `+04:00` at an instant (Unix milliseconds); undefined where the setup has no zone. */
+export const utcOffset = (ms: number, setup: WireSetup): string | undefined =>
+  offsetOf(setup) === undefined ? undefined : local(ms, toZone(setup)).toFormat('ZZ')
+
+/** Unix milliseconds of a wall clock read as if it were UTC; the first of two when the end of summer repeats it. */
+export function fromWallClock(ms: number, zone: Zone): number {
+  const standard = ms - zone.offsetMinutes * 60_000
+  if (!zone.summer && zone.name === undefined) return standard
+  const summer = standard - 3_600_000
+  return ms - offsetMinutesAt(summer, zone) * 60_000
 }
 
 /** An instant (Unix milliseconds) on the account's clock. */
-function local(ms: number, { offsetMinutes, summer }: Zone): DateTime {
+function local(ms: number, { offsetMinutes, summer, name }: Zone): DateTime {
+  if (name !== undefined) return DateTime.fromMillis(ms, { zone: name })
   const standard = DateTime.fromMillis(ms, { zone: FixedOffsetZone.instance(offsetMinutes) })
   if (!summer) return standard
   const at = wallClockText(standard)?.slice(5, 16) ?? ''
-  const { from, to } = summer
+  const [from, to] = [edgeText(summer.from, standard.year), edgeText(summer.to, standard.year)]
   // South of the equator the summer spans New Year.
   const isSummer = from <= to ? at >= from && at < to : at >= from || at < to
   return isSummer ? standard.setZone(FixedOffsetZone.instance(offsetMinutes + 60)) : standard
@@ -63,9 +75,24 @@ export const wallClock = (ms: number, zone: Zone): string | undefined => wallClo
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
 export const today = (ms: number, zone: Zone): number => Math.floor((ms + local(ms, zone).offset * 60_000) / 86_400_000)
 
-/** ISO 8601 dates and date-times in extended format. An unescaped `+` in a URL arrives as a space. */
+/**
+ * Reads `YYYY-MM-DD HH:MM:SS` on the account's clock as Unix seconds.
+ * The offset is looked up once a minute: a track has many positions in each.
+ */
+export function clockReader(zone: Zone): (wallClock: string) => number {
+  const offsets = new Map<string, number>()
+  return (wallClock) => {
+    const seconds = asIfUtc(wallClock)
+    const minute = wallClock.slice(0, 16)
+    const offset = offsets.get(minute) ?? seconds - fromWallClock(seconds * 1000, zone) / 1000
+    offsets.set(minute, offset)
+    return seconds - offset
+  }
+}
+
+/** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =
-  /^((?!00)\d{4}-\d\d-\d\d)(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
+  /^((?!00)\d{4}-\d\d-\d\d|(?!00)\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
 
 /** What an ISO 8601 text says: the instant, in UTC without an offset; undefined for any other text and days that do not exist. */
 function parse(value: string): { date: DateTime; isDay: boolean; hasOffset: boolean } | undefined {
@@ -87,9 +114,9 @@ export const carriesOffset = (value: string): boolean => parse(value)?.hasOffset
 export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { offsetMinutes: 0 }): string | undefined {
   const moment = parse(value)
   if (!moment) return undefined
-  if (moment.isDay) return `${value} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
+  if (moment.isDay) return `${moment.date.toISODate()} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
   return moment.hasOffset ? wallClock(moment.date.toMillis(), zone) : wallClockText(moment.date)
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
-export const isDay = (value: string): boolean => parse(value)?.isDay === true
+export const isDay = (value: string): boolean => value.length === 10 && parse(value)?.isDay === true

@@ -21,7 +21,15 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
     async (request) => {
       const paging = queryOf(ListQuery, request)
       const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetchAll(request.account)])
-      const items = translate('get_alerts', rows, (row) => toAlert(row, (id) => devices.get(id)?.name))
+      let all: Alert['devices'] | undefined
+      const fleet = {
+        all: () => {
+          all ??= devices.slice(0, devices.length).map(({ id, name }) => ({ id, name }))
+          return all
+        },
+        name: (id: number) => devices.get(id)?.name,
+      }
+      const items = translate('get_alerts', rows, (row) => toAlert(row, fleet))
       return page(items.sort(byId), paging)
     },
   )

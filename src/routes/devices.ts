@@ -3,10 +3,12 @@ import { Type } from 'typebox'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
-import { Device, DevicesQuery } from '../resources/device.js'
+import { Device, DevicesQuery, maxIds } from '../resources/device.js'
+import { DeviceCollection, toDeviceFeature } from '../resources/device-feature.js'
+import { eitherFormat } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { deviceOf, PathId, queryOf, sendJson } from './query.js'
+import { deviceOf, mediaTypes, PathId, queryOf, sendJson, serialized } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -36,22 +38,28 @@ export function devices(app: App, { deviceCache }: { deviceCache: DeviceCache })
       schema: {
         operationId: 'listDevices',
         summary: 'List devices',
-        description: 'All devices of the account by id, with their last known state.',
+        description:
+          'The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.',
         tags: ['Devices'],
         querystring: DevicesQuery,
-        response: { 200: ListOf(Device) },
+        response: { 200: eitherFormat(ListOf(Device), DeviceCollection) },
       },
     },
     async (request, reply) => {
-      const { status, limit = 50, offset = 0 } = queryOf(DevicesQuery, request)
+      const query = queryOf(DevicesQuery, request)
+      const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
+      const isShort = ids !== undefined && !Object.hasOwn(request.query, 'limit')
+      const limit = isShort ? maxIds : (query.limit ?? 50)
       const devices = await deviceCache.fetchAll(request.account)
       const serialize = (): string => {
-        const matching = status === undefined ? devices : devices.withStatus(status)
-        return String(reply.serialize(page(matching, { limit, offset })))
+        const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
+        const list = page(isFiltered ? devices.where({ status, ids, updatedSince }) : devices, { limit, offset })
+        return serialized(reply, format, list, toDeviceFeature)
       }
-      const name = `${limit} ${offset} ${status ?? ''}`
-      const json = limit > maxCachedLimit ? serialize() : cache.get(devices, name, () => Buffer.from(serialize()))
-      return sendJson<List<Device>>(reply, json)
+      const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
+      const name = `${format} ${limit} ${offset} ${status ?? ''}`
+      const body = isCached ? cache.get(devices, name, () => Buffer.from(serialize())) : serialize()
+      return sendJson<List<Device>>(reply, body, mediaTypes[format])
     },
   )
 

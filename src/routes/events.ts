@@ -1,15 +1,18 @@
 /** `GET /v1/events`: any window of the account's events. */
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
-import type { Account, EventFilter } from '../platform/account.js'
-import type { WireEvent } from '../platform/wire.js'
+import type { Account } from '../platform/account.js'
+import { TooManyCalls } from '../platform/window.js'
+import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { Event, EventsQuery, newestFirst, toEvent } from '../resources/event.js'
+import { typeFilter } from '../resources/event-kind.js'
 import { envelope, ListOf } from '../resources/list.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
-import { invalid, queryOf, type Translate } from './query.js'
+import { EventReader } from './event-reader.js'
+import { byId, invalid, queryOf, type Translate } from './query.js'
 
-/** Events to load at most to apply a filter that the platform ignores. */
-const maxScanned = 20_000
+const tooMany =
+  'This needs more than 20 calls to the tracking platform: narrow it with `from`, `to` or `device_id`, or lower `limit` or `offset`.'
 
 export function events(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
@@ -18,7 +21,8 @@ export function events(app: App, { deviceCache, translate }: { deviceCache: Devi
       schema: {
         operationId: 'listEvents',
         summary: 'List events',
-        description: 'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window.',
+        description:
+          'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.',
         tags: ['Events'],
         querystring: EventsQuery,
         response: { 200: ListOf(Event) },
@@ -26,18 +30,50 @@ export function events(app: App, { deviceCache, translate }: { deviceCache: Devi
     },
     async (request) => {
       const { account } = request
-      const { device_id: deviceId, type, from, to, limit = 50, offset = 0 } = queryOf(EventsQuery, request)
-      const filter = { deviceId, type: type?.toLowerCase(), ...(await rangeOf(account, from, to)) }
-      // No platform call for a device of another account.
-      if (deviceId !== undefined && !(await deviceCache.fetch(account, deviceId))) {
-        return envelope([], 0, { limit, offset })
-      }
-      const { rows, total } = await windowOf(account, filter, offset, limit)
-      const nameOf = await namesFor(rows, deviceCache, account)
-      const items = translate('get_events', rows, (row) => toEvent(row, nameOf))
-      return envelope(items.sort(newestFirst), total, { limit, offset })
+      const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = queryOf(EventsQuery, request)
+      const range = await rangeOf(account, from, to)
+      const devices = await devicesOf(deviceCache, account, of)
+      if (devices.length === 0) return envelope([], 0, { limit, offset })
+      const reader = new EventReader(account, {
+        devices,
+        type: type === undefined ? undefined : typeFilter(type),
+        ...range,
+      })
+      const { rows, before, total } = await found(reader, afterId, { offset, limit })
+      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
+      const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
+      items.sort(afterId === undefined ? newestFirst : byId)
+      return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
     },
   )
+}
+
+async function found(
+  reader: EventReader,
+  afterId: number | undefined,
+  { offset, limit }: { offset: number; limit: number },
+) {
+  try {
+    if (afterId === undefined) return await reader.window(offset, limit)
+    const rows = await reader.after(afterId)
+    return { rows, before: 0, total: rows.length }
+  } catch (error) {
+    throw error instanceof TooManyCalls ? invalid('from', tooMany) : error
+  }
+}
+
+/** The requested devices that the account has; `[undefined]` for all of them. No platform call is sent for any other. */
+async function devicesOf(
+  deviceCache: DeviceCache,
+  account: Account,
+  { device_id: one, device_ids: several }: Pick<EventsQuery, 'device_id' | 'device_ids'>,
+): Promise<(number | undefined)[]> {
+  if (one !== undefined && several !== undefined)
+    throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
+  if (one !== undefined) return (await deviceCache.fetch(account, one)) ? [one] : []
+  if (several === undefined) return [undefined]
+  const devices = await deviceCache.fetchAll(account)
+  return several.filter((id) => devices.get(id) !== undefined)
 }
 
 /** The filter's times on the account's clock. The account's zone is loaded only for a time with a UTC offset. */
@@ -48,28 +84,20 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
   const range = { from: from && filterTime(from, 'from', zone), to: to && filterTime(to, 'to', zone) }
   for (const param of ['from', 'to'] as const) {
     if (sent[param] === undefined || range[param] !== undefined) continue
-    throw invalid(param, `${param} must be an ISO 8601 date or date-time.`)
+    throw invalid(
+      param,
+      `\`${param}\` must be an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z.`,
+    )
   }
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
-    throw invalid('from', 'from must not be after to.')
+    throw invalid('from', '`from` must not be after `to`.')
   }
   return range
 }
 
-/** The requested window. Older platforms ignore `type`: then all events are loaded and filtered here. */
-async function windowOf(
-  account: Account,
-  filter: EventFilter,
-  offset: number,
-  limit: number,
-): Promise<{ rows: WireEvent[]; total: number }> {
-  const found = await account.events(filter, offset, limit)
-  const isOfType = (row: WireEvent): boolean => toEvent(row, () => undefined)?.type === filter.type
-  if (filter.type === undefined || found.rows.every(isOfType)) return found
-  const all = await account.events({ ...filter, type: undefined }, 0, maxScanned)
-  const rows = all.rows.filter(isOfType)
-  return { rows: rows.slice(offset, offset + limit), total: rows.length }
-}
+/** The unit of speeds, for rows with one. */
+const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<WireSetup | undefined> =>
+  rows.some(({ speed }) => speed !== undefined) ? await account.knownSetup() : undefined
 
 /** Device names for rows without one. The device list is loaded only if there is such a row. */
 async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account) {

@@ -1,10 +1,18 @@
 /** `GET /v1/geofences` and `/v1/geofences/:id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../resources/geofence.js'
-import { ListOf, ListQuery, page } from '../resources/list.js'
+import {
+  Geofence,
+  GeofenceCollection,
+  GeofenceDetail,
+  GeofencesQuery,
+  toGeofenceDetail,
+  toGeofenceFeature,
+} from '../resources/geofence.js'
+import { eitherFormat } from '../resources/geojson.js'
+import { type List, ListOf, page } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { byId, notFound, PathId, queryOf, type Translate } from './query.js'
+import { byId, mediaTypes, notFound, PathId, queryOf, sendJson, serialized, type Translate } from './query.js'
 
 export function geofences(app: App, { translate }: { translate: Translate }): void {
   app.get(
@@ -13,16 +21,17 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
       schema: {
         operationId: 'listGeofences',
         summary: 'List geofences',
-        description: 'The geofences of the account, without their geometry.',
+        description: 'The geofences of the account, without their geometry. As GeoJSON, with it.',
         tags: ['Geofences'],
-        querystring: ListQuery,
-        response: { 200: ListOf(Geofence) },
+        querystring: GeofencesQuery,
+        response: { 200: eitherFormat(ListOf(Geofence), GeofenceCollection) },
       },
     },
-    async (request) => {
-      const paging = queryOf(ListQuery, request)
+    async (request, reply) => {
+      const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
       const rows = await request.account.geofences()
-      return page(translate('get_geofences', rows, toGeofence).sort(byId), paging)
+      const list = page(translate('get_geofences', rows, toGeofenceDetail).sort(byId), paging)
+      return sendJson<List<Geofence>>(reply, serialized(reply, format, list, toGeofenceFeature), mediaTypes[format])
     },
   )
 

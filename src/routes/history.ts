@@ -2,34 +2,54 @@
 import { Type } from 'typebox'
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
+import { eitherFormat, geoJson } from '../resources/geojson.js'
 import { History, HistoryQuery } from '../resources/history.js'
+import { epochDay } from '../resources/time.js'
+import { Track } from '../resources/track.js'
 import { isDay } from '../resources/zone.js'
 import { deviceOf, invalid, PathId, queryOf, sendJson } from './query.js'
 
-export function history(app: App, { deviceCache }: { deviceCache: DeviceCache }): void {
+export interface HistoryOptions {
+  deviceCache: DeviceCache
+  /** Maximum number of days in one request. */
+  maxDays: number
+}
+
+export function history(app: App, { deviceCache, maxDays }: HistoryOptions): void {
   app.get(
     '/history/:device_id',
     {
       schema: {
         operationId: 'getHistory',
         summary: 'Get the history of a device',
-        description: "Positions and totals over whole days of the account's clock, both included.",
+        description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days.`,
         tags: ['History'],
         params: Type.Object({ device_id: PathId('Device id', 1001) }),
         querystring: HistoryQuery,
-        response: { 200: History },
+        response: { 200: eitherFormat(History, Track) },
       },
     },
     async (request, reply) => {
-      const { from, to } = queryOf(HistoryQuery, request)
-      for (const [param, value] of Object.entries({ from, to })) {
-        if (!isDay(value)) throw invalid(param, `${param} must be a day of the calendar, YYYY-MM-DD.`)
-      }
-      if (from > to) throw invalid('from', 'from must not be after to.')
-      const { id: deviceId } = await deviceOf(deviceCache, request.account, request.params.device_id)
-      const json = await request.account.history(deviceId, from, to)
+      const { positions = 'true', format = 'json', ...days } = queryOf(HistoryQuery, request)
+      checkDays(days, maxDays)
+      const { account, params } = request
+      const { id: deviceId } = await deviceOf(deviceCache, account, params.device_id)
+      const wanted = { deviceId, ...days, positions: positions === 'true', format }
+      const json = await account.history(wanted, await account.knownSetup())
       // The worker has translated it to the documented shape.
-      return sendJson<History>(reply, json)
+      const body = sendJson<History | Track>(reply, json)
+      if (format === 'geojson') reply.type(geoJson)
+      return body
     },
   )
+}
+
+function checkDays(days: { from: string; to: string }, maxDays: number): void {
+  for (const [param, value] of Object.entries(days)) {
+    if (!isDay(value)) throw invalid(param, `\`${param}\` must be a day of the calendar, YYYY-MM-DD.`)
+  }
+  if (days.from > days.to) throw invalid('from', '`from` must not be after `to`.')
+  const count = (epochDay(days.to) ?? 0) - (epochDay(days.from) ?? 0) + 1
+  if (count > maxDays)
+    throw invalid('to', `\`to\` must be at most ${maxDays - 1} days after \`from\`: send ${maxDays} days at a time.`)
 }

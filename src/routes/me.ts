@@ -1,8 +1,10 @@
 /** `GET /v1/me`: the account of the credential. */
 import type { App } from '../http/types.js'
 import { Me } from '../resources/me.js'
+import { utcOffset } from '../resources/zone.js'
 
-export function me(app: App): void {
+/** @param clock epoch milliseconds. */
+export function me(app: App, { clock }: { clock: () => number }): void {
   app.get(
     '/me',
     {
@@ -14,11 +16,15 @@ export function me(app: App): void {
         response: { 200: Me },
       },
     },
-    async ({ account, caller: { credential, key } }) => ({
-      object: 'account' as const,
-      credential,
-      email: account.email,
-      key: key && { id: key.id, label: key.label, expires_at: key.expiresAt },
-    }),
+    async ({ account, caller: { credential, key } }) => {
+      const setup = await account.knownSetup()
+      return {
+        object: 'account' as const,
+        credential,
+        email: account.email,
+        utc_offset: (setup && utcOffset(clock(), setup)) ?? null,
+        key: key && { id: key.id, label: key.label, expires_at: key.expiresAt },
+      }
+    },
   )
 }

@@ -5,7 +5,8 @@ import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Account } from '../platform/account.js'
 import type { Device } from '../resources/device.js'
-import { readQuery, translated } from '../resources/list.js'
+import { geoJson, type ToFeature, toCollection } from '../resources/geojson.js'
+import { type List, readQuery, translated } from '../resources/list.js'
 import { id } from '../resources/units.js'
 
 export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
@@ -38,10 +39,19 @@ export async function deviceOf(deviceCache: DeviceCache, account: Account, sent:
   return device
 }
 
+export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const
+type Format = keyof typeof mediaTypes
+
+/** A list in the requested format, by the schemas of `eitherFormat`. */
+export function serialized<T>(reply: FastifyReply, format: Format, list: List<T>, toFeature: ToFeature<T>): string {
+  const [value, type] = format === 'json' ? [list, 'application/json'] : [toCollection(list, toFeature), geoJson]
+  return String(reply.serializeInput(value, '200', type))
+}
+
 /** Sends JSON text; typed as the value it represents. */
-export function sendJson<T>(reply: FastifyReply, json: string | Buffer): T {
-  reply.type('application/json; charset=utf-8')
-  return json as unknown as T
+export function sendJson<T>(reply: FastifyReply, body: string | Buffer, type: string = mediaTypes.json): T {
+  reply.type(type)
+  return body as unknown as T
 }
 
 /**

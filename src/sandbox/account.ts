@@ -6,7 +6,8 @@ import { between, roll } from './random.js'
 export type Account = ReturnType<typeof createAccount>
 export type Geofence = Account['geofences'][number]
 /**
- * `type` is the platform's word; `value` is km/h for `overspeed`, minutes for durations, 0 all, 1 on, 2 off for `ignition`.
+ * `type` is the platform's word; `value` is km/h for `overspeed`, a change in km/h for `custom`, minutes for durations,
+ * 0 all, 1 on, 2 off for `ignition`.
  * The alert covers every nth device.
  */
 export type Alert = Account['alerts'][number]
@@ -87,6 +88,8 @@ function createAlerts(base: number) {
     ['offline_duration', 'No data', { value: 30 }],
     ['idle_duration', 'Idling', { value: 8, nth: 3 }],
     ['stop_duration', 'Long stop', { value: 40, nth: 4 }],
+    ['custom', 'Harsh braking', { value: -95 }],
+    ['custom', 'Harsh acceleration', { value: 95, nth: 2 }],
   ]
   return rows.map(([type, name, rest], n) => ({ id: base + 51 + n, type, name, ...standard, ...rest }))
 }

@@ -16,6 +16,11 @@ export const KEPT_DAYS = 90
 /** Positions nearer to a border count as on neither side, since trackers are a few metres off. */
 const BORDER_M = 15
 
+/** Not an alert of the account: maintenance services remind of themselves. */
+const SERVICE_REMINDER: Alert = {
+  ...{ id: 0, type: 'service', name: 'Service due', active: true, value: 0, geofences: [], nth: 9 },
+}
+
 export class EventTable {
   readonly #account: Account
   /** `at` is Unix seconds in the first week, `id` counts from its first event. */
@@ -69,7 +74,7 @@ export class EventTable {
 /** What the active alerts notice in a program, whatever device it is. */
 function* allMarks(account: Account, program: Report[]): Generator<void, Mark[]> {
   const marks: Mark[] = []
-  for (const alert of account.alerts) {
+  for (const alert of [...account.alerts, SERVICE_REMINDER]) {
     if (alert.active) marks.push(...marksOf(account, alert, program))
     yield
   }
@@ -94,6 +99,12 @@ function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
       return [...starts('ignition_on', (r) => r.ignition), ...starts('ignition_off', (r) => !r.ignition, true)]
     case 'sos':
       return [mark(program[program.length >> 1]!.at)]
+    case 'service':
+      return [mark(program[program.length >> 2]!.at)]
+    case 'custom': {
+      const change = (n: number) => Math.sign(value) * (program[n]!.speedKmh - (program[n - 1]?.speedKmh ?? 0))
+      return program.filter((_, n) => change(n) > Math.abs(value)).map(({ at }) => mark(at))
+    }
     case 'offline_duration': {
       const silent = program.filter(({ at }, n) => (program[n + 1]?.at ?? WEEK) - at > value * 60)
       return silent.map(({ at }) => mark(at + value * 60))

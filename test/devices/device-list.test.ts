@@ -11,7 +11,7 @@ import { pageOf } from '../../src/platform/pages.js'
 import { read } from '../../src/platform/shape.js'
 import { type WireDevice, wireGroup } from '../../src/platform/wire.js'
 import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
-import { driverIdOf } from '../../src/resources/driver.js'
+import { driverIdOf } from '../../src/resources/device-state.js'
 import { jobs, list, now, row } from './worker.js'
 
 const zone = { offsetMinutes: 120 }
@@ -70,12 +70,26 @@ for (const count of [3, 3_000]) {
       const fleet = new Fleet(columns, zone)
       t.equal(fleet.length, count + 4)
       t.same(fleet.slice(0, 10_000), expected)
+      const known = { imei: '992', plate_number: 'Ö 2', vin: 'V2', sim_number: '2', ignition: true, odometer_km: 12 }
+      t.match(fleet.get(2), { ...known, moved_at: now / 1000 - 2, stopped_seconds: 2, idle_seconds: 2, driver_id: 7 })
       const rowsById = fleet.ids.map((id) => fleet.row(id))
       t.same(rowsById, rows)
-      for (const status of ['online', 'offline', 'moving'] as const) {
-        const some = expected.filter((device) => device.status === status)
-        t.equal(fleet.withStatus(status).length, some.length, status)
-        t.same(fleet.withStatus(status).slice(1, 4), some.slice(1, 4), status)
+      const contacts = rows.map((one) => Math.max(Number(one.timestamp ?? 0), Number(one.acktimestamp ?? 0)))
+      const since = Math.max(...contacts)
+      for (const status of [undefined, 'online', 'offline', 'moving'] as const) {
+        for (const updatedSince of [undefined, since, since + 1]) {
+          for (const ids of [undefined, [], [1, 2, count, 99_999]]) {
+            const filter = { status, updatedSince, ids }
+            const some = expected.filter(
+              (device, at) =>
+                (status === undefined || device.status === status) &&
+                (contacts[at] as number) >= (updatedSince ?? 0) &&
+                (ids?.includes(device.id) ?? true),
+            )
+            const found = fleet.where(filter)
+            t.same([found.length, ...found.slice(1, 4)], [some.length, ...some.slice(1, 4)], JSON.stringify(filter))
+          }
+        }
       }
       t.same([...fleet.drivers()], drivers)
       t.same(fleet.withServices('listed'), rows.filter((one) => one.device_data.services.length > 0).map(deviceId))

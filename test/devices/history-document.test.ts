@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { read, type Tally } from '../../src/platform/shape.js'
-import { wireHistory } from '../../src/platform/wire.js'
+import { wireHistory, wireSetup } from '../../src/platform/wire.js'
 import { toHistory } from '../../src/resources/history.js'
+import { toTrack } from '../../src/resources/track.js'
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { jobs } from './worker.js'
 
-const params = { deviceId: 7, from: '2026-05-11', to: '2026-05-12' }
+const setup = read(wireSetup, { item: { timezone_id: 7 }, timezones: [{ id: 7, value: 'UTC -03:30' }] })
+const days = { deviceId: 7, from: '2026-05-11', to: '2026-05-12', positions: true }
+const params = { ...days, format: 'json', setup } as const
 
 const stamp = (second: number): string =>
   new Date(Date.UTC(2026, 4, 11) + second * 1_000).toISOString().replace('T', ' ').slice(0, 19)
@@ -31,19 +34,27 @@ const totals = {
 const layouts: Record<string, unknown> = {
   'drives and stops': {
     items: [
-      { status: 1, distance: 9.5, items: points(0, 40) },
-      { status: 2, items: [point(40)] },
+      {
+        status: 1,
+        distance: 9.5,
+        time: '2min 40s',
+        top_speed: '39',
+        driver: { id: 1, name: 'Jo' },
+        items: points(0, 40),
+      },
+      { status: 2, time_seconds: 4, left: '11-05-2026 00:02:44', items: [point(40)] },
+      { status: 5, raw_time: stamp(161), message: 'Door', items: [{ lat: '48.1', lng: '9.5', raw_time: stamp(161) }] },
       { status: 1, items: points(41, 700) },
     ],
     ...totals,
     sensors: [{ id: 'speed', sufix: 'mph' }],
+    fuel_consumption: '11.27 Liters',
   },
   'groups with numeric keys': { items: { 2: { status: '2', items: points(0, 3) } }, ...totals },
   'points with numeric keys': { items: [{ status: 1, items: { 5: point(1), 6: point(2) } }], ...totals },
   'items that are no records': { items: [7, { status: 1, items: [null, point(1), 'x'] }], ...totals },
   'groups as a JSON string': { items: JSON.stringify([{ status: 1, items: points(0, 3) }]), ...totals },
   'no groups': { items: [], ...totals },
-  'nothing but totals': totals,
 }
 
 t.test('every layout of the platform gives the response of the whole document', async (t) => {
@@ -52,10 +63,12 @@ t.test('every layout of the platform gives the response of the whole document', 
   for (const [name, layout] of Object.entries(layouts)) {
     for (body of [JSON.stringify(layout), JSON.stringify(layout, null, 2)]) {
       const tally: Tally = { skipped: 0 }
-      const expected = toHistory(read(wireHistory, layout, tally), params)
+      const expected = toHistory(read(wireHistory, layout, tally), { ...days, zone: { offsetMinutes: -210 } })
       const { json, skippedRows } = await run('get_history', params)
       t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)
       t.equal(skippedRows, tally.skipped, name)
+      const track = await run('get_history', { ...params, format: 'geojson' })
+      t.same(JSON.parse(Buffer.from(track.json).toString()), JSON.parse(JSON.stringify(toTrack(expected))), name)
     }
   }
 })

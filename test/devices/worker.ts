@@ -27,11 +27,15 @@ export const row = (id: number) => ({
   ...{ id, name: `Wagen ${id} é`, online: id % 3 ? 'online' : 'offline', time: '12-05-2026 09:29:00', pad },
   ...{ timestamp: now / 1000 - id, lat: '48.1', lng: 9 + id / 1e5, speed: id % 90, driver: '-' },
   ...{ unit_of_distance: 'mi', driver_data: id % 2 ? [] : { id: 7, name: 'Jo' }, total_distance: id / 7 },
+  ...{ engine_status: id % 2 > 0, moved_timestamp: now / 1000 - id, stop_duration_sec: id, idle_duration: `${id}s` },
   sensors: [
     { id, type: 'odometer', name: 'Strecke', value: '12 km', val: 12.5 },
     { id, type: 'acc', name: 'Zündung', value: 'An', val: true },
   ],
-  device_data: { id, current_driver_id: null, services: id % 5 ? [] : [{ id: 4, name: 'Öl', expires: 9 }] },
+  device_data: {
+    ...{ id, imei: `99${id}`, plate_number: `Ö ${id}`, vin: `V${id}`, sim_number: id, current_driver_id: null },
+    services: id % 5 ? [] : [{ id: 4, name: 'Öl', expires: 9 }],
+  },
 })
 
 /** Rows as platforms send them: in any order, some twice, some in other spellings, some that are no devices. */

@@ -165,15 +165,16 @@ t.test(
       (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
     )
     const [one, other] = accounts as [Account, Account]
-    const sent = [one.history(7, '2026-05-11', '2026-05-11'), one.history(7, '2026-05-11', '2026-05-11')]
-    sent.push(one.history(8, '2026-05-11', '2026-05-11'), other.history(7, '2026-05-11', '2026-05-11'))
+    const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
+    const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
+    const sent = [history(one, 7), history(one, 7), history(one, 8), history(other, 7)]
     const refused = [failure(one.alerts()), failure(one.alerts())]
     await until(async () => calls.length === 4)
     for (const respond of waiting.splice(0)) respond()
     await Promise.all(sent)
     t.same(await Promise.all(refused), ['server_error', 'server_error'])
     t.equal(calls.length, 4, 'three histories and one list of alerts')
-    const again = one.history(7, '2026-05-11', '2026-05-11')
+    const again = history(one, 7)
     await until(async () => calls.length === 5)
     for (const respond of waiting.splice(0)) respond()
     await again

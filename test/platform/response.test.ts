@@ -51,9 +51,14 @@ const cases: [name: string, action: Action, given: RawResponse, expected: string
   ['N53 401 with error', 'get_devices', response(401, { status: 0, error: 'Unauthorized' }), 'refused'],
   ['N53 401 with message', 'get_devices', response(401, { message: 'Unauthenticated.' }), 'refused'],
   ['N53 401 with errors', 'get_devices', response(401, { errors: ['no'] }), 'refused'],
-  ['N53 401 with nothing', 'get_devices', response(401), 'refused'],
-  ['N53 401 with HTML', 'get_devices', response(401, '<html>'), 'refused'],
-  ['419', 'get_devices', response(419, 'page expired'), 'refused'],
+  ['N53 401 with errors by field', 'get_devices', response(401, { errors: { user: ['no'] } }), 'refused'],
+  ['N53 401 with nothing', 'get_devices', response(401), 'foreign_refusal'],
+  ['N53 401 with HTML', 'get_devices', response(401, '<html>401 Authorization Required'), 'foreign_refusal'],
+  ['N53 401 with JSON that says nothing', 'get_devices', response(401, { message: ' ', code: 1 }), 'foreign_refusal'],
+  ['N53 401 with a JSON text', 'get_devices', response(401, '"Unauthorized"'), 'foreign_refusal'],
+  ['419 of the platform', 'get_devices', response(419, { message: 'CSRF token mismatch.' }), 'refused'],
+  ['419 with a page', 'get_devices', response(419, '<h1>Page expired'), 'foreign_refusal'],
+  ['403 of a proxy', 'get_devices', response(403, '<h1>cloudflare</h1>'), 'foreign_refusal'],
   [
     'N54 200 with status 0 and an authentication text',
     'get_events',
@@ -104,8 +109,7 @@ t.test('every status has one meaning, whatever the action', async (t) => {
   const meanings: [statuses: number[], expected: string][] = [
     [[200, 201, 206, 299], 'data'],
     [[300, 304, 308, 399], 'redirect'],
-    [[401, 419], 'refused'],
-    [[403], 'forbidden'],
+    [[401, 403, 419], 'foreign_refusal'],
     [[404, 405], 'missing_action'],
     [[429], 'rate_limited'],
     [[400, 402, 406, 409, 418, 420, 422, 428, 430, 451, 499], 'rejected'],
@@ -126,9 +130,10 @@ t.test('an account is deactivated only by its own flag, in its own data', async 
     ['get_user_data', { status: '1' }, 'data'],
     ['get_user_data', { status: 2 }, 'wrong_shape'],
     ['get_user_data', { email: 'a@example.com', item: { active: 0 } }, 'refused'],
-    ['edit_setup_data', { timezones: [], item: null }, 'data'],
-    ['edit_setup_data', { item: [{ active: 0 }] }, 'data'],
-    ['edit_setup_data', { item: { active: true } }, 'data'],
+    ['edit_setup_data', { timezones: [], item: null }, 'wrong_shape'],
+    ['edit_setup_data', { timezones: [], item: { active: 1 } }, 'wrong_shape'],
+    ['edit_setup_data', { item: [{ active: 0 }] }, 'wrong_shape'],
+    ['edit_setup_data', { item: { active: true, timezone_id: null } }, 'data'],
     ['get_alerts', { active: 0, items: {} }, 'data'],
   ]
   for (const [action, data, expected] of accounts) {
@@ -154,11 +159,10 @@ t.test('a failure with status 0 is a refusal when any of its texts is about auth
 
 t.test('each action recognises its own responses', async (t) => {
   const own: [action: Action, data: unknown][] = [
-    ['edit_setup_data', { timezones: [] }],
+    ['edit_setup_data', { item: { timezone_id: '61' } }],
     ['get_devices', { data: [] }],
     ['get_geofences', { geofences: [] }],
     ['get_events', { items: {} }],
-    ['get_history', { distance_sum: 0 }],
     ['get_history', { items: [] }],
     ['get_alerts', { alerts: [] }],
     ['services', { data: [] }],
@@ -193,6 +197,7 @@ t.test('no failure holds a text of the platform', async (t) => {
     `{"x": ${secret}`,
     `"${secret}"`,
     JSON.stringify({ status: 0, message: secret }),
+    JSON.stringify({ [secret]: [], 'a b': secret }),
   ]) {
     try {
       dataOf('get_devices', response(200, body))

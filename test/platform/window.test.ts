@@ -2,7 +2,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
-import { type FetchPage, pageSizeFor, windowOf } from '../../src/platform/window.js'
+import {
+  CallBudget,
+  type FetchPage,
+  pageSizeFor,
+  readUntil,
+  TooManyCalls,
+  windowOf,
+} from '../../src/platform/window.js'
 
 interface Habits {
   /** The largest page, or, when `fixed`, the size of every page whatever was requested. */
@@ -329,23 +336,39 @@ t.test('a platform that repeats its first page is called twice', async (t) => {
       200,
     )
   }
-  t.same(await repeat({}), { rows: rowsOf(30), total: 30 })
+  t.hasStrict(await repeat({}), { rows: rowsOf(30), total: 30 })
   t.equal(calls, 2)
-  t.same(await repeat({ total: 90 }), { rows: rowsOf(30), total: 90 })
+  t.hasStrict(await repeat({ total: 90 }), { rows: rowsOf(30), total: 90 })
   t.equal(calls, 2)
 })
 
 t.test('a page size of 0 is none, and a last page of 0 neither', async (t) => {
   const empty = { data: [], per_page: 0, last_page: 0, current_page: 1 }
-  t.same(await windowOf(async () => pageOf({ items: empty }), 0, 50), { rows: [], total: 0 })
+  t.hasStrict(await windowOf(async () => pageOf({ items: empty }), 0, 50), { rows: [], total: 0 })
   const full = { data: rowsOf(7), per_page: 0, last_page: 0, current_page: 1 }
-  t.same(await windowOf(async () => pageOf({ items: full }), 0, 50), { rows: rowsOf(7), total: 7 })
+  t.hasStrict(await windowOf(async () => pageOf({ items: full }), 0, 50), { rows: rowsOf(7), total: 7 })
 })
 
-t.test('a list that never ends is cut after 200 further pages', async (t) => {
+t.test('a list that never ends is read no further than its budget', async (t) => {
   const { fetchPage, calls } = pager(() => rowsOf(100_000), { pageSize: 1, fixed: true, perPage: true })
-  const { rows, total } = await windowOf(fetchPage, 10, 1_000)
-  t.equal(rows.length, 201)
-  t.equal(total, 211)
-  t.equal(calls.length, 202, 'the first one showed the page size')
+  const limited = (budget: CallBudget): FetchPage => {
+    return async (number, size) => {
+      budget.spend()
+      return fetchPage(number, size)
+    }
+  }
+  await t.rejects(windowOf(limited(new CallBudget(7)), 10, 1_000), TooManyCalls)
+  t.equal(calls.length, 7)
+})
+
+t.test('pages are read until one is enough, or the list ends, each row once', async (t) => {
+  const all = rowsOf(100)
+  const isBelow = (min: number) => (rows: unknown[]) => (rows as Row[]).every(({ id }) => id < min)
+  for (const habits of [tellsAll, { perPage: true }]) {
+    const { fetchPage, calls } = pager(() => all, { pageSize: 30, fixed: true, ...habits })
+    t.same(await readUntil(fetchPage, 1_000, isBelow(60)), all.slice(0, 90))
+    t.equal(calls.length, 3)
+    t.same(await readUntil(fetchPage, 1_000, () => false), all)
+    t.same(await readUntil(fetchPage, 1_000, () => true), all.slice(0, 30))
+  }
 })

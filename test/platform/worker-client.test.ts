@@ -9,7 +9,8 @@ const mortal = new URL('./mortal-worker.ts', import.meta.url)
 
 async function mortalJobs(t: Parameters<typeof jobs>[0]) {
   const { run, worker } = await jobs(t, () => {}, mortal)
-  const history = (from: string, signal?: AbortSignal) => run('get_history', { deviceId: 1, from, to: '{}' }, signal)
+  const rest = { deviceId: 1, to: '{}', positions: true, format: 'json', setup: undefined } as const
+  const history = (from: string, signal?: AbortSignal) => run('get_history', { ...rest, from }, signal)
   const failure = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
       () => 'a result',

@@ -9,9 +9,9 @@ import type { components, paths } from './types.js'
 
 type Device = components['schemas']['Device']
 
-/** Fully typed: `tsc` checks this file against the document. */
-const clientOf = (url: string, credential: string): Client<paths> =>
-  createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${credential}` } })
+/** Fully typed: `tsc` checks this file against the document. Responses as JSON, not as GeoJSON. */
+const clientOf = (url: string, credential: string): Client<paths, 'application/json'> =>
+  createClient<paths, 'application/json'>({ baseUrl: url, headers: { Authorization: `Bearer ${credential}` } })
 
 t.test('the committed types match the served document', async (t) => {
   const source = astToString(await openapiTS(await served(t)))
@@ -33,6 +33,28 @@ t.test('a generated client lists devices and follows one', async (t) => {
     const { data: location } = await client.GET('/v1/devices/{id}/location', { params: { path: { id } } })
     t.equal(location?.object, 'location')
     t.equal(location?.device_id, id)
+  }
+})
+
+t.test('a generated client reads who a device is, in what state, and only what it selects', async (t) => {
+  const { url } = await gateway(t)
+  const client = clientOf(url, 'demo')
+  const ids = [1001, 1002]
+  const { data } = await client.GET('/v1/devices', { params: { query: { ids, updated_since: 1, format: 'json' } } })
+  const devices: Device[] = data?.data ?? []
+  t.same(
+    devices.map(({ id }) => id),
+    ids,
+  )
+  for (const device of devices) {
+    const texts: (string | null)[] = [device.imei, device.plate_number, device.vin, device.sim_number]
+    const counters: (number | null)[] = [device.odometer_km, device.engine_hours, device.moved_at]
+    const durations: (number | null)[] = [device.stopped_seconds, device.idle_seconds]
+    const ignition: boolean | null = device.ignition
+    const driver: number | null = device.driver_id
+    t.notOk([...texts, ...counters, ...durations, ignition, device.sensors[0]?.id].includes(null))
+    t.equal(driver === null, device.driver === null)
+    t.ok(device.sensors.some(({ number }) => number !== null && number > 0))
   }
 })
 

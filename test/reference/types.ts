@@ -28,7 +28,7 @@ export interface paths {
     }
     /**
      * List devices
-     * @description All devices of the account by id, with their last known state.
+     * @description The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.
      */
     get: operations['listDevices']
     put?: never
@@ -88,7 +88,7 @@ export interface paths {
     }
     /**
      * List geofences
-     * @description The geofences of the account, without their geometry.
+     * @description The geofences of the account, without their geometry. As GeoJSON, with it.
      */
     get: operations['listGeofences']
     put?: never
@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window.
+     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.
      */
     get: operations['listEvents']
     put?: never
@@ -148,7 +148,7 @@ export interface paths {
     }
     /**
      * Get the history of a device
-     * @description Positions and totals over whole days of the account's clock, both included.
+     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most 31 days.
      */
     get: operations['getHistory']
     put?: never
@@ -325,6 +325,8 @@ export interface components {
       types: string[]
       /** @description Whether the rule is enabled */
       active: boolean
+      /** @description Whether the rule covers all devices of the account, later ones too */
+      all_devices: boolean
       /** @description The devices the rule is assigned to */
       devices: components['schemas']['AlertDevice'][]
     }
@@ -343,7 +345,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -395,6 +397,14 @@ export interface components {
       id: number
       /** @description Name given to the vehicle */
       name: string
+      /** @description IMEI of the tracker; null if unknown */
+      imei: string | null
+      /** @description Number plate; null if unknown */
+      plate_number: string | null
+      /** @description Vehicle identification number; null if unknown */
+      vin: string | null
+      /** @description Number of the SIM card; null if unknown */
+      sim_number: string | null
       /**
        * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
        * @enum {string}
@@ -408,22 +418,59 @@ export interface components {
       lng: number | null
       /** @description Speed in km/h */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east */
+      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
       course: number
-      /** @description Metres above sea level */
+      /** @description Metres above sea level; 0 if the platform sends none */
       altitude: number
-      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
-      /** @description Unix seconds of the last data; 0 if never */
+      /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
       timestamp: number
+      /** @description Whether the ignition is on; null if the platform does not tell */
+      ignition: boolean | null
+      /** @description Odometer in km, else the platform's own total distance; null if unknown */
+      odometer_km: number | null
+      /** @description Engine hours of a sensor that states hours, minutes or seconds; null if unknown */
+      engine_hours: number | null
+      /** @description Unix seconds of the last movement; null if unknown */
+      moved_at: number | null
+      /** @description How long the vehicle has stood still, in seconds; null if unknown */
+      stopped_seconds: number | null
+      /** @description How long the engine has idled, in seconds; null if unknown */
+      idle_seconds: number | null
       /** @description Name of the assigned driver; null if none */
       driver: string | null
+      /** @description Id of the assigned driver; null if none */
+      driver_id: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
       /** @description Additional sensors */
       sensors: components['schemas']['Sensor'][]
       /** @description Name of the device group */
       group: string
+    }
+    DeviceFeature: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      geometry: components['schemas']['Point']
+      properties: components['schemas']['Device']
+    }
+    /** @description The items as GeoJSON, with the applied paging */
+    DeviceFeatureCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      /** @description The items */
+      features: components['schemas']['DeviceFeature'][]
     }
     /** @description The items, with the applied paging */
     DeviceList: {
@@ -434,7 +481,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -467,7 +514,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -510,6 +557,50 @@ export interface components {
       id: number
       /** @description The platform's word for the kind of event, in lower case, such as `overspeed` */
       type: string
+      /**
+       * @description What happened, independent of the platform's words:
+       *
+       *     | `kind` | Meaning | The platform's `type` | Also in the filter |
+       *     |---|---|---|---|
+       *     | `geofence.enter` | Entered a geofence | `zone_in` | `geofence_in` |
+       *     | `geofence.exit` | Left a geofence | `zone_out` | `geofence_out` |
+       *     | `speed.exceeded` | Drove faster than the limit of an alert | `overspeed` | `speeding`, `speed_exceeded` |
+       *     | `ignition.on` | Ignition switched on | `ignition_on` |  |
+       *     | `ignition.off` | Ignition switched off | `ignition_off` |  |
+       *     | `device.offline` | Sent nothing for the time of an alert | `offline_duration` | `device_offline` |
+       *     | `harsh.brake` | Braked harshly: a `custom` event whose message says so |  | `harsh_brake` |
+       *     | `harsh.acceleration` | Accelerated harshly: a `custom` event whose message says so |  | `harsh_accel` |
+       *     | `alarm.triggered` | Panic button, or another event that the account has defined | `sos`, `custom` |  |
+       *     | `maintenance.due` | A maintenance service is due or overdue | `service*` | `maintenance_due` |
+       *     | `stop` | Stopped for the time of an alert | `stop_duration` |  |
+       *     | `idle` | Stood with the engine running for the time of an alert | `idle_duration` |  |
+       *     | `move.start` | Started to move | `move_start` |  |
+       *     | `driver.changed` | Another driver, or one without authorization | `driver*` |  |
+       *     | `fuel.filled` | Fuel filled in | `fuel_fill` |  |
+       *     | `fuel.stolen` | Fuel drained | `fuel_theft` |  |
+       *     | `power.cut` | Tracker unplugged from its power supply | `unplugged` |  |
+       *     | `other` | Any other word of the platform | `*` |  |
+       * @enum {string}
+       */
+      kind:
+        | 'geofence.enter'
+        | 'geofence.exit'
+        | 'speed.exceeded'
+        | 'ignition.on'
+        | 'ignition.off'
+        | 'device.offline'
+        | 'harsh.brake'
+        | 'harsh.acceleration'
+        | 'alarm.triggered'
+        | 'maintenance.due'
+        | 'stop'
+        | 'idle'
+        | 'move.start'
+        | 'driver.changed'
+        | 'fuel.filled'
+        | 'fuel.stolen'
+        | 'power.cut'
+        | 'other'
       /** @description Human-readable text */
       message: string
       /** @description The device it happened to; null if unknown */
@@ -520,8 +611,22 @@ export interface components {
       lat: number | null
       /** @description Longitude in decimal degrees (WGS84); null without a position */
       lng: number | null
-      /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description Speed in km/h; null if unknown */
+      speed: number | null
+      /** @description Approximate address; null if the platform has none */
+      address: string | null
+      /** @description The alert that noticed it; null if unknown */
+      alert_id: number | null
+      /** @description The geofence it is about; null if none */
+      geofence: components['schemas']['EventGeofence'] | null
+      /** @description When it happened, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       timestamp: string | null
+    }
+    EventGeofence: {
+      /** @description Geofence id; null if unknown */
+      id: number | null
+      /** @description Name of the geofence; null if unknown */
+      name: string | null
     }
     /** @description The items, with the applied paging */
     EventList: {
@@ -532,7 +637,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -575,6 +680,30 @@ export interface components {
       /** @description Radius of a circle in metres; null for other shapes */
       radius: number | null
     }
+    GeofenceFeature: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
+      geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
+      properties: components['schemas']['GeofenceProperties']
+    }
+    /** @description The items as GeoJSON, with the applied paging */
+    GeofenceFeatureCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      /** @description The items */
+      features: components['schemas']['GeofenceFeature'][]
+    }
     /** @description The items, with the applied paging */
     GeofenceList: {
       /**
@@ -584,7 +713,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -592,6 +721,23 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Geofence'][]
+    }
+    /** @description The list item, and the radius of a circle */
+    GeofenceProperties: {
+      /** @description Unique geofence identifier */
+      id: number
+      /** @description Name given to the geofence */
+      name: string
+      /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
+      type: string
+      /** @description Whether the geofence is enabled */
+      active: boolean
+      /** @description Colour as `#RRGGBB`; `#000000` if none is set */
+      color: string
+      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      created_at: string | null
+      /** @description Radius of a circle in metres; null for other shapes */
+      radius: number | null
     }
     /** @description State of the service according to recent calls */
     Health: {
@@ -617,7 +763,7 @@ export interface components {
         store: 'up' | 'down' | 'unknown'
       }
     }
-    /** @description Positions and totals of a device over whole days */
+    /** @description Positions, trips, stops, events and totals of a device over whole days */
     History: {
       /**
        * @description Always `history`
@@ -648,8 +794,26 @@ export interface components {
       move_seconds: number | null
       /** @description Total time stopped in seconds; null if the text is not readable */
       stop_seconds: number | null
-      /** @description Positions, oldest first */
+      /** @description Fuel used in litres; null unless the platform tells it in litres */
+      fuel_l: number | null
+      /** @description Drives, oldest first */
+      trips: components['schemas']['Trip'][]
+      /** @description Stops between the drives, oldest first */
+      stops: components['schemas']['Stop'][]
+      /** @description Events of the device, oldest first */
+      events: components['schemas']['HistoryEvent'][]
+      /** @description Positions, oldest first; consecutive ones of the same second, place and speed are one. Empty with `positions=false`. */
       positions: components['schemas']['Position'][]
+    }
+    HistoryEvent: {
+      /** @description When it happened, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      time: string
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      lng: number | null
+      /** @description Human-readable text */
+      message: string
     }
     /** @description An active API key, with its value truncated */
     Key: {
@@ -688,7 +852,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -696,6 +860,11 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Key'][]
+    }
+    LineString: {
+      /** @constant */
+      type: 'LineString'
+      coordinates: number[][]
     }
     /** @description The last recorded position of a device */
     Location: {
@@ -712,9 +881,9 @@ export interface components {
       lng: number
       /** @description Speed in km/h */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east */
+      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
       course: number
-      /** @description Metres above sea level */
+      /** @description Metres above sea level; 0 if the platform sends none */
       altitude: number
       /**
        * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
@@ -725,7 +894,7 @@ export interface components {
       address: string | null
       /** @description Unix seconds of the position; 0 if unknown */
       timestamp: number
-      /** @description When data was last received; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
     }
     /** @description A maintenance service, due by distance, engine hours or days */
@@ -764,7 +933,7 @@ export interface components {
       object: 'list'
       /** @description Number of items that match the filters, before paging */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here, at least 1. */
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
       limit: number
       /** @description Number of skipped items */
       offset: number
@@ -787,6 +956,8 @@ export interface components {
       credential: 'platform_hash' | 'api_key' | 'demo'
       /** @description E-mail of the account; null if the platform sends none */
       email: string | null
+      /** @description How far the account's clock is ahead of UTC at the moment; null if unknown */
+      utc_offset: string | null
       /** @description The API key in the request; null for other credentials */
       key: components['schemas']['OwnKey'] | null
     }
@@ -852,12 +1023,18 @@ export interface components {
     Position: {
       /** @description Time of the position, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       time: string
+      /** @description The same in Unix seconds; null if the account's UTC offset is unknown */
+      timestamp: number | null
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
       /** @description Longitude in decimal degrees (WGS84) */
       lng: number
       /** @description Speed in km/h */
       speed: number
+      /** @description Heading in degrees, 0 = north, 90 = east; null if unknown */
+      course: number | null
+      /** @description Metres above sea level; null if unknown */
+      altitude: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
     }
@@ -884,12 +1061,110 @@ export interface components {
       message: string
     }
     Sensor: {
+      /** @description Unique sensor identifier; null if the platform sends none */
+      id: number | null
       /** @description The platform's word in lower case; `other` if it sends none */
       type: string
       /** @description Name given to the sensor */
       name: string
       /** @description Value with its unit; null if the sensor has none */
       value: string | null
+      /** @description The value as a number in the unit shown; null if it is none */
+      number: number | null
+    }
+    Stop: {
+      /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      from: string
+      /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      to: string
+      /** @description Duration in seconds; null if unknown */
+      duration_seconds: number | null
+      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      lat: number | null
+      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      lng: number | null
+      /** @description Approximate address; null if the platform has none */
+      address: string | null
+    }
+    Track: {
+      /** @constant */
+      type: 'Feature'
+      /** @description The id of the resource */
+      id: number
+      /** @description A point for a single position, null for none */
+      geometry: components['schemas']['LineString'] | components['schemas']['Point'] | null
+      properties: components['schemas']['TrackProperties']
+    }
+    /** @description The history without its positions */
+    TrackProperties: {
+      /**
+       * @description Always `history`
+       * @constant
+       */
+      object: 'history'
+      /** @description The requested device */
+      device_id: number
+      /**
+       * @description First day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-11
+       */
+      from: string
+      /**
+       * @description Last day, `YYYY-MM-DD` on the account's clock
+       * @example 2026-05-12
+       */
+      to: string
+      /** @description Total distance in km */
+      distance_km: number
+      /** @description Maximum speed in km/h */
+      top_speed: number
+      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+      move_duration: string
+      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+      stop_duration: string
+      /** @description Total time moving in seconds; null if the text is not readable */
+      move_seconds: number | null
+      /** @description Total time stopped in seconds; null if the text is not readable */
+      stop_seconds: number | null
+      /** @description Fuel used in litres; null unless the platform tells it in litres */
+      fuel_l: number | null
+      /** @description Drives, oldest first */
+      trips: components['schemas']['Trip'][]
+      /** @description Stops between the drives, oldest first */
+      stops: components['schemas']['Stop'][]
+      /** @description Events of the device, oldest first */
+      events: components['schemas']['HistoryEvent'][]
+      times: string[]
+    }
+    Trip: {
+      /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      from: string
+      /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      to: string
+      /** @description Distance in km */
+      distance_km: number
+      /** @description Duration in seconds; null if unknown */
+      duration_seconds: number | null
+      /** @description Maximum speed in km/h */
+      top_speed: number
+      /** @description Average speed in km/h; null if unknown */
+      average_speed: number | null
+      /** @description Name of the driver; null if unknown */
+      driver: string | null
+      /** @description First position */
+      start: {
+        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        lat: number | null
+        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        lng: number | null
+      }
+      /** @description Last position */
+      end: {
+        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        lat: number | null
+        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        lng: number | null
+      }
     }
   }
   responses: {
@@ -1151,6 +1426,15 @@ export interface operations {
       query?: {
         /** @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen */
         status?: 'online' | 'offline' | 'moving'
+        /** @description Only these devices, for which `limit` defaults to 500: at most 500 ids, separated by commas */
+        ids?: number[]
+        /**
+         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them
+         * @example 1778500800
+         */
+        updated_since?: number
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
         /** @description Maximum number of items. A value above 500 is lowered to 500. */
         limit?: number
         /** @description Number of items to skip */
@@ -1184,6 +1468,10 @@ export interface operations {
            *         {
            *           "id": 318,
            *           "name": "Van 4",
+           *           "imei": "990000862471854",
+           *           "plate_number": "W 4711 F",
+           *           "vin": "WDB9066571S123456",
+           *           "sim_number": "+4366055501420",
            *           "status": "moving",
            *           "protocol": "teltonika",
            *           "lat": 48.208174,
@@ -1193,13 +1481,22 @@ export interface operations {
            *           "altitude": 171,
            *           "last_seen": "2026-05-11 14:03:27",
            *           "timestamp": 1778501007,
+           *           "ignition": true,
+           *           "odometer_km": 81450.2,
+           *           "engine_hours": 2410.5,
+           *           "moved_at": 1778501007,
+           *           "stopped_seconds": 0,
+           *           "idle_seconds": 0,
            *           "driver": "Jo Brandt",
+           *           "driver_id": 12,
            *           "address": null,
            *           "sensors": [
            *             {
+           *               "id": 71,
            *               "type": "battery",
            *               "name": "Battery",
-           *               "value": "12.6 V"
+           *               "value": "12.6 V",
+           *               "number": 12.6
            *             }
            *           ],
            *           "group": "Vans"
@@ -1208,6 +1505,65 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['DeviceList']
+          /**
+           * @example {
+           *       "type": "FeatureCollection",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "features": [
+           *         {
+           *           "type": "Feature",
+           *           "id": 318,
+           *           "geometry": {
+           *             "type": "Point",
+           *             "coordinates": [
+           *               16.373819,
+           *               48.208174
+           *             ]
+           *           },
+           *           "properties": {
+           *             "id": 318,
+           *             "name": "Van 4",
+           *             "imei": "990000862471854",
+           *             "plate_number": "W 4711 F",
+           *             "vin": "WDB9066571S123456",
+           *             "sim_number": "+4366055501420",
+           *             "status": "moving",
+           *             "protocol": "teltonika",
+           *             "lat": 48.208174,
+           *             "lng": 16.373819,
+           *             "speed": 43,
+           *             "course": 271,
+           *             "altitude": 171,
+           *             "last_seen": "2026-05-11 14:03:27",
+           *             "timestamp": 1778501007,
+           *             "ignition": true,
+           *             "odometer_km": 81450.2,
+           *             "engine_hours": 2410.5,
+           *             "moved_at": 1778501007,
+           *             "stopped_seconds": 0,
+           *             "idle_seconds": 0,
+           *             "driver": "Jo Brandt",
+           *             "driver_id": 12,
+           *             "address": null,
+           *             "sensors": [
+           *               {
+           *                 "id": 71,
+           *                 "type": "battery",
+           *                 "name": "Battery",
+           *                 "value": "12.6 V",
+           *                 "number": 12.6
+           *               }
+           *             ],
+           *             "group": "Vans"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/geo+json': components['schemas']['DeviceFeatureCollection']
         }
       }
       400: components['responses']['InvalidRequest']
@@ -1249,6 +1605,10 @@ export interface operations {
            * @example {
            *       "id": 318,
            *       "name": "Van 4",
+           *       "imei": "990000862471854",
+           *       "plate_number": "W 4711 F",
+           *       "vin": "WDB9066571S123456",
+           *       "sim_number": "+4366055501420",
            *       "status": "moving",
            *       "protocol": "teltonika",
            *       "lat": 48.208174,
@@ -1258,13 +1618,22 @@ export interface operations {
            *       "altitude": 171,
            *       "last_seen": "2026-05-11 14:03:27",
            *       "timestamp": 1778501007,
+           *       "ignition": true,
+           *       "odometer_km": 81450.2,
+           *       "engine_hours": 2410.5,
+           *       "moved_at": 1778501007,
+           *       "stopped_seconds": 0,
+           *       "idle_seconds": 0,
            *       "driver": "Jo Brandt",
+           *       "driver_id": 12,
            *       "address": null,
            *       "sensors": [
            *         {
+           *           "id": 71,
            *           "type": "battery",
            *           "name": "Battery",
-           *           "value": "12.6 V"
+           *           "value": "12.6 V",
+           *           "number": 12.6
            *         }
            *       ],
            *       "group": "Vans"
@@ -1338,6 +1707,8 @@ export interface operations {
   listGeofences: {
     parameters: {
       query?: {
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
         /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
         /** @description Number of items to skip */
@@ -1380,6 +1751,54 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['GeofenceList']
+          /**
+           * @example {
+           *       "type": "FeatureCollection",
+           *       "count": 1,
+           *       "limit": 50,
+           *       "offset": 0,
+           *       "has_more": false,
+           *       "features": [
+           *         {
+           *           "type": "Feature",
+           *           "id": 27,
+           *           "geometry": {
+           *             "type": "Polygon",
+           *             "coordinates": [
+           *               [
+           *                 [
+           *                   16.41,
+           *                   48.22
+           *                 ],
+           *                 [
+           *                   16.43,
+           *                   48.22
+           *                 ],
+           *                 [
+           *                   16.42,
+           *                   48.24
+           *                 ],
+           *                 [
+           *                   16.41,
+           *                   48.22
+           *                 ]
+           *               ]
+           *             ]
+           *           },
+           *           "properties": {
+           *             "id": 27,
+           *             "name": "Harbour",
+           *             "type": "polygon",
+           *             "active": true,
+           *             "color": "#1F7A4D",
+           *             "created_at": "2026-02-03 10:20:30",
+           *             "radius": null
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/geo+json': components['schemas']['GeofenceFeatureCollection']
         }
       }
       400: components['responses']['InvalidRequest']
@@ -1468,7 +1887,11 @@ export interface operations {
       query?: {
         /** @description Only events of this device */
         device_id?: number
-        /** @description Only events of this type, the platform's word */
+        /** @description Only events of these devices: at most 10 ids, separated by commas */
+        device_ids?: number[]
+        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. */
+        after_id?: number
+        /** @description Only events of this type: the platform's word, a `kind`, or another word of its row in the table there */
         type?: string
         /**
          * @description Earliest time, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its first second.
@@ -1513,11 +1936,19 @@ export interface operations {
            *         {
            *           "id": 5021,
            *           "type": "zone_in",
+           *           "kind": "geofence.enter",
            *           "message": "Zone in (Harbour)",
            *           "device_id": 318,
            *           "device": "Van 4",
            *           "lat": 48.22917,
            *           "lng": 16.41862,
+           *           "speed": 12,
+           *           "address": null,
+           *           "alert_id": 14,
+           *           "geofence": {
+           *             "id": 27,
+           *             "name": "Harbour"
+           *           },
            *           "timestamp": "2026-05-11 13:47:02"
            *         }
            *       ]
@@ -1548,6 +1979,10 @@ export interface operations {
          * @example 2026-05-12
          */
         to: string
+        /** @description `false` leaves the positions out and keeps totals, trips, stops and events */
+        positions?: 'true' | 'false'
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        format?: 'json' | 'geojson'
       }
       header?: never
       path: {
@@ -1561,7 +1996,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Positions and totals of a device over whole days */
+      /** @description Positions, trips, stops, events and totals of a device over whole days */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -1584,18 +2019,60 @@ export interface operations {
            *       "stop_duration": "22h 47min 54s",
            *       "move_seconds": 4325,
            *       "stop_seconds": 82074,
+           *       "fuel_l": null,
+           *       "trips": [
+           *         {
+           *           "from": "2026-05-11 06:58:12",
+           *           "to": "2026-05-11 07:24:40",
+           *           "distance_km": 18.2,
+           *           "duration_seconds": 1588,
+           *           "top_speed": 74,
+           *           "average_speed": 41,
+           *           "driver": null,
+           *           "start": {
+           *             "lat": 48.2081,
+           *             "lng": 16.3738
+           *           },
+           *           "end": {
+           *             "lat": 48.2292,
+           *             "lng": 16.4186
+           *           }
+           *         }
+           *       ],
+           *       "stops": [
+           *         {
+           *           "from": "2026-05-11 07:24:40",
+           *           "to": "2026-05-11 07:54:40",
+           *           "duration_seconds": 1800,
+           *           "lat": 48.2292,
+           *           "lng": 16.4186,
+           *           "address": null
+           *         }
+           *       ],
+           *       "events": [
+           *         {
+           *           "time": "2026-05-11 07:24:40",
+           *           "lat": 48.2292,
+           *           "lng": 16.4186,
+           *           "message": "Zone in (Harbour)"
+           *         }
+           *       ],
            *       "positions": [
            *         {
            *           "time": "2026-05-11 06:58:12",
+           *           "timestamp": 1778475492,
            *           "lat": 48.2081,
            *           "lng": 16.3738,
            *           "speed": 31,
+           *           "course": 88,
+           *           "altitude": 171,
            *           "address": null
            *         }
            *       ]
            *     }
            */
           'application/json': components['schemas']['History']
+          'application/geo+json': components['schemas']['Track']
         }
       }
       400: components['responses']['InvalidRequest']
@@ -1651,6 +2128,7 @@ export interface operations {
            *             "geofence_out"
            *           ],
            *           "active": true,
+           *           "all_devices": false,
            *           "devices": [
            *             {
            *               "id": 318,
@@ -1818,6 +2296,7 @@ export interface operations {
            *       "object": "account",
            *       "credential": "api_key",
            *       "email": "owner@example.com",
+           *       "utc_offset": "+02:00",
            *       "key": {
            *         "id": "0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3",
            *         "label": "Dispatch board",

@@ -1,6 +1,6 @@
 /** Fixtures are valid, and replay sends exactly what they record. */
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -13,12 +13,14 @@ import {
   type Folder,
   fileNameOf,
   format,
+  formatFolder,
   parseExchange,
   parseTarget,
   type RecordedResponse,
   readFolder,
 } from '../../src/replay/exchange.js'
 import { findLeaks } from '../../src/replay/find-leaks.js'
+import { linesOf } from '../../src/replay/json-lines.js'
 import { match, nearest } from '../../src/replay/match.js'
 import { buildReplay, hashOf, type Miss, type ReplayOptions } from '../../src/replay/replay.js'
 
@@ -69,6 +71,8 @@ t.test('every fixture is valid, canonical, correctly named and without a leak', 
     const folder = await readFolder(join(fixtures, name))
     t.ok(folder.exchanges.length > 5, `${name} has exchanges`)
     for (const one of folder.exchanges) {
+      if ((await readFile(join(fixtures, name, fileNameOf(one)), 'utf8')) !== format(one))
+        t.fail(`${fileNameOf(one)} has another layout`)
       const leaks = findLeaks(one, [hashOf(name)])
       if (leaks.length > 0) t.same(leaks, [], `${name}/${fileNameOf(one)}`)
     }
@@ -84,15 +88,63 @@ t.test('every known variation of the platform has a fixture', async (t) => {
   t.equal(Object.keys(oddities).length, 65)
 })
 
-t.test('an invalid, misnamed or non-canonical file is rejected with the reason', async (t) => {
+t.test('what is wrong with a file is told with line, expected and found', async (t) => {
+  const cases: [text: string, message: RegExp][] = [
+    ['{\n  "action": "x"\n  "query": {}\n}', /line 3: expected , or }, found "query"/],
+    ['{\n  "action": nothing\n}', /line 2: expected a value, found nothing/],
+    ['{\n  action: 1\n}', /line 2: expected a name in double quotes, found action/],
+    ['[1,\n2', /line 2: expected , or \], found the end of the file/],
+    ['{}\n{}', /line 2: expected the end of the file, found \{/],
+    ['{\n"action": "../x",\n"query": {}, "responses": [{}] }', /line 2: \/action must match .*, found "\.\.\/x"/],
+    [
+      '{"action": "x",\n"query": {},\n"responses": [\n{ "status": "ok" }]}',
+      /line 4: \/responses\/0\/status must be integer, found "ok"/,
+    ],
+    [
+      '{"action": "x", "query": {}, "responses": [\n{ "json": 1, "html": "" }]}',
+      /line 2: expected one body, found json/,
+    ],
+    ['{"action": "x",\n "query": {}, "hash": 1, "responses": [{}]}', /x\.json: line 1: .*additional/],
+  ]
+  for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })
+})
+
+t.test('every JSON text has a line for each value, and any other text is an error', async (t) => {
+  const seed = Date.now()
+  t.comment(`seed ${seed}`)
+  const accepts = (read: () => unknown): boolean => {
+    try {
+      read()
+      return true
+    } catch {
+      return false
+    }
+  }
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ' 1'), (json, at, text) => {
+      const place = at % (json.length + 1)
+      const mutated = json.slice(0, place) + text + json.slice(place)
+      return accepts(() => linesOf(mutated)) === accepts(() => JSON.parse(mutated))
+    }),
+    { seed },
+  )
+})
+
+t.test('a file in another layout is read, and --format gives it the canonical layout and name', async (t) => {
+  const folder = t.testdir({
+    'account.json': '{"about": "One.", "email": "a@example.com", "origin": "invented"}',
+    'get_events.page=2.json': '{"responses": [{"json": []}],\n\n"query": {"page": "2"}, "action": "get_events"}',
+  })
   const good = exchange('get_events', { page: '2' }, { json: [] })
-  t.same(parseExchange('get_events.page=2.json', format(good)), good)
-  t.throws(() => parseExchange('get_events.json', format(good)), /the name must be get_events.page=2.json/)
-  t.throws(() => parseExchange('get_events.page=2.json', JSON.stringify(good)), /not sorted/)
-  t.throws(() => parseExchange('x.json', format({ ...good, hash: 'x' })), /x.json/)
-  t.throws(() => parseExchange('x.json', format({ ...good, action: '../x' })), /\/action/)
-  const two = exchange('get_events', { page: '2' }, { json: [], html: '' })
-  t.throws(() => parseExchange('get_events.page=2.json', format(two)), /more than one/)
+  t.same((await readFolder(folder)).exchanges, [good])
+  await rename(join(folder, 'get_events.page=2.json'), join(folder, 'mine.json'))
+  await t.rejects(readFolder(folder), { message: /mine\.json: expected the name get_events\.page=2\.json/ })
+  t.same(await formatFolder(folder), ['get_events.page=2.json'])
+  t.equal(await readFile(join(folder, 'get_events.page=2.json'), 'utf8'), format(good))
+  t.same((await readdir(folder)).sort(), ['account.json', 'get_events.page=2.json'])
+  t.same(await formatFolder(folder), [], 'a second time changes nothing')
+  await writeFile(join(folder, 'copy.json'), format(good))
+  await t.rejects(formatFolder(folder), { message: /copy\.json: .* found that of get_events\.page=2\.json/ })
 })
 
 t.test('the canonical layout keeps every JSON value', async () => {

@@ -8,12 +8,23 @@ const names = new Map([
   [318, 'Van 4'],
   [31, 'Lorry 9'],
 ])
-const alert = (raw: object) => toAlert(read(wireAlert, { id: 61, name: 'Rule', ...raw }), (id) => names.get(id))
+const alert = (raw: object) =>
+  toAlert(read(wireAlert, { id: 61, name: 'Rule', ...raw }), {
+    all: () => [...names].map(([id, name]) => ({ id, name })),
+    name: (id) => names.get(id),
+  })
 
 t.test('an alert of platform 2.x has its type from its speed (N01, N41)', async (t) => {
   const ignored = { email: '', overspeed_distance: '1', ac_alarm: '0' }
   const raw = { id: '61', active: '1', name: 'Fast', overspeed_speed: '95', devices: ['31'], ...ignored }
-  const item = { object: 'alert', id: 61, name: 'Fast', active: true, devices: [{ id: 31, name: 'Lorry 9' }] }
+  const item = {
+    object: 'alert',
+    id: 61,
+    name: 'Fast',
+    active: true,
+    all_devices: false,
+    devices: [{ id: 31, name: 'Lorry 9' }],
+  }
   t.strictSame(alert(raw), { ...item, type: 'overspeed', types: ['overspeed'] })
   t.equal(alert({ overspeed_speed: '0' })?.type, 'custom')
   t.equal(alert({})?.type, 'custom')
@@ -22,7 +33,7 @@ t.test('an alert of platform 2.x has its type from its speed (N01, N41)', async 
 t.test('an alert of platform 3.x in both directions has both types (N42, N43)', async (t) => {
   const raw = { active: 1, name: 'Harbour watch', type: 'geofence_inout', notifications: [], devices: [318, 500] }
   t.strictSame(alert(raw), {
-    ...{ object: 'alert', id: 61, name: 'Harbour watch', active: true },
+    ...{ object: 'alert', id: 61, name: 'Harbour watch', active: true, all_devices: false },
     ...{ type: 'geofence_in', types: ['geofence_in', 'geofence_out'] },
     devices: [
       { id: 318, name: 'Van 4' },
@@ -58,4 +69,15 @@ t.test('flags and devices are read in every form, each device once (N43, N44, N5
 t.test('an alert without a name has its type as name; without a valid id there is none', async (t) => {
   t.hasStrict(alert({ name: null, type: 'sos' }), { name: 'sos', type: 'sos' })
   t.equal(alert({ id: undefined }), undefined)
+})
+
+t.test('an alert for all devices of the account lists them, whatever devices its row has', async (t) => {
+  const all = [
+    { id: 318, name: 'Van 4' },
+    { id: 31, name: 'Lorry 9' },
+  ]
+  for (const yes of [1, '1', true])
+    t.match(alert({ for_all_user_devices: yes, devices: [31] }), { all_devices: true, devices: all })
+  for (const no of [0, '0', false, null, undefined])
+    t.match(alert({ for_all_user_devices: no, devices: [31] }), { all_devices: false, devices: [all[1]] })
 })

@@ -28,11 +28,18 @@ t.test('a device of platform 2.x has exactly the documented fields (N01, N02, N0
     ...{ alarm: '', power: '-', address: '-', distance_unit_hour: 'kph' },
     sensors: [{ name: 'Tank', value: '- l', show_in_popup: '0' }],
     services: [{ name: 'Tyres', value: 'Odometer Left (1000 )' }],
-    device_data: { id: '31', active: '1', name: 'Lorry 9', min_moving_speed: '6', current_driver_id: '4' },
+    device_data: {
+      ...{ id: '31', active: '1', name: 'Lorry 9', min_moving_speed: '6', current_driver_id: '4' },
+      ...{ imei: '990000000000031', plate_number: 'XY 31', vin: '', sim_number: '-' },
+    },
   })
   t.strictSame(toDevice({ ...row, group: 'Lorries' }, now), {
     ...{ id: 31, ...texts, ...last, status: 'offline', course: 0, last_seen: '2016-07-02 18:20:31' },
-    ...{ address: null, sensors: [{ type: 'other', name: 'Tank', value: null }], group: 'Lorries' },
+    ...{ address: null, group: 'Lorries', driver_id: 4 },
+    sensors: [{ id: null, type: 'other', name: 'Tank', value: null, number: null }],
+    ...{ imei: '990000000000031', plate_number: 'XY 31', vin: null, sim_number: null },
+    ...{ ignition: null, odometer_km: null, engine_hours: null },
+    ...{ moved_at: null, stopped_seconds: null, idle_seconds: null },
   })
 })
 
@@ -48,15 +55,23 @@ t.test('a device of platform 3.x has exactly the documented fields (N05, N12, N1
       { id: 1, type: 'ACC', name: 'Ignition', show_in_popup: 1, value: 'On', val: true, scale_value: null },
       { id: 2, type: 'battery', name: 'Battery', show_in_popup: 0, value: '12.6 V', val: '12.60', scale_value: null },
     ],
-    device_data: { id: 318, min_moving_speed: 6 },
+    ...{ stop_duration: '0s', stop_duration_sec: 0, idle_duration: '1min 5s', moved_timestamp: 1778501001 },
+    ...{ engine_status: true, engine_hours: 'gps', total_distance: 81450.234 },
+    device_data: {
+      ...{ id: 318, min_moving_speed: 6, current_driver_id: null },
+      ...{ imei: 990000862471854, plate_number: 'W 4711 F ', vin: 'WDB9066571S123456', sim_number: '+4366055501420' },
+    },
   })
   t.strictSame(toDevice(row, now), {
     ...{ id: 318, name: 'Van 4', status: 'moving', protocol: 'teltonika', ...last, last_seen: '2026-05-11 14:03:27' },
-    ...{ driver: null, address: null, group: 'Ungrouped' },
+    ...{ driver: null, driver_id: null, address: null, group: 'Ungrouped' },
     sensors: [
-      { type: 'acc', name: 'Ignition', value: 'On' },
-      { type: 'battery', name: 'Battery', value: '12.6 V' },
+      { id: 1, type: 'acc', name: 'Ignition', value: 'On', number: null },
+      { id: 2, type: 'battery', name: 'Battery', value: '12.6 V', number: 12.6 },
     ],
+    ...{ imei: '990000862471854', plate_number: 'W 4711 F', vin: 'WDB9066571S123456', sim_number: '+4366055501420' },
+    ...{ ignition: true, odometer_km: 81450.234, engine_hours: null },
+    ...{ moved_at: 1778501001, stopped_seconds: 0, idle_seconds: 65 },
   })
   t.equal(needsZone(row), false)
 })
@@ -191,43 +206,124 @@ check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N6
   ['360', { course: 360 }, { course: 0 }],
 ])
 
-t.test('a sensor shows its text, else its value with unit, else null (N04, N14, N15)', async (t) => {
-  const rows: [object, string | null][] = [
-    [{ value: '64 %', val: '64.00' }, '64 %'],
-    [{ value: 'Off', val: false }, 'Off'],
-    [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km'],
-    [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km'],
-    [{ value: 7 }, '7'],
-    [{ value: true }, 'On'],
-    [{ value: '-', val: false }, 'Off'],
-    [{ value: '', val: 908.6, unit: 'h' }, '908.6 h'],
-    [{ value: '908', unit: 'h' }, '908'],
-    [{ value: '- nn' }, null],
-    [{ value: '-5 °C' }, '-5 °C'],
-    [{ value: null, val: '-' }, null],
-  ]
-  for (const [sensor, value] of rows) {
-    t.equal(device({ sensors: [{ name: 'S', ...sensor }] }).sensors[0]?.value, value, JSON.stringify(sensor))
-  }
-})
+t.test(
+  'a sensor shows its text, else its value with unit, else null, and the number in it (N04, N14, N15)',
+  async (t) => {
+    const rows: [object, value: string | null, number: number | null][] = [
+      [{ value: '64 %', val: '64.00' }, '64 %', 64],
+      [{ value: 'Off', val: false }, 'Off', null],
+      [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km', 41207],
+      [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km', 41207.318],
+      [{ value: 7 }, '7', 7],
+      [{ value: true }, 'On', null],
+      [{ value: '-', val: false }, 'Off', null],
+      [{ value: '', val: 908.6, unit: 'h' }, '908.6 h', 908.6],
+      [{ value: '908', unit: 'h' }, '908', 908],
+      [{ value: '1,234.5 km' }, '1,234.5 km', 1234.5],
+      [{ value: '- nn' }, null, null],
+      [{ value: '-5 °C' }, '-5 °C', -5],
+      [{ value: null, val: '-' }, null, null],
+      [{ value: '12h 30min' }, '12h 30min', null],
+      [{ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null],
+    ]
+    for (const [sensor, value, number] of rows) {
+      const [found] = device({ sensors: [{ name: 'S', ...sensor }] }).sensors
+      t.strictSame([found?.value, found?.number], [value, number], JSON.stringify(sensor))
+    }
+  },
+)
 
-check('sensors are read in every form; an empty one is left out (N04, N16, N17, N18, N51)', [
-  [
-    'N04 without a type',
-    { sensors: [{ name: 'x', value: '1' }] },
-    { sensors: [{ type: 'other', name: 'x', value: '1' }] },
-  ],
-  ['N04 only a value', { sensors: [{ value: '1' }] }, { sensors: [{ type: 'other', name: 'other', value: '1' }] }],
-  [
-    'without a name',
-    { sensors: [{ type: 'Door', value: '2' }] },
-    { sensors: [{ type: 'door', name: 'door', value: '2' }] },
-  ],
-  ['only a type', { sensors: [{ type: 'Door' }] }, { sensors: [{ type: 'door', name: 'door', value: null }] }],
-  ['N17 JSON text', { sensors: '[{"name":"x","value":"1"}]' }, { sensors: [{ type: 'other', name: 'x', value: '1' }] }],
-  ['N51 numeric keys', { sensors: { 1: { name: 'x' } } }, { sensors: [{ type: 'other', name: 'x', value: null }] }],
+const other = { id: null, type: 'other', name: 'x', value: '1', number: 1 }
+const door = { id: null, type: 'door', name: 'door', value: null, number: null }
+check('sensors are read in every form (N04, N17, N51)', [
+  ['N04 without a type', { sensors: [{ name: 'x', value: '1' }] }, { sensors: [other] }],
+  ['N04 only a value', { sensors: [{ value: '1' }] }, { sensors: [{ ...other, name: 'other' }] }],
+  ['without a name', { sensors: [{ type: 'Door', value: '2' }] }, { sensors: [{ ...door, value: '2', number: 2 }] }],
+  ['only a type', { sensors: [{ type: 'Door' }] }, { sensors: [door] }],
+  ['N17 JSON text', { sensors: '[{"id":"8","name":"x","value":"1"}]' }, { sensors: [{ ...other, id: 8 }] }],
+  ['N51 numeric keys', { sensors: { 1: { name: 'x' } } }, { sensors: [{ ...other, value: null, number: null }] }],
 ])
 
 t.test('sensors that are empty, null or broken text are left out (N16, N18)', async (t) => {
   for (const sensors of [[{}, null, 'x'], null, '[{"name":"x"']) t.strictSame(device({ sensors }).sensors, [])
 })
+
+t.test('the ignition is that of the first ignition sensor with a state, else of the platform', async (t) => {
+  const sensor = (type: string, val: unknown, value: unknown = '-') => ({ type, val, value })
+  const rows: [name: string, raw: object, ignition: boolean | null][] = [
+    ['a boolean', { sensors: [sensor('acc', true, 'Off')] }, true],
+    ['1', { sensors: [sensor('ignition', 1)] }, true],
+    ['0 as text', { sensors: [sensor('ENGINE', '0', 'On')] }, false],
+    ['On', { sensors: [sensor('acc', null, 'On')] }, true],
+    ['off in any case', { sensors: [sensor('acc', '12.5', 'OFF')] }, false],
+    ['a boolean as value', { sensors: [sensor('acc', undefined, false)] }, false],
+    ['the first one', { sensors: [sensor('engine', false), sensor('acc', true)] }, false],
+    ['the first one with a state', { sensors: [sensor('acc', '-'), sensor('engine', 7), sensor('acc', true)] }, true],
+    ['a sensor of another type', { sensors: [sensor('door', true, 'On')] }, null],
+    ['a sensor before the status', { sensors: [sensor('acc', false)], engine_status: true, online: 'engine' }, false],
+    ['the status', { sensors: [sensor('acc', '-')], engine_status: false, online: 'engine' }, false],
+    ['the status as number', { engine_status: 1 }, true],
+    ['the status as text', { engine_status: '0' }, false],
+    ['a status without a value', { engine_status: '', online: 'engine' }, true],
+    ['the state word', { engine_status: null, online: 'Engine' }, true],
+    ['another state word', { online: 'online' }, null],
+    ['an inherited name as value', { sensors: [sensor('acc', null, 'constructor')] }, null],
+  ]
+  for (const [name, raw, ignition] of rows) t.equal(device(raw).ignition, ignition, name)
+})
+
+const counter = (type: string, raw: object) => ({ sensors: [{ type, name: 'S', ...raw }] })
+check('the odometer is in km, from its sensor, else from the total distance (N14, N15, N64)', [
+  ['text', counter('odometer', { value: '81 450.5 km', val: 3 }), { odometer_km: 81450.5 }],
+  ['text in miles', { ...counter('odometer', { value: '100 mi' }), unit_of_distance: 'km' }, { odometer_km: 160.93 }],
+  ['formatted text', counter('odometer', { value: 7, unit: 'm', formatted: '9 km' }), { odometer_km: 9 }],
+  ['a number with its unit', counter('odometer', { value: 41207, unit: 'm' }), { odometer_km: 41.21 }],
+  ['only val', { ...counter('odometer', { value: '-', val: '100' }), unit_of_distance: 'mi' }, { odometer_km: 160.93 }],
+  ['a dash', { ...counter('odometer', { value: '-' }), total_distance: '12' }, { odometer_km: 12 }],
+  ['no sensor', { total_distance: 100, unit_of_distance: 'mi' }, { odometer_km: 160.93 }],
+  ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
+  ['neither', { total_distance: '-' }, { odometer_km: null }],
+])
+
+check('engine hours are hours, from a sensor that states its unit', [
+  ['hours', counter('engine_hours', { value: '1523.4 h', val: 9 }), { engine_hours: 1523.4 }],
+  [
+    'seconds',
+    counter('engine_hours', { value: 23391882, unit: 's', formatted: '23391882 s' }),
+    { engine_hours: 6497.75 },
+  ],
+  ['minutes', counter('engine_hours', { value: '90 min' }), { engine_hours: 1.5 }],
+  [
+    'a number with its unit',
+    counter('engine_hours', { value: '-', val: 5400, unit: 'Seconds' }),
+    { engine_hours: 1.5 },
+  ],
+  ['a duration', counter('engine_hours', { value: '1523h 30min' }), { engine_hours: 1523.5 }],
+  ['a clock', counter('engine_hours', { value: '10:30:00' }), { engine_hours: 10.5 }],
+  ['no unit', counter('engine_hours', { value: '1523.4', val: 1523.4 }), { engine_hours: null }],
+  ['another unit', counter('engine_hours', { value: '12 km' }), { engine_hours: null }],
+  ['the name of a method', { engine_hours: 'gps' }, { engine_hours: null }],
+])
+
+check('movement and standstill are Unix seconds and seconds, null where the platform does not tell', [
+  [
+    'as text',
+    { moved_timestamp: '1778501001', stop_duration_sec: '90' },
+    { moved_at: 1778501001, stopped_seconds: 90 },
+  ],
+  ['milliseconds', { moved_timestamp: 1778501001000 }, { moved_at: 1778501001 }],
+  ['never moved', { moved_timestamp: 0 }, { moved_at: null }],
+  [
+    'the time of the server',
+    { device_data: { traccar: { moved_at: '2026-05-11 12:03:21' } } },
+    { moved_at: 1778501001 },
+  ],
+  ['only texts', { stop_duration: '1h 1s', idle_duration: '00:01:05' }, { stopped_seconds: 3601, idle_seconds: 65 }],
+  ['fractions', { stop_duration_sec: 90.7 }, { stopped_seconds: 90 }],
+  ['no durations', { stop_duration_sec: -5, idle_duration: 'Parado' }, { stopped_seconds: null, idle_seconds: null }],
+])
+
+check('the driver has an id, from the row or its registration', [
+  ['driver_data first', { driver_data: { id: '4' }, device_data: { current_driver_id: 5 } }, { driver_id: 4 }],
+  ['the registration', { driver_data: [], device_data: { current_driver_id: '5' } }, { driver_id: 5 }],
+])

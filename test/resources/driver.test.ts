@@ -2,7 +2,8 @@
 import t from 'tap'
 import { read } from '../../src/platform/shape.js'
 import { wireDevice, wireDriver } from '../../src/platform/wire.js'
-import { driverContext, driverIdOf, toDriver } from '../../src/resources/driver.js'
+import { driverIdOf } from '../../src/resources/device-state.js'
+import { driverContext, toDriver } from '../../src/resources/driver.js'
 
 const devices = [
   { id: 318, name: 'Van 4', driver_data: { id: 12, name: 'Jo' } },

@@ -1,44 +1,114 @@
 /** Events from platform rows, and their order. */
 import t from 'tap'
 import { read } from '../../src/platform/shape.js'
-import { wireEvent } from '../../src/platform/wire.js'
+import { type WireSetup, wireEvent, wireSetup } from '../../src/platform/wire.js'
 import { newestFirst, toEvent } from '../../src/resources/event.js'
+import { eventKinds, typeFilter } from '../../src/resources/event-kind.js'
 
 const names = new Map([
   [318, 'Van 4'],
   [31, 'Lorry 9'],
 ])
-const event = (raw: object) => toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names.get(id))
+const kph = read(wireSetup, { item: { unit_of_distance: 'km' } })
+const event = (raw: object, setup: WireSetup | undefined = kph) =>
+  toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names.get(id), setup)
 
 t.test('an event of platform 2.x has a type from its message and a name from the device list (N01, N35)', async (t) => {
   const message = 'Overspeed (90 kph)'
-  const place = { latitude: '48.22917', longitude: '16.41862', address: null }
-  t.strictSame(event({ id: '5021', device_id: '31', message, ...place, time: '2016-07-02 18:20:31' }), {
-    ...{ id: 5021, type: 'overspeed', message, device_id: 31, device: 'Lorry 9' },
-    ...{ lat: 48.22917, lng: 16.41862, timestamp: '2016-07-02 18:20:31' },
+  const place = { latitude: '48.22917', longitude: '16.41862', address: 'Quay 3' }
+  const ids = { id: '5021', device_id: '31', geofence_id: '9', alert_id: '5' }
+  t.strictSame(event({ ...ids, message, ...place, speed: '97.00', time: '2016-07-02 18:20:31' }), {
+    ...{ id: 5021, type: 'overspeed', kind: 'speed.exceeded', message, device_id: 31, device: 'Lorry 9' },
+    ...{ lat: 48.22917, lng: 16.41862, speed: 97, address: 'Quay 3', alert_id: 5, geofence: { id: 9, name: null } },
+    timestamp: '2016-07-02 18:20:31',
   })
 })
 
-t.test("an event of platform 3.x has the platform's type and the name in the row (N34, N36)", async (t) => {
+t.test("an event of platform 3.x has the platform's type, its kind, and the names in the row (N34, N36)", async (t) => {
   const texts = { type: 'ZONE_IN', message: 'Zone in (Harbour)', name: 'Zone in', detail: 'Harbour' }
   const times = { time: '2026-05-11 13:47:02', created_at: '2026-05-11 13:47:05' }
-  const raw = { device_id: 318, device_name: 'Van four', ...texts, latitude: 48.2, longitude: 16.4, ...times }
-  for (const ignored of [
-    { additional: [], geofence: null },
-    { additional: { overspeed_speed: 90 }, geofence: 'Harbour' },
-    { additional: null, geofence: { id: 27, name: 'Harbour' } },
-  ]) {
-    t.strictSame(event({ ...raw, ...ignored }), {
-      ...{ id: 5021, type: 'zone_in', message: 'Zone in (Harbour)', device_id: 318, device: 'Van four' },
-      ...{ lat: 48.2, lng: 16.4, timestamp: '2026-05-11 13:47:02' },
+  const place = { latitude: 48.2, longitude: 16.4, speed: 12, address: null }
+  const raw = { device_id: 318, device_name: 'Van four', alert_id: 14, ...texts, ...place, ...times }
+  for (const [more, geofence] of [
+    [{ additional: [], geofence: null, geofence_id: null }, null],
+    [
+      { additional: { overspeed_speed: 90 }, geofence_name: 'Harbour', geofence_id: 27 },
+      { id: 27, name: 'Harbour' },
+    ],
+    [
+      { additional: null, geofence: { id: 27, name: 'Harbour' } },
+      { id: 27, name: 'Harbour' },
+    ],
+  ] as const) {
+    t.strictSame(event({ ...raw, ...more }), {
+      ...{ id: 5021, type: 'zone_in', kind: 'geofence.enter', message: 'Zone in (Harbour)' },
+      ...{ device_id: 318, device: 'Van four', lat: 48.2, lng: 16.4, speed: 12, address: null },
+      ...{ alert_id: 14, geofence, timestamp: '2026-05-11 13:47:02' },
     })
   }
 })
 
-t.test('an empty event has empty texts and nulls; without a valid id there is none (N35)', async (t) => {
-  const nulls = { device_id: null, lat: null, lng: null, timestamp: null }
-  t.strictSame(event({}), { id: 5021, type: 'custom', message: '', device: '', ...nulls })
-  t.equal(event({ id: null }), undefined)
+t.test("a speed is in km/h by the unit of the account's setup, and null without it", async (t) => {
+  const mph = read(wireSetup, { item: { unit_of_distance: 'mi' } })
+  t.equal(event({ speed: 60 }, mph)?.speed, 96.6)
+  t.equal(event({ speed: -60 }, mph)?.speed, 0)
+  t.equal(toEvent(read(wireEvent, { id: 1, speed: 60 }), () => undefined, undefined)?.speed, null)
+})
+
+t.test('each word of the platform has one kind, and harsh driving is in the message of a custom event', async (t) => {
+  const rows: [type: string, message: string, kind: string][] = [
+    ['zone_in', '', 'geofence.enter'],
+    ['zone_out', '', 'geofence.exit'],
+    ['overspeed', '', 'speed.exceeded'],
+    ['ignition_on', '', 'ignition.on'],
+    ['ignition_off', '', 'ignition.off'],
+    ['ignition', 'Ignition', 'other'],
+    ['offline_duration', '', 'device.offline'],
+    ['sos', 'Harsh braking', 'alarm.triggered'],
+    ['custom', 'Door opened', 'alarm.triggered'],
+    ['custom', 'Harsh braking', 'harsh.brake'],
+    ['custom', 'Frenada brusca', 'harsh.brake'],
+    ['custom', 'Sudden deceleration', 'harsh.brake'],
+    ['custom', 'Hard acceleration', 'harsh.acceleration'],
+    ['custom', 'Hardware brake test', 'alarm.triggered'],
+    ['custom', 'Harsh cornering', 'alarm.triggered'],
+    ['service', '', 'maintenance.due'],
+    ['service_expired', '', 'maintenance.due'],
+    ['stop_duration', '', 'stop'],
+    ['idle_duration', '', 'idle'],
+    ['move_start', '', 'move.start'],
+    ['driver', '', 'driver.changed'],
+    ['driver_unauthorized', '', 'driver.changed'],
+    ['fuel_fill', '', 'fuel.filled'],
+    ['fuel_theft', '', 'fuel.stolen'],
+    ['unplugged', '', 'power.cut'],
+    ['task_status', '', 'other'],
+  ]
+  for (const [type, message, kind] of rows) t.equal(event({ type, message })?.kind, kind, `${type} ${message}`)
+  t.strictSame(new Set(rows.map(([, , kind]) => kind)), new Set(eventKinds.map(({ kind }) => kind)), 'all kinds')
+  for (const [type, message] of rows) {
+    const found = event({ type, message })
+    for (const sent of [type, found?.kind ?? '']) t.ok(found && typeFilter(sent.toUpperCase()).matches(found), sent)
+  }
+})
+
+t.test('a filter with one word of the platform is sent to it, and only an exact one is trusted', async (t) => {
+  const rows: [sent: string, word: string | undefined, isExact: boolean][] = [
+    ['overspeed', 'overspeed', true],
+    ['speeding', 'overspeed', true],
+    ['speed_exceeded', 'overspeed', true],
+    ['geofence_in', 'zone_in', true],
+    ['Device.Offline', 'offline_duration', true],
+    ['custom', 'custom', true],
+    ['harsh_brake', 'custom', false],
+    ['harsh_accel', 'custom', false],
+    ['maintenance_due', undefined, false],
+    ['driver.changed', undefined, false],
+    ['alarm.triggered', undefined, false],
+    ['other', undefined, false],
+    ['teleport', 'teleport', true],
+  ]
+  for (const [sent, word, isExact] of rows) t.hasStrict(typeFilter(sent), { word, isExact }, sent)
 })
 
 t.test('each field is taken from the first place that has it (N35, N59)', async (t) => {

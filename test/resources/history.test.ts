@@ -1,11 +1,17 @@
 /** Histories from the platform's groups: totals, positions, their order and units. */
+import { check } from '@placemarkio/check-geojson'
+import fc from 'fast-check'
 import t from 'tap'
+import { Compile } from 'typebox/compile'
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
-import { type History, toHistory } from '../../src/resources/history.js'
+import { History, type HistoryContext, toHistory } from '../../src/resources/history.js'
+import { Track, toTrack } from '../../src/resources/track.js'
 
 const requested = { deviceId: 318, from: '2026-05-11', to: '2026-05-12' }
-const history = (raw: unknown) => toHistory(read(wireHistory, raw), requested)
+const zone = { offsetMinutes: 120 }
+const history = (raw: unknown, context: Partial<HistoryContext> = { zone }) =>
+  toHistory(read(wireHistory, raw), { ...requested, ...context })
 const place = { latitude: 48.2, longitude: 16.3, lat: 48.2, lng: 16.3 }
 /** A point on 11 May 2026. Its `device_id` is not the id of the device (N29). */
 const point = (id: unknown, time: string, more: object = {}) => ({
@@ -13,10 +19,12 @@ const point = (id: unknown, time: string, more: object = {}) => ({
 })
 const clocks = ({ positions }: History): string[] => positions.map(({ time }) => time.slice(11))
 
+const told = { course: 88, altitude: 171 }
 const envelope = { object: 'history', device_id: 318, from: '2026-05-11', to: '2026-05-12' }
 
 t.test('a history has exactly the documented fields (N24, N26, N27, N28, N29, N30)', async (t) => {
-  const drive = [point(1, '07:00:00'), point(2, '07:01:00', { speed: '21.5', address: 'Quay 3' })]
+  const drive = [point(1, '07:00:00', told), point(2, '07:01:00', { ...told, speed: '21.5', address: 'Quay 3' })]
+  const at = (time: string, timestamp: number) => ({ time: `2026-05-11 ${time}`, timestamp, lat: 48.2, lng: 16.3 })
   const nowhere = { latitude: 0, longitude: 0, lat: 0, lng: 0 }
   const stop = [point(3, '07:02:00', { speed: 0, valid: 0 }), point(4, '07:03:00', nowhere)]
   const event = { raw_time: '2026-05-11 07:01:30', speed: 0, lat: '-12.5', lng: '-41.5' }
@@ -32,31 +40,199 @@ t.test('a history has exactly the documented fields (N24, N26, N27, N28, N29, N3
   const totals = { ...durations, distance_sum: '23.41 Km', top_speed: '58 Kph', sensors, device: { id: 318 } }
   t.strictSame(history({ items, ...totals, status: 1 }), {
     ...{ ...envelope, ...durations, distance_km: 23.41, top_speed: 58, move_seconds: 1130, stop_seconds: 169_929 },
+    fuel_l: null,
+    trips: [
+      {
+        ...{ from: '2026-05-11 07:00:00', to: '2026-05-11 07:15:00', duration_seconds: 900, distance_km: 3 },
+        ...{ top_speed: 21.5, average_speed: null, driver: null },
+        ...{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.3 } },
+      },
+    ],
+    stops: [
+      {
+        ...{ from: '2026-05-11 07:02:00', to: '2026-05-11 07:03:40', duration_seconds: 100 },
+        ...{ lat: 48.2, lng: 16.3, address: null },
+      },
+    ],
+    events: [{ time: '2026-05-11 07:01:30', lat: -12.5, lng: -41.5, message: 'Door' }],
     positions: [
-      { time: '2026-05-11 07:00:00', lat: 48.2, lng: 16.3, speed: 14, address: null },
-      { time: '2026-05-11 07:01:00', lat: 48.2, lng: 16.3, speed: 21.5, address: 'Quay 3' },
-      { time: '2026-05-11 07:02:00', lat: 48.2, lng: 16.3, speed: 0, address: null },
+      { ...at('07:00:00', 1778475600), ...told, speed: 14, address: null },
+      { ...at('07:01:00', 1778475660), ...told, speed: 21.5, address: 'Quay 3' },
+      { ...at('07:02:00', 1778475720), ...told, speed: 0, course: null, altitude: null, address: null },
     ],
   })
 })
 
 t.test('a history of platform 2.x, with texts and groups in an object, is the same (N01, N31)', async (t) => {
-  const old = point('12', '07:00:00', { latitude: '48.2', longitude: '16.3', speed: '8', valid: '1' })
+  const texts = { latitude: '48.2', longitude: '16.3', speed: '8', valid: '1', course: '265.2', altitude: '189' }
+  const old = point('12', '07:00:00', texts)
+  const points = { 0: old, 1: { ...old, id: '13', raw_time: '2026-05-11 06:59:00' } }
+  const driver = { date: 1461795505, id: '1', name: 'Linas', rfid: '' }
   const result = history({
-    items: { 0: { status: '1', items: { 0: old, 1: { ...old, id: '13', raw_time: '2026-05-11 06:59:00' } } } },
+    items: {
+      0: { status: '1', raw_time: '2026-05-11 06:59:00', time: '20min 4s', distance: '5.76', driver, items: points },
+    },
     distance_sum: '1 234.5 km',
     top_speed: 8,
     move_duration: '01:02:03',
     stop_duration: '5 fortnights',
   })
-  const totals = { distance_km: 1234.5, top_speed: 8, move_seconds: 3723, stop_seconds: null }
+  const totals = { distance_km: 1234.5, top_speed: 8, move_seconds: 3723, stop_seconds: null, fuel_l: null }
   t.hasStrict(result, { ...totals, stop_duration: '5 fortnights' })
   t.strictSame(clocks(result), ['06:59:00', '07:00:00'], 'in time order')
+  t.hasStrict(result.positions[1], { timestamp: 1778475600, course: 265.2, altitude: 189 })
+  const span = { from: '2026-05-11 06:59:00', to: '2026-05-11 07:19:04', duration_seconds: 1204 }
+  t.hasStrict(result.trips, [{ ...span, distance_km: 5.76, top_speed: 8, average_speed: null, driver: 'Linas' }])
+})
+
+t.test('trips and stops follow what their group says, in the units of the account', async (t) => {
+  const mph = { sensors: [{ id: 'speed', sufix: 'mph' }] }
+  const start = { raw_time: '2026-05-11 07:00:00' }
+  const points = [point(1, '07:00:00', { speed: 10 }), point(2, '07:10:00', { longitude: 16.5, speed: 62 })]
+  const rows: [name: string, group: object, expected: object][] = [
+    ['the text before the seconds', { time: '2min', time_seconds: 700 }, { to: '2026-05-11 07:02:00' }],
+    ['the seconds', { time: null, time_seconds: '703' }, { to: '2026-05-11 07:11:43', duration_seconds: 703 }],
+    ['its end', { left: '11-05-2026 07:30:00' }, { to: '2026-05-11 07:30:00', duration_seconds: 1800 }],
+    ['its last point', { items: points }, { to: '2026-05-11 07:10:00', duration_seconds: 600 }],
+    ['nothing', { time: 'soon' }, { from: '2026-05-11 07:00:00', to: '2026-05-11 07:00:00', duration_seconds: null }],
+    ['an end before its start', { left: '2026-05-11 06:00:00' }, { to: '2026-05-11 07:00:00', duration_seconds: 0 }],
+    ['its start in display format', { raw_time: null, show: '11-05-2026 06:00:00' }, { from: '2026-05-11 06:00:00' }],
+    ['its first point', { raw_time: '-', items: points }, { from: '2026-05-11 07:00:00' }],
+    ['a duration beyond every calendar', { time: '999999999d' }, { to: '2026-05-11 07:00:00' }],
+  ]
+  for (const [name, group, span] of rows) {
+    for (const [status, list] of [
+      [1, 'trips'],
+      ['2', 'stops'],
+    ] as const) {
+      t.hasStrict(history({ items: [{ ...start, status, ...group }] })[list], [span], `${list}: ${name}`)
+    }
+  }
+  const trip = (group: object, more: object = {}) =>
+    history({ items: [{ ...start, status: 1, ...group }], ...more }).trips
+  t.hasStrict(trip({ distance: '10', top_speed: 62, average_speed: '31 mph' }, mph), [
+    { distance_km: 16.09, top_speed: 99.8, average_speed: 49.9 },
+  ])
+  t.hasStrict(trip({ items: points }, mph), [{ distance_km: 0, top_speed: 99.8, average_speed: null }])
+  t.hasStrict(trip({ items: points }), [{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.5 } }])
+  t.hasStrict(trip({}), [{ start: { lat: null, lng: null }, end: { lat: null, lng: null } }])
+  const addresses = [point(1, '07:00:00'), point(2, '07:01:00', { address: 'Quay 3' })]
+  t.hasStrict(history({ items: [{ ...start, status: 2, items: addresses }] }).stops, [{ lat: 48.2, address: 'Quay 3' }])
+  t.strictSame(history({ items: [{ status: 1 }, { status: 2 }, { status: 5 }] }), history({}), 'none without a time')
+})
+
+t.test('trips, stops and events are oldest first', async (t) => {
+  const group = (status: number, time: string) => ({ status, raw_time: `2026-05-11 ${time}`, message: time })
+  const kinds = [1, 2, 5].flatMap((status) => ['09:00:00', '08:00:00', '10:00:00'].map((time) => group(status, time)))
+  const { trips, stops, events } = history({ items: kinds })
+  const expected = ['08:00:00', '09:00:00', '10:00:00']
+  for (const list of [trips.map(({ from }) => from), stops.map(({ from }) => from), events.map(({ time }) => time)])
+    t.strictSame(
+      list.map((time) => time.slice(11)),
+      expected,
+    )
+})
+
+t.test('fuel is in litres, or null', async (t) => {
+  for (const [sent, expected] of [
+    ['11.27 Liters', 11.27],
+    ['7,5 l', 7.5],
+    ['3 Litros', 3],
+    ['0 lt', 0],
+    ['3 gal', null],
+    ['-1 l', null],
+    [12, null],
+    ['12', null],
+    [null, null],
+    ['-', null],
+  ] as const)
+    t.equal(history({ fuel_consumption: sent }).fuel_l, expected, `${sent}`)
+})
+
+t.test(
+  'a position has its altitude in metres, its course within a circle, and a timestamp if the zone is known',
+  async (t) => {
+    const items = [{ status: 1, items: [point(1, '07:00:00', { course: -90, altitude: '100' })] }]
+    const sensors = [{ id: 'altitude', sufix: 'ft' }]
+    t.hasStrict(history({ items, sensors }).positions, [{ course: 270, altitude: 30.5, timestamp: 1778475600 }])
+    t.hasStrict(history({ items }, {}).positions, [{ timestamp: null, altitude: 100 }])
+    const summer = { from: '03-29 02:00', to: '10-25 02:00' }
+    const [position] = history({ items }, { zone: { offsetMinutes: 60, summer } }).positions
+    t.equal(position?.timestamp, 1778475600)
+  },
+)
+
+t.test('consecutive points of the same second, place and speed are one position', async (t) => {
+  const points = [
+    ...[point(1, '07:00:00'), point(2, '07:00:00'), point(3, '07:00:00')],
+    ...[point(4, '07:00:00', { speed: 15 }), point(5, '07:00:01', { speed: 15 })],
+    ...[point(6, '07:00:01', { speed: 15, longitude: 16.4 }), point(7, '07:00:01', { speed: 15 })],
+  ]
+  const half = points.length / 2
+  const legs = [points.slice(0, half), points.slice(half)].map((items) => ({ status: 1, items }))
+  t.strictSame(
+    history({ items: legs }).positions.map(({ time, lng, speed }) => [time.slice(17), lng, speed]),
+    [
+      ['00', 16.3, 14],
+      ['00', 16.3, 15],
+      ['01', 16.3, 15],
+      ['01', 16.4, 15],
+      ['01', 16.3, 15],
+    ],
+  )
+})
+
+t.test('positions=false leaves out the positions and nothing else', async (t) => {
+  const items = [{ status: 1, items: [point(1, '07:00:00'), point(2, '07:01:00', { speed: 50 })] }]
+  t.strictSame(history({ items }, { zone, positions: false }), { ...history({ items }), positions: [] })
+  t.equal(history({ items }, { positions: false }).top_speed, 50)
+})
+
+t.test('the track is valid GeoJSON with one time for each coordinate', async (t) => {
+  const moved = (id: number) => point(id, `07:0${id}:00`, { longitude: 16 + id / 10 })
+  for (const count of [0, 1, 2, 9]) {
+    const items = [{ status: 1, items: Array.from({ length: count }, (_, id) => moved(id)) }]
+    const { positions, ...properties } = history({ items })
+    const track = toTrack(history({ items }))
+    t.strictSame(check(JSON.stringify(track)).type, 'Feature')
+    t.ok(Compile(Track).Check(track))
+    const expected = positions.map(({ lng, lat }) => [lng, lat])
+    const { geometry } = track
+    t.strictSame(geometry?.type === 'Point' ? [geometry.coordinates] : (geometry?.coordinates ?? []), expected)
+    t.strictSame(track.properties, { ...properties, times: positions.map(({ time }) => time) })
+  }
+})
+
+t.test('groups with any value in place of another give a documented history', async () => {
+  const group = {
+    ...{ status: 1, time: '11min 43s', time_seconds: 703, show: '11-05-2026 07:02:11', left: '11-05-2026 07:13:54' },
+    ...{ raw_time: '2026-05-11 07:02:11', distance: 3.62, top_speed: 33, average_speed: 19, driver: { name: 'Jo' } },
+    ...{ message: 'Door', items: [point(1, '07:02:11', told), point(2, '07:03:11')] },
+  }
+  const documented = Compile(History)
+  const odd = fc.oneof(fc.jsonValue(), fc.double(), fc.constantFrom(...['-', '0000-00-00', 'Expired', '[{', '1e400']))
+  const mutated = (record: object) =>
+    fc.tuple(fc.constantFrom(...Object.keys(record)), odd).map(([field, value]) => ({ ...record, [field]: value }))
+  const legs = fc
+    .tuple(fc.constantFrom(1, 2, 3, 5), mutated(group), mutated(group.items[0] ?? {}))
+    .map(([status, leg, first]) => ({
+      status,
+      ...leg,
+      items: Array.isArray(leg.items) ? [first, ...leg.items] : leg.items,
+    }))
+  fc.assert(
+    fc.property(fc.array(legs, { maxLength: 4 }), mutated({ fuel_consumption: '3 l', sensors: [] }), (items, rest) => {
+      const found = history({ items, ...rest })
+      return documented.Check(found) && check(JSON.stringify(toTrack(found))).type === 'Feature'
+    }),
+    { numRuns: 500 },
+  )
 })
 
 t.test('an empty history has zeros and no positions (N32, N61)', async (t) => {
   const durations = { move_duration: '0s', stop_duration: '0s' }
-  const zeros = { distance_km: 0, top_speed: 0, ...durations, move_seconds: 0, stop_seconds: 0, positions: [] }
+  const zeros = { distance_km: 0, top_speed: 0, ...durations, move_seconds: 0, stop_seconds: 0 }
+  const lists = { fuel_l: null, trips: [], stops: [], events: [], positions: [] }
   for (const raw of [
     { items: [], distance_sum: '0 Km', top_speed: '0 kph', ...durations },
     {},
@@ -64,8 +240,9 @@ t.test('an empty history has zeros and no positions (N32, N61)', async (t) => {
     [],
     { items: null, distance_sum: null, top_speed: '-', sensors: {} },
     { items: [{ status: 1, items: '[{' }] },
+    { status: 0, message: 'No data found' },
   ])
-    t.strictSame(history(raw), { ...envelope, ...zeros }, JSON.stringify(raw))
+    t.strictSame(history(raw), { ...envelope, ...zeros, ...lists }, JSON.stringify(raw))
 })
 
 t.test('distances are in km and speeds in km/h, whichever field has the unit (N24, N64)', async (t) => {

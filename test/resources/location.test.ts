@@ -1,13 +1,12 @@
 /** The last position of a device. */
 import t from 'tap'
-import type { Device } from '../../src/resources/device.js'
+import { type Device, deviceExample } from '../../src/resources/device.js'
 import { toLocation } from '../../src/resources/location.js'
 
 const movement = { speed: 43, course: 271, altitude: 171, status: 'moving' } as const
 const last = { ...movement, address: 'Quay 3', timestamp: 1778501007, last_seen: '2026-05-11 14:03:27' }
 const place = { lat: 48.208174, lng: 16.373819 }
-const others = { name: 'Van 4', protocol: 'teltonika', driver: 'Jo Brandt', sensors: [], group: 'Vans' }
-const device: Device = { id: 318, ...place, ...last, ...others }
+const device: Device = { ...deviceExample, ...place, ...last }
 
 t.test('a location has the position and movement of the device, and nothing else', async (t) => {
   t.strictSame(toLocation(device), { object: 'location', device_id: 318, ...place, ...last })

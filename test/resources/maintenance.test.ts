@@ -101,10 +101,11 @@ check('the odometer is the sensor, else the counter, else a text has the remaind
 
 const hourSensor = (fields: object) => ({ sensors: [{ type: 'engine_hours', ...fields }] })
 const hours = { expiration_by: 'engine_hours', interval: 250, last_service: '1300' }
-check('engine hours count only from a text in hours', hours, [
+check('engine hours count from a sensor that states its unit', hours, [
   ['hours', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '1523.5 h' })],
   ['unit field', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: 1523.5, unit: 'Hours' })],
-  ['seconds', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: '5484600 s' })],
+  ['seconds', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '5484600 s' })],
+  ['minutes', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: 91410, unit: 'min' })],
   ['no unit', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: 1523.5 })],
   ['no value', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: '-' })],
   ['a text', {}, { remaining: 20 }, text('Engine hours Left (20 )')],

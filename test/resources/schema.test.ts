@@ -8,7 +8,8 @@ import { read, type Shape } from '../../src/platform/shape.js'
 import * as wire from '../../src/platform/wire.js'
 import { Alert, toAlert } from '../../src/resources/alert.js'
 import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/device.js'
-import { Driver, driverContext, driverIdOf, toDriver } from '../../src/resources/driver.js'
+import { driverIdOf } from '../../src/resources/device-state.js'
+import { Driver, driverContext, toDriver } from '../../src/resources/driver.js'
 import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
 import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../../src/resources/geofence.js'
 import { History, HistoryQuery, toHistory } from '../../src/resources/history.js'
@@ -17,6 +18,7 @@ import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
+import { Track, toTrack } from '../../src/resources/track.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
 
 const responses: Record<string, TObject> = {
@@ -82,13 +84,14 @@ const historyOf = (raw: unknown) =>
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
-  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), name)],
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), { all: () => [], name })],
   [Device, wireDevice, deviceOf],
   [Driver, { ...wireDevice, ...wireDriver }, driverOf],
-  [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name)],
+  [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
   [Geofence, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
   [GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],
   [History, wireHistory, historyOf],
+  [Track, wireHistory, (raw) => toTrack(historyOf(raw))],
   [Location, wireDevice, locationOf],
   [MaintenanceService, { ...wireDevice, ...wireService }, serviceOf],
 ]

@@ -1,6 +1,7 @@
 /** `GET /v1/devices` and below: lists, single devices, locations, and how long they come from the cache. */
 import t from 'tap'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
+import { fleet } from './fleet.js'
 
 t.test('the demo token lists the whole sandbox fleet, with some devices moving', async (t) => {
   const { get } = await gateway(t)
@@ -75,6 +76,9 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     limit: ['0', '-1', '1e3', '%205', '1.5', '', 'ten', '99999999999999999999x', '5&limit=6'],
     offset: ['-1', 'x', '1e1', '0x10', '9'.repeat(30)],
     status: ['driving', '', 'ONLINE'],
+    ids: ['', 'x', '0', '1,,2', '1;2', '1%2C-2', '1&ids='],
+    updated_since: ['', '-1', '2026-05-12', '1.5'],
+    format: ['', 'kml', 'GeoJSON', 'geojson&format=json'],
   }
   for (const [param, values] of Object.entries(bad)) {
     for (const value of values) {
@@ -151,4 +155,80 @@ t.test('rows that are no devices are skipped and reported, never the whole list'
     [1, 2],
   )
   t.match(log(), '"action":"get_devices","rows":')
+})
+
+t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with any status and page', async (t) => {
+  const seconds = (age: number) => Date.UTC(2026, 4, 12, 9, 30) / 1000 - age
+  const place = { lat: 48.2, lng: 16.3, online: 'ack' }
+  const items = [
+    { id: 1, ...place, timestamp: seconds(900) },
+    { id: 2, ...place, timestamp: seconds(900), acktimestamp: seconds(60) },
+    { id: 3, online: 'ack', timestamp: seconds(30) },
+    { id: 4, ...place, timestamp: 0, device_data: { traccar: { time: '2026-05-12 09:29:00' } } },
+    { id: 5, online: 'offline' },
+  ]
+  const { url } = await platform(t, answers({ get_devices: [{ title: 'A', items }] }))
+  const { get } = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const rows: [query: string, ids: number[], count: number, limit: number, located: number[]][] = [
+    ['ids=5,1,3,1,99', [1, 3, 5], 3, 500, [1]],
+    ['ids=3&ids=2', [2, 3], 2, 500, [2]],
+    ['ids=5,4,1&limit=2&offset=1', [4, 5], 3, 2, [4]],
+    ['ids=99', [], 0, 500, []],
+    [`updated_since=${seconds(60)}`, [2, 3, 4], 3, 50, [2, 4]],
+    [`updated_since=${seconds(59)}`, [3], 1, 50, []],
+    ['updated_since=0', [1, 2, 3, 4, 5], 5, 50, [1, 2, 4]],
+    [`ids=1,2,5&updated_since=${seconds(900)}&status=online`, [1, 2], 2, 500, [1, 2]],
+    ['status=offline', [5], 1, 50, []],
+  ]
+  for (const [query, ids, count, limit, located] of rows) {
+    const { body } = await get(`/v1/devices?${query}`, someHash)
+    t.same([body.data.map(({ id }: { id: number }) => id), body.count, body.limit], [ids, count, limit], query)
+    const { body: geo, headers } = await get(`/v1/devices?${query}&format=geojson`, someHash)
+    t.match(headers.get('content-type'), /^application\/geo\+json/)
+    t.same([geo.type, geo.count, geo.limit, geo.offset], ['FeatureCollection', count, limit, body.offset])
+    t.equal(geo.has_more, body.has_more)
+    t.same(
+      geo.features,
+      body.data
+        .filter(({ id }: { id: number }) => located.includes(id))
+        .map((properties: { id: number; lat: number; lng: number }) => {
+          const { id, lat, lng } = properties
+          return { type: 'Feature', id, geometry: { type: 'Point', coordinates: [lng, lat] }, properties }
+        }),
+    )
+  }
+})
+
+t.test('500 long ids fit into a URL, one more is a 400 that names the parameter', async (t) => {
+  const { get } = await gateway(t)
+  const ids = Array.from({ length: 501 }, (_, at) => 10 ** 14 + at)
+  const { status, body } = await get(`/v1/devices?ids=${ids.slice(1).join(',')}`, 'demo')
+  t.same([status, body.count], [200, 0])
+  const tooMany = Array.from({ length: 501 }, (_, at) => at + 1).join(',')
+  t.match((await get(`/v1/devices?ids=${tooMany}`, 'demo')).body, { error: 'invalid_request', param: 'ids' })
+})
+
+t.test('no parameter or format shows a device of another account', async (t) => {
+  const { get, hash, otherHash, id, foreignId } = await fleet(t, 3)
+  const idsOf = async (query: string, credential: string): Promise<number[]> => {
+    const { body } = await get(`/v1/devices?${query}`, credential)
+    return (body.data ?? body.features).map((item: { id: number }) => item.id)
+  }
+  for (const format of ['json', 'geojson']) {
+    const ids = `ids=${id},${foreignId}&format=${format}`
+    // Both accounts read the same URL, twice: from the platform and from the cache.
+    for (const _ of [1, 2]) {
+      t.same(await idsOf(ids, hash), [id])
+      t.same(await idsOf(ids, otherHash), [foreignId])
+      const [mine, theirs] = [await idsOf(`format=${format}`, hash), await idsOf(`format=${format}`, otherHash)]
+      t.ok(mine.includes(id) && theirs.includes(foreignId))
+      t.same(
+        mine.filter((one) => theirs.includes(one)),
+        [],
+      )
+      const since = `updated_since=0&format=${format}`
+      t.same(await idsOf(since, hash), mine)
+      t.same(await idsOf(since, otherHash), theirs)
+    }
+  }
 })

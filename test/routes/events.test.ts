@@ -1,5 +1,5 @@
 /** `GET /v1/events`. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { fleet, metres } from './fleet.js'
 
@@ -35,34 +35,184 @@ t.test('each event is on the track of its day', async (t) => {
   t.ok(checked > 10)
 })
 
-t.test('events of a platform that ignores the type are filtered exactly (N35)', async (t) => {
-  const data = Array.from({ length: 65 }, (_, at) => ({
-    id: 65 - at,
-    device_id: 1,
-    message: at % 3 === 0 ? 'Zone in' : 'Overspeed (90 kph)',
-    time: '2026-05-11 10:00:00',
+interface Row {
+  id: number
+  device_id: number
+  type?: string
+  message: string
+  time: string
+}
+
+const words = ['zone_in', 'overspeed', 'custom', 'sos', 'driver', 'service', 'stop_duration']
+const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop']
+
+/** Newest first. @param hasTypes as platform 3.x; 2.x sends no type. */
+const rowsOf = (count: number, hasTypes: boolean): Row[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % 7] ?? '' },
+    ...(hasTypes ? { type: words[at % 7] ?? '' } : {}),
+    time: new Date(Date.UTC(2026, 4, 11) - at * 1_000).toISOString().slice(0, 19).replace('T', ' '),
   }))
-  const { url } = await platform(t, (request, response) => {
-    const page = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('page') ?? 1)
-    const items = {
-      total: 65,
-      per_page: 30,
-      current_page: page,
-      last_page: 3,
-      data: data.slice((page - 1) * 30, page * 30),
-    }
-    answers({ get_devices: [{ title: 'A', items: [{ id: 1, name: 'Van' }] }], get_events: { status: 1, items } })(
-      request,
-      response,
-    )
+
+/** A platform with events of four devices. 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
+async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number) {
+  const isNew = generation === '3.x'
+  const all = rowsOf(count, isNew)
+  const { url, calls } = await platform(t, (request, response) => {
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams
+    const [id, type] = [query.get('device_id'), isNew ? query.get('type') : null]
+    const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
+    const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
+    const page = Number(query.get('page'))
+    const data = rows.slice((page - 1) * size, page * size)
+    const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
+    answers({
+      get_devices: [{ title: 'A', items: [1, 2, 3, 4].map((id) => ({ id, name: `Van ${id}` })) }],
+      edit_setup_data: { item: { timezone_id: 57, unit_of_distance: 'km' }, timezones: [] },
+      get_events: { status: 1, items: { ...paging, data } },
+    })(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
-  const { body } = await get('/v1/events?type=zone_in&limit=10&offset=5', someHash)
-  const wanted = data.filter(({ message }) => message === 'Zone in').map(({ id }) => id)
-  t.same(
-    body.data.map(({ id }: { id: number }) => id),
-    wanted.slice(5, 15),
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
+  const list = (query: string) => get(`/v1/events?${query}`, someHash)
+  const idsOf = (body: { data: Row[] }): number[] => body.data.map(({ id }) => id)
+  return { all, calls, list, idsOf }
+}
+
+for (const generation of ['2.x', '3.x'] as const) {
+  t.test(`platform ${generation}: a type, kind or alias selects exactly its events (N35)`, async (t) => {
+    const { all, list, idsOf } = await eventPlatform(t, generation, 200)
+    const isNew = generation === '3.x'
+    for (const [sent, ...selected] of [
+      ['zone_in', 'Zone in'],
+      ['geofence.enter', 'Zone in'],
+      ['Speeding', 'Overspeed (90 kph)'],
+      ['speed_exceeded', 'Overspeed (90 kph)'],
+      ['harsh_brake', 'Harsh braking'],
+      ['harsh_accel'],
+      ['maintenance_due', ...(isNew ? ['Service'] : [])],
+      ['driver.changed', ...(isNew ? ['Driver'] : [])],
+      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop'])],
+      ['teleport'],
+    ] as const) {
+      const wanted = all.filter(({ message }) => (selected as readonly string[]).includes(message)).map(({ id }) => id)
+      const { body } = await list(`type=${sent}&limit=10&offset=5`)
+      t.same([idsOf(body), body.count], [wanted.slice(5, 15), wanted.length], sent)
+      const devices = all.filter(({ device_id }) => device_id === 2 || device_id === 3).map(({ id }) => id)
+      const some = await list(`type=${sent}&device_ids=3,2&limit=10`)
+      t.same(idsOf(some.body), wanted.filter((id) => devices.includes(id)).slice(0, 10), `${sent} of two devices`)
+    }
+    const one = await list('type=zone_in&limit=1')
+    t.equal(one.body.count, all.filter(({ message }) => message === 'Zone in').length, 'also where one row fits')
+    t.match(one.body.data[0], { device: 'Van 1', type: 'zone_in', kind: 'geofence.enter' })
+  })
+
+  t.test(`platform ${generation}: after_id gives every later event once, in ascending order`, async (t) => {
+    const { all, list, idsOf, calls } = await eventPlatform(t, generation, 300)
+    const newest = all.splice(0, 120)
+    t.same((await list('after_id=180')).body.data, [], 'nothing new')
+    all.unshift(...newest)
+    const seen: number[] = []
+    for (let last = 180, more = true; more; ) {
+      const { body } = await list(`after_id=${last}&limit=50`)
+      t.equal(body.count, 300 - last)
+      seen.push(...idsOf(body))
+      last = seen.at(-1) ?? 0
+      more = body.has_more
+    }
+    t.same(
+      seen,
+      Array.from({ length: 120 }, (_, at) => 181 + at),
+    )
+    const some = (await list('after_id=180&device_ids=1,4&type=zone_in&limit=200')).body
+    const wanted = newest.filter(({ device_id, message }) => device_id % 3 === 1 && message === 'Zone in')
+    t.same(idsOf(some), wanted.map(({ id }) => id).reverse(), 'of two devices and one type')
+    calls.length = 0
+    t.same(idsOf((await list('after_id=299')).body), [300])
+    t.ok(calls.filter((url) => url.includes('get_events')).length <= 3, 'a poll costs few calls')
+  })
+
+  t.test(`platform ${generation}: one request costs at most 20 calls, or says how to narrow it`, async (t) => {
+    const { list, calls } = await eventPlatform(t, generation, 30_000)
+    const statuses = new Set<number>()
+    for (const query of [
+      ...['type=zone_in&limit=1', 'type=other', 'type=harsh_brake', 'after_id=0', 'after_id=29000', 'limit=200'],
+      ...['device_ids=1,2,3,4&limit=200', 'device_ids=1,2,3,4&offset=7000', 'device_ids=1,2,3,4&type=alarm.triggered'],
+    ]) {
+      calls.length = 0
+      const { status, body } = await list(query)
+      statuses.add(status)
+      t.ok(calls.length <= 20, `${query}: ${calls.length} calls`)
+      if (status !== 200) t.match([status, body], [400, { error: 'invalid_request', param: 'from', message: /narrow/ }])
+    }
+    t.same(statuses, new Set([200, 400]))
+  })
+}
+
+t.test('an event that arrives late, behind newer ones, is in the next response to after_id', async (t) => {
+  const { all, list, idsOf } = await eventPlatform(t, '3.x', 300)
+  all.splice(120, 0, { ...(all[120] as Row), id: 301 })
+  t.same(idsOf((await list('after_id=300')).body), [301])
+})
+
+t.test(
+  "another account's devices and events are not in device_ids or after_id, and cost no platform call",
+  async (t) => {
+    const { get, hash, otherHash, id, foreignId, calls } = await fleet(t)
+    await get('/v1/devices', hash)
+    const before = calls.length
+    t.same((await get(`/v1/events?device_ids=${foreignId},${foreignId + 1}`, hash)).body.data, [])
+    t.same((await get(`/v1/events?device_ids=${foreignId}&after_id=0`, hash)).body.data, [])
+    t.equal(calls.length, before)
+    const { body } = await get(`/v1/events?device_ids=${foreignId},${id},${id + 1}&limit=200`, hash)
+    t.same([...new Set(body.data.map(({ device_id }: Row) => device_id))].sort(), [id, id + 1])
+    const theirs = (await get('/v1/events?limit=200', otherHash)).body.data.map((event: Row) => event.id)
+    const own = (await get('/v1/events?after_id=0&limit=200&from=2026-05-12', hash)).body.data
+    t.ok(own.length > 0)
+    t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
+  },
+)
+
+t.test('a list of devices that is no list of at most 10 ids, or stands beside a single one, is a 400', async (t) => {
+  const { get, hash } = await fleet(t)
+  for (const [query, param] of [
+    ['device_ids=1,x', 'device_ids'],
+    ['device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
+    ['device_ids=', 'device_ids'],
+    ['device_ids=1&device_id=1', 'device_ids'],
+    ['after_id=-1', 'after_id'],
+    ['after_id=x', 'after_id'],
+  ]) {
+    const { status, body } = await get(`/v1/events?${query}`, hash)
+    t.match([status, body], [400, { error: 'invalid_request', param }], `${query}`)
+  }
+})
+
+t.test('every word of the documentation finds events of the sandbox, of its kind', async (t) => {
+  const { get, hash } = await fleet(t, 20)
+  for (const [type, kind] of Object.entries({
+    speeding: 'speed.exceeded',
+    speed_exceeded: 'speed.exceeded',
+    harsh_brake: 'harsh.brake',
+    harsh_accel: 'harsh.acceleration',
+    maintenance_due: 'maintenance.due',
+    geofence_in: 'geofence.enter',
+    'geofence.exit': 'geofence.exit',
+    'ignition.on': 'ignition.on',
+    'ignition.off': 'ignition.off',
+    device_offline: 'device.offline',
+    'alarm.triggered': 'alarm.triggered',
+  })) {
+    const { body } = await get(`/v1/events?type=${type}&from=2026-05-04&limit=200`, hash)
+    t.ok(body.data?.length > 0, type)
+    t.same([...new Set(body.data?.map((event: { kind: string }) => event.kind))], [kind])
+  }
+  const [entered] = (await get('/v1/events?type=geofence.enter&limit=1', hash)).body.data
+  const geofences = (await get('/v1/geofences', hash)).body.data
+  t.ok(
+    geofences.some(
+      ({ id, name }: { id: number; name: string }) => id === entered.geofence.id && name === entered.geofence.name,
+    ),
   )
-  t.equal(body.count, wanted.length)
-  t.match(body.data[0], { device: 'Van', type: 'zone_in' })
+  const alerts = (await get('/v1/alerts', hash)).body.data
+  t.ok(alerts.some(({ id }: { id: number }) => id === entered.alert_id))
 })

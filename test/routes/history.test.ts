@@ -1,6 +1,9 @@
 /** `GET /v1/history/:device_id`. */
+import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { Compile } from 'typebox/compile'
+import { Track } from '../../src/resources/track.js'
+import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
 import { fleet, metres } from './fleet.js'
 
 t.test('the totals of a history agree with its positions', async (t) => {
@@ -53,4 +56,71 @@ t.test('a history of 20,000 points is complete and in order', async (t) => {
   t.equal(body.positions.length, 20_000)
   t.match(body, { distance_km: 22.2, move_seconds: 79_980 })
   t.match(body.positions[19_999], { time: time(19_999), lat: 40.19999, lng: 2, speed: 30, address: null })
+})
+
+t.test('a track is GeoJSON, and only of the own account', async (t) => {
+  const { get, hash, otherHash, id } = await fleet(t)
+  const days = 'from=2026-05-11&to=2026-05-11'
+  const { body: history } = await get(`/v1/history/${id}?${days}`, hash)
+  const { status, headers, body } = await get(`/v1/history/${id}?${days}&format=geojson`, hash)
+  t.same([status, headers.get('content-type')], [200, 'application/geo+json'])
+  t.ok(Compile(Track).Check(body))
+  t.equal(check(JSON.stringify(body)).type, 'Feature')
+  t.equal(body.geometry.coordinates.length, history.positions.length)
+  for (const more of ['format=geojson', 'positions=false', 'format=json']) {
+    t.match(await get(`/v1/history/${id}?${days}&${more}`, otherHash), { status: 404, body: { error: 'not_found' } })
+  }
+})
+
+t.test('trips and stops alternate, cover the totals and have their events; positions=false keeps them', async (t) => {
+  const { get, hash, id } = await fleet(t)
+  const path = `/v1/history/${id}?from=2026-05-11&to=2026-05-11`
+  const { body } = await get(path, hash)
+  const seconds = (spans: { duration_seconds: number }[]) => spans.reduce((sum, span) => sum + span.duration_seconds, 0)
+  t.same([seconds(body.trips), seconds(body.stops)], [body.move_seconds, body.stop_seconds])
+  const spans = [...body.trips, ...body.stops].sort((a, b) => (a.from < b.from ? -1 : 1))
+  t.ok(spans.length > 4)
+  t.ok(spans.every((span, at) => at === 0 || span.from === spans[at - 1].to))
+  const { body: events } = await get(`/v1/events?device_id=${id}&from=2026-05-11&to=2026-05-11&limit=200`, hash)
+  const messages = (list: { message: string }[]) => list.map(({ message }) => message).sort()
+  t.same(messages(body.events), messages(events.data))
+  const zoneSeconds = 3600
+  for (const { time, timestamp } of body.positions)
+    if (Date.parse(`${time}Z`) / 1000 - timestamp !== zoneSeconds) t.fail(`${time} is ${timestamp}`)
+  t.same((await get(`${path}&positions=false`, hash)).body, { ...body, positions: [] })
+})
+
+t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are other words', async (t) => {
+  const { url, hashes, accounts } = await sandbox(t, { devices: 3 })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, HISTORY_MAX_DAYS: '3' } })
+  const id = accounts[0]?.firstDeviceId
+  for (const [query, param] of [
+    ['from=2026-02-27&to=2026-03-01', undefined],
+    ['from=2026-02-27&to=2026-03-02', 'to'],
+    ['from=1970-01-01&to=9999-12-31', 'to'],
+    ['from=2026-02-27&to=2026-02-27&positions=no', 'positions'],
+    ['from=2026-02-27&to=2026-02-27&format=kml', 'format'],
+  ] as const) {
+    const { status, body } = await get(`/v1/history/${id}?${query}`, hashes[0])
+    t.same([status, body.param], [param ? 400 : 200, param], query)
+  }
+})
+
+t.test("the platform's word that there is no data is an empty history; any other failure is not", async (t) => {
+  let answer: object = {}
+  const { url } = await platform(t, (request, response) =>
+    answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history: answer })(request, response),
+  )
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  for (const [message, status] of [
+    ['No data found', 200],
+    ['No history found.', 200],
+    ['No data plan, contact support', 503],
+    ['Something went wrong', 503],
+  ] as const) {
+    answer = { status: 0, message }
+    const { status: found, body } = await get('/v1/history/1?from=2026-05-11&to=2026-05-11', someHash)
+    t.equal(found, status, message)
+    if (status === 200) t.match(body, { distance_km: 0, positions: [], trips: [], move_duration: '0s' })
+  }
 })

@@ -120,7 +120,14 @@ t.test('only the platform hash manages keys; the 401 of any other credential say
 t.test('an invalid body creates no key, and the 400 names the field', async (t) => {
   const { get, calls } = await setUp(t)
   const platform_hash = someHash
-  const bad: [body: unknown, param?: string][] = [
+  const label = /^`label` must be text of 1 to 100 characters/
+  const days = /^`expires_in_days` must be an integer from 1 to 3650\.$/
+  const sentences = {
+    platform_hash: /^`platform_hash` (must be text of 1 to 512 characters|is required)\.$/,
+    label,
+    expires_in_days: days,
+  }
+  const bad: [body: unknown, param?: keyof typeof sentences][] = [
     [{}, 'platform_hash'],
     [{ platform_hash: 5 }, 'platform_hash'],
     [{ platform_hash: '' }, 'platform_hash'],
@@ -134,7 +141,7 @@ t.test('an invalid body creates no key, and the 400 names the field', async (t) 
     [{ platform_hash, label: 'a\u0085b' }, 'label'],
     [{ platform_hash, label: 'a\u2028b' }, 'label'],
     [{ platform_hash, label: 'a\ud800b' }, 'label'],
-    ...[0, -1, 3651, 1.5, '30', true, null, [30]].map((days): [unknown, string] => [
+    ...[0, -1, 3651, 1.5, '30', true, null, [30]].map((days): [unknown, 'expires_in_days'] => [
       { platform_hash, expires_in_days: days },
       'expires_in_days',
     ]),
@@ -147,6 +154,7 @@ t.test('an invalid body creates no key, and the 400 names the field', async (t) 
     const response = await createKey(get, body as object)
     const name = JSON.stringify(body).slice(0, 80)
     t.same([response.status, response.body.error, response.body.param], [400, 'invalid_request', param], name)
+    t.match(response.body.message, param ? sentences[param] : 'The body must be a JSON object.', name)
   }
   t.equal(calls.length, 0, 'none of them cost a platform call')
   t.equal((await get('/v1/keys', someHash)).body.count, 0)

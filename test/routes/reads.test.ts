@@ -1,4 +1,5 @@
 /** Every read route: its shape, its isolation between accounts, and its response to any platform. */
+import { check } from '@placemarkio/check-geojson'
 import fc from 'fast-check'
 import t from 'tap'
 import type { TSchema } from 'typebox'
@@ -6,14 +7,16 @@ import { Compile } from 'typebox/compile'
 import { errorTable } from '../../src/errors.js'
 import { Alert } from '../../src/resources/alert.js'
 import { Device } from '../../src/resources/device.js'
+import { DeviceCollection } from '../../src/resources/device-feature.js'
 import { Driver } from '../../src/resources/driver.js'
 import { Event } from '../../src/resources/event.js'
-import { Geofence, GeofenceDetail } from '../../src/resources/geofence.js'
+import { Geofence, GeofenceCollection, GeofenceDetail } from '../../src/resources/geofence.js'
 import { History } from '../../src/resources/history.js'
 import { ListOf } from '../../src/resources/list.js'
 import { Location } from '../../src/resources/location.js'
 import { MaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
+import { Track } from '../../src/resources/track.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { fleet } from './fleet.js'
 
@@ -24,7 +27,9 @@ t.test('every resource of the sandbox satisfies its schema', async (t) => {
     ['/v1/devices', ListOf(Device)],
     [`/v1/devices/${id}`, Device],
     [`/v1/devices/${id}/location`, Location],
+    ['/v1/devices?format=geojson', DeviceCollection],
     ['/v1/geofences', ListOf(Geofence)],
+    ['/v1/geofences?format=geojson', GeofenceCollection],
     [`/v1/geofences/${geofence.id}`, GeofenceDetail],
     ['/v1/events?limit=200', ListOf(Event)],
     [`/v1/history/${id}?from=2026-05-11&to=2026-05-12`, History],
@@ -38,6 +43,30 @@ t.test('every resource of the sandbox satisfies its schema', async (t) => {
     t.equal(status, 200, path)
     t.ok(Compile(schema).Check(body), path)
     if (body.object === 'list') t.ok(body.count > 0, `${path} is not empty`)
+  }
+})
+
+t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
+  const { get, hash, otherHash } = await fleet(t)
+  for (const path of ['devices', 'geofences']) {
+    const [mine, theirs] = await Promise.all(
+      [hash, otherHash].map(async (credential) => {
+        const { body, headers } = await get(`/v1/${path}?format=geojson`, credential)
+        t.match(headers.get('content-type'), /^application\/geo\+json/)
+        check(JSON.stringify(body))
+        t.ok(body.features.length > 0 && body.count >= body.features.length)
+        return body.features.map(({ id }: { id: number }) => id)
+      }),
+    )
+    t.notOk(mine.some((id: number) => theirs.includes(id)))
+  }
+  const { body } = await get('/v1/geofences?format=geojson&limit=2&offset=1', hash)
+  const { body: list } = await get('/v1/geofences?limit=2&offset=1', hash)
+  t.same([body.count, body.limit, body.offset, body.has_more], [list.count, 2, 1, true])
+  for (const [at, { id, geometry, properties }] of body.features.entries()) {
+    const { body: single } = await get(`/v1/geofences/${id}`, hash)
+    t.same([geometry, { ...properties, geometry }], [single.geometry, single])
+    t.match(single, list.data[at])
   }
 })
 
@@ -151,13 +180,19 @@ t.test(
       ['get_user_data', '/v1/me', Me],
       ['edit_setup_data', '/v1/events?from=2026-05-11T00:00:00Z', ListOf(Event)],
       ['get_devices', '/v1/devices', ListOf(Device)],
+      ['get_devices', `/v1/devices?format=geojson&ids=${id}&updated_since=1`, DeviceCollection],
       ['get_devices', `/v1/devices/${id}`, Device],
       ['get_devices', `/v1/devices/${id}/location`, Location],
       ['get_geofences', '/v1/geofences', ListOf(Geofence)],
+      ['get_geofences', '/v1/geofences?format=geojson', GeofenceCollection],
       ['get_geofences', '/v1/geofences/101', GeofenceDetail],
       ['get_events', '/v1/events?limit=5', ListOf(Event)],
       ['get_events', '/v1/events?limit=3&offset=2&type=overspeed', ListOf(Event)],
+      ['get_events', `/v1/events?after_id=5&device_ids=${id},${id + 1}&type=harsh_brake`, ListOf(Event)],
+      ['edit_setup_data', '/v1/events?limit=5&type=speed.exceeded', ListOf(Event)],
       ['get_history', `/v1/history/${id}?from=2026-05-11&to=2026-05-11`, History],
+      ['get_history', `/v1/history/${id}?from=2026-05-11&to=2026-05-11&format=geojson`, Track],
+      ['edit_setup_data', `/v1/history/${id}?from=2026-05-11&to=2026-05-11`, History],
       ['get_alerts', '/v1/alerts', ListOf(Alert)],
       ['services', '/v1/services', ListOf(MaintenanceService)],
       ['get_user_drivers', '/v1/drivers', ListOf(Driver)],
@@ -177,7 +212,10 @@ t.test(
           now.advance(120_000) // expires every cache
           const { status, body } = await get(path, someHash)
           seen.set(status, (seen.get(status) ?? 0) + 1)
+          if (path.includes('geojson') && status === 200) check(JSON.stringify(body))
           if (status === 200) return checks.get(path)?.Check(body) === true
+          // A paginator that promises thousands of pages.
+          if (status === 400) return action === 'get_events' && body.param === 'from'
           return [401, 403, 404, 503].includes(status) && body.error in errorTable && body.error !== 'internal_error'
         },
       ),

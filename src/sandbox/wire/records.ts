@@ -26,15 +26,25 @@ export function alertRow(account: Account, alert: Alert) {
   const covered = Array.from({ length: Math.min(account.devices, MAX_ALERT_DEVICES) }, (_, index) => index)
   return {
     ...{ id, user_id: account.userId, active: active ? 1 : 0, name, type },
-    ...(type === 'ignition' ? { state: value } : value > 0 ? { [type]: value } : {}),
+    ...(type === 'ignition' ? { state: value } : value > 0 && type !== 'custom' ? { [type]: value } : {}),
     notifications: active ? { push: { active: 1 }, email: { active: 0, input: account.email } } : [],
     ...{ for_all_user_devices: 0, schedules: null, zone: 0, schedule: 0, command: null, ...CREATED },
     devices: covered.filter((index) => index % nth === 0).map((index) => account.firstId + index),
-    ...{ drivers: [], geofences, events_custom: [] },
+    ...{ drivers: [], geofences, events_custom: type === 'custom' ? [id] : [] },
   }
 }
 
-const EVENTS = ['overspeed', 'zone_in', 'zone_out', 'ignition_on', 'ignition_off', 'sos', 'offline_duration']
+const EVENTS = [
+  'overspeed',
+  'zone_in',
+  'zone_out',
+  'ignition_on',
+  'ignition_off',
+  'sos',
+  'custom',
+  'service',
+  'offline_duration',
+]
 /** `Zone in` for `zone_in`. */
 const titleOf = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1).replace('_', ' ')}`
 
@@ -49,10 +59,14 @@ function detailOf(account: Account, event: FleetEvent): string | null {
   return geofenceOf(account, event)?.name.trim() ?? null
 }
 
+/** A custom event and a reminder have a name of their own. */
+const nameOfEvent = ({ type, alert }: FleetEvent) =>
+  type === 'custom' || type === 'service' ? alert.name : titleOf(type)
+
 /** The display text: the name and, in brackets, the detail. */
 export function eventMessage(account: Account, event: FleetEvent): string {
   const detail = detailOf(account, event)
-  return detail ? `${titleOf(event.type)} (${detail})` : titleOf(event.type)
+  return detail ? `${nameOfEvent(event)} (${detail})` : nameOfEvent(event)
 }
 
 export function eventRow(account: Account, event: FleetEvent) {
@@ -68,9 +82,9 @@ export function eventRow(account: Account, event: FleetEvent) {
     geofence_id: geofence?.id ?? null,
     geofence: geofence ? { id: geofence.id, name: geofence.name } : null,
     position_id: positionId(fixedAt),
-    alert_id: alert.id,
+    alert_id: alert.id || null,
     type,
-    name: titleOf(type),
+    name: nameOfEvent(event),
     detail: detailOf(account, event),
     message: eventMessage(account, event),
     altitude,

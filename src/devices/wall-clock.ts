@@ -1,0 +1,100 @@
+/** Unix times of installations that write their wall clock as Unix time: recognised by rows of the future, and corrected. */
+import { BoundedMap } from '../lib/bounded-map.js'
+import type { Account } from '../platform/account.js'
+import type { Scalar } from '../platform/shape.js'
+import type { WireSetup } from '../platform/wire.js'
+import type { FleetColumns } from '../platform/worker-messages.js'
+import { unixSeconds } from '../resources/time.js'
+import { number } from '../resources/units.js'
+import { fromWallClock, offsetMinutesAt, toZone, type Zone } from '../resources/zone.js'
+
+const unixTimes = ['timestamp', 'acktimestamp', 'moved_timestamp'] as const
+type UnixTimes = { [name in (typeof unixTimes)[number]]?: Scalar }
+
+/** Corrects the Unix times of a row in place. */
+export function correctTimes(row: UnixTimes, zone: Zone): void {
+  for (const name of unixTimes) {
+    const wall = unixSeconds(number(row[name]))
+    if (wall > 0) row[name] = Math.floor(fromWallClock(wall * 1000, zone) / 1000)
+  }
+}
+
+/** Clocks and networks differ by less. */
+const toleranceMinutes = 5
+const maxOffsetMinutes = 14 * 60
+
+/** Counts rows by the minutes that their last data lies ahead of now; 0 for a connected device in time. */
+export class AheadCounter {
+  readonly #counts = new Map<number, number>()
+
+  /** @param now Unix milliseconds. */
+  add(row: UnixTimes, isConnected: boolean, now: number): void {
+    const last = Math.max(unixSeconds(number(row.timestamp)), unixSeconds(number(row.acktimestamp)))
+    const minutes = Math.round((last - now / 1000) / 60)
+    const isAhead = minutes > toleranceMinutes && minutes <= maxOffsetMinutes + toleranceMinutes
+    const key = isAhead ? minutes : isConnected && Math.abs(minutes) <= toleranceMinutes ? 0 : undefined
+    if (key !== undefined) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  get counts(): FleetColumns['ahead'] {
+    return [...this.#counts]
+  }
+}
+
+/**
+ * Whether Unix times are the wall clock of this zone; undefined without evidence. The rows vote: a single tracker may be set
+ * to local time itself, and where the wall clock is written, no connected device is in time.
+ */
+export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zone): boolean | undefined {
+  const offset = offsetMinutesAt(now, zone)
+  let [explained, inTime] = [0, 0]
+  for (const [minutes, rows] of ahead) {
+    if (minutes === 0) inTime += rows
+    else if (Math.abs(minutes - offset) <= toleranceMinutes) explained += rows
+  }
+  return explained + inTime === 0 ? undefined : explained > inTime
+}
+
+/** Accounts to remember; beyond this, the oldest is forgotten. */
+const maxAccounts = 20_000
+
+/** The device lists of accounts, corrected where their Unix times are the wall clock. */
+export class CorrectedLists {
+  /** The setup of accounts with such times, as their last list showed; null for the others. */
+  readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
+  readonly #onFound: (account: string, offsetMinutes: number) => void
+
+  /** @param onFound called when such an account is recognised. */
+  constructor(onFound: (account: string, offsetMinutes: number) => void) {
+    this.#onFound = onFound
+  }
+
+  /** As `Account.devices`; `zone` is the account's if its times are corrected. */
+  async fetch(account: Account, id: number | undefined, now: number): Promise<{ columns: FleetColumns; zone?: Zone }> {
+    const known = this.#clocks.get(account.id)
+    const setup = known && ((await account.knownSetup()) ?? known)
+    const columns = await account.devices(id, now, setup ?? undefined)
+    const isNews = columns.ahead.some(([minutes]) => minutes > 0)
+    // One device cannot outvote the list.
+    if (id !== undefined && (known !== undefined || !isNews)) return corrected(columns, setup)
+    const { ahead } = id === undefined ? columns : await account.devices(undefined, now)
+    const found = await this.#clockOf(account, ahead, now, setup ?? undefined)
+    if (found !== undefined) this.#clocks.set(account.id, found)
+    if (found === undefined || (found ?? undefined) === (setup ?? undefined)) return corrected(columns, setup)
+    return corrected(await account.devices(id, now, found ?? undefined), found)
+  }
+
+  /** Undefined without evidence. */
+  async #clockOf(account: Account, ahead: FleetColumns['ahead'], now: number, known: WireSetup | undefined) {
+    const isNews = ahead.some(([minutes]) => minutes > 0)
+    const setup = known ?? (isNews ? await account.knownSetup() : undefined)
+    if (!setup) return isNews || ahead.length === 0 ? undefined : null
+    const zone = toZone(setup)
+    const isFound = isWallClock(ahead, now, zone)
+    if (isFound && !known) this.#onFound(account.id, offsetMinutesAt(now, zone))
+    return isFound === undefined ? undefined : isFound ? setup : null
+  }
+}
+
+const corrected = (columns: FleetColumns, setup: WireSetup | null | undefined) =>
+  setup ? { columns, zone: toZone(setup) } : { columns }

@@ -1,0 +1,78 @@
+/** Recognises responses of a changed platform: they hold rows, or say that there are some, and none can be read. */
+import type { Action } from './actions.js'
+import { PlatformUnavailable } from './errors.js'
+import { type Page, pageOf } from './pages.js'
+import { isObject, itemsOf } from './shape.js'
+import type { WireHistory } from './wire.js'
+
+const maxNames = 12
+/** Keys of another form may be data, which no log line may hold. */
+const fieldName = /^[a-z][a-z0-9_]{0,30}$/i
+
+/** Names the fields of a record, for the log. */
+export function fieldsOf(raw: unknown): string {
+  const names = isObject(raw) ? Object.keys(raw).filter((key) => fieldName.test(key)) : []
+  return `fields: ${names.slice(0, maxNames).join(', ') || 'none'}`
+}
+
+/** @param missing the field that was expected. @param found where it was expected, as the platform sent it. */
+export const changed = (action: Action, missing: string, found: unknown): PlatformUnavailable =>
+  new PlatformUnavailable(action, 'wrong_shape', {
+    detail: `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`,
+  })
+
+/** A record with content in place of a list: what was the list has another name now. */
+const isUnread = (raw: unknown): boolean => isObject(raw) && Object.keys(raw).length > 0 && itemsOf(raw).length === 0
+
+const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(row.id))
+
+/** Rows before the page, by its own numbers; infinite where it does not send them. */
+function rowsBefore({ currentPage, perPage }: Page, number: number): number {
+  const before = (currentPage ?? number) - 1
+  return before <= 0 ? 0 : before * (perPage ?? Number.POSITIVE_INFINITY)
+}
+
+/**
+ * Checks one page of a list.
+ * @param number of the requested page. @param name see `pageOf`.
+ * @throws PlatformUnavailable `wrong_shape`.
+ */
+export function checkPage(action: Action, body: unknown, number: number, name?: string): void {
+  const page = pageOf(body, name)
+  const rows = itemsOf(page.rows)
+  if (rows.length === 0) {
+    const isEmpty = page.total === undefined ? !isUnread(page.rows) : page.total <= rowsBefore(page, number)
+    if (!isEmpty) throw changed(action, 'rows', page.rows)
+  } else if (!rows.some(hasId) && (number === 1 || rows.length > 1)) {
+    // A single row at the end of a list may be one bad row, which is skipped.
+    throw changed(action, 'id in any row', rows[0])
+  }
+}
+
+/** Checks the groups of a device list or a history. @param items the field that holds the rows of a group. */
+export function checkGroups(action: Action, raw: unknown): void {
+  const groups = itemsOf(raw)
+  const [first] = groups
+  if (
+    groups.length === 0
+      ? isUnread(raw)
+      : !groups.some((group) => isObject(group) && 'items' in group && !isUnread(group.items))
+  )
+    throw changed(action, groups.length === 0 ? 'groups' : 'items in any group', first ?? raw)
+}
+
+/** The history itself, unless its groups or points have lost the fields that it is made of. @param raw the response. */
+export function checkedHistory(history: WireHistory, raw: unknown): WireHistory {
+  const action = 'get_history'
+  checkGroups(action, isObject(raw) ? raw.items : undefined)
+  const { items: groups } = history
+  if (groups.length > 0 && groups.every(({ status }) => status === undefined))
+    throw changed(action, 'status in any group', undefined)
+  const points = groups.flatMap(({ items }) => items)
+  const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
+    points.length > 0 && points.every((point) => names.every((name) => point[name] === undefined))
+  if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
+    throw changed(action, 'latitude or longitude in any point', undefined)
+  if (lacks('raw_time', 'time')) throw changed(action, 'time in any point', undefined)
+  return history
+}

@@ -1,0 +1,87 @@
+/** Daylight saving time in the platform's setup: dates, rules, or a country (platform.md 9.3). */
+import { DateTime } from 'luxon'
+import type { Scalar } from '../platform/shape.js'
+import type { WireSetup } from '../platform/wire.js'
+import { text } from './units.js'
+
+/** `MM-DD HH:MM`, or a rule such as the last Sunday of March; on the account's standard clock. */
+type Edge = string | { month: number; position: number; weekday: number; time: string }
+
+/** The period in which one hour is added, or the name of an IANA zone with the same standard time. */
+export type DaylightSaving = { summer?: { from: Edge; to: Edge }; name?: string }
+
+/** `MM-DD HH:MM` of the same text with or without a year and seconds; midnight without a time. */
+function yearDay(value: string | undefined): string | undefined {
+  const match = /^(?:\d{4}-)?(\d\d-\d\d)(?: ((?:[01]\d|2[0-3]):\d\d)(?::\d\d)?)?$/.exec(value ?? '')
+  if (!match) return undefined
+  const result = `${match[1]} ${match[2] ?? '00:00'}`
+  return DateTime.fromSQL(`2024-${result}`, { zone: 'utc' }).isValid ? result : undefined
+}
+
+const months = 'january february march april may june july august september october november december'.split(' ')
+const weekdays = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ')
+const positions = ['first', 'second', 'third', 'fourth', 'last']
+
+/**
+ * The rule in the settings of one edge. Their names are not documented, but the words to choose from are (`months`, `weekdays`,
+ * `week_pos`), so each value tells what it is. Midnight without a time.
+ */
+function ruleIn(settings: Record<string, Scalar>, edge: 'from' | 'to'): Edge | undefined {
+  const fields = Object.entries(settings).filter(([name]) => name.endsWith(`_${edge}`))
+  const words = fields.map(([, value]) => text(value)?.toLowerCase() ?? '')
+  const indexIn = (list: readonly string[]): number => list.findIndex((word) => words.includes(word))
+  const [month, weekday, position] = [indexIn(months), indexIn(weekdays), indexIn(positions)]
+  if (Math.min(month, weekday, position) < 0) return undefined
+  const time = words.find((word) => /^([01]\d|2[0-3]):[0-5]\d/.test(word))?.slice(0, 5) ?? '00:00'
+  return { month: month + 1, position, weekday: weekday + 1, time }
+}
+
+/** `MM-DD HH:MM` of an edge in a year. */
+export function edgeText(edge: Edge, year: number): string {
+  if (typeof edge === 'string') return edge
+  const { month, position, weekday, time } = edge
+  const first = DateTime.utc(year, month, 1)
+  const firstDay = 1 + ((weekday - first.weekday + 7) % 7)
+  const isLast = position === positions.length - 1
+  const weeks = isLast ? Math.floor(((first.daysInMonth ?? 28) - firstDay) / 7) : position
+  return `${first.plus({ days: firstDay - 1 + 7 * weeks }).toFormat('MM-dd')} ${time}`
+}
+
+/** The code of a region by its English name. */
+function regionOf(country: string): string | undefined {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const codes = letters.flatMap((first) => letters.map((second) => first + second))
+  return codes.find((code) => names.of(code)?.toLowerCase() === country.toLowerCase())
+}
+
+/** The IANA zone of the setup's country that has this standard offset and daylight saving time. */
+function zoneName({ user_dst, dst_countries }: WireSetup, offsetMinutes: number): string | undefined {
+  const countryId = text(Object.entries(user_dst).find(([name]) => name.startsWith('country'))?.[1])
+  const country = countryId && dst_countries.find(({ id }) => text(id) === countryId)
+  const region = country && regionOf(text(country.value) ?? '')
+  if (!region) return undefined
+  // A getter in older versions of V8, a method in newer ones.
+  const locale: Intl.Locale & { timeZones?: string[]; getTimeZones?: () => string[] } = new Intl.Locale(`und-${region}`)
+  return (locale.getTimeZones?.() ?? locale.timeZones)?.find((zone) => {
+    const offsets = [1, 7].map((month) => DateTime.fromObject({ month }, { zone }).offset)
+    return Math.min(...offsets) === offsetMinutes && Math.max(...offsets) > offsetMinutes
+  })
+}
+
+/**
+ * `exact` has dates, `other` rules, `automatic` a country. No setup with any of them was recorded. Assumed: it adds one
+ * hour; dates and rules are on the standard clock; a country follows the IANA time zone database. Settings that cannot be read
+ * mean standard time all year.
+ */
+export function daylightSaving(setup: WireSetup, offsetMinutes: number): DaylightSaving {
+  const settings = setup.user_dst
+  const type = text(settings.type)?.toLowerCase() ?? ''
+  if (!['exact', 'other', 'automatic'].includes(type)) return {}
+  const edge = (name: 'from' | 'to'): Edge | undefined =>
+    type === 'other' ? ruleIn(settings, name) : yearDay(text(settings[`date_${name}`]))
+  const [from, to] = [edge('from'), edge('to')]
+  if (from && to) return { summer: { from, to } }
+  const name = type === 'automatic' ? zoneName(setup, offsetMinutes) : undefined
+  return name === undefined ? {} : { name }
+}

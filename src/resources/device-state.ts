@@ -1,0 +1,80 @@
+/** What a device row says about the vehicle: driver, ignition, counters, and how long it has stood still. */
+import type { WireDevice } from '../platform/wire.js'
+import { displayTime } from './display-time.js'
+import { sensorType, sensorValue, type WireSensor } from './sensor.js'
+import { asIfUtc, durationSeconds, secondsPer, unixSeconds } from './time.js'
+import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
+
+/** The fields of a device row that identify its driver. */
+export type DriverSource = {
+  driver_data: Pick<WireDevice['driver_data'], 'id'>
+  device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
+}
+
+/** The id of the device's current driver. */
+export const driverIdOf = ({ driver_data, device_data }: DriverSource): number | undefined =>
+  id(driver_data.id) ?? id(device_data.current_driver_id)
+
+const ignitionTypes = new Set(['acc', 'ignition', 'engine'])
+const switches = new Map([
+  ['on', true],
+  ['off', false],
+])
+
+function switchOf(wire: WireSensor): boolean | undefined {
+  if (typeof wire.val === 'boolean') return wire.val
+  const val = number(wire.val)
+  return val === 0 || val === 1 ? val === 1 : switches.get(sensorValue(wire)?.toLowerCase() ?? '')
+}
+
+/** Whether the ignition is on: by the first ignition sensor with a state, else by the platform's own status. */
+export function ignitionOf(wire: WireDevice): boolean | null {
+  for (const sensor of wire.sensors) {
+    const state = ignitionTypes.has(sensorType(sensor) ?? '') ? switchOf(sensor) : undefined
+    if (state !== undefined) return state
+  }
+  const { engine_status: status, online } = wire
+  const isOn = flag(typeof status === 'boolean' ? status : text(status))
+  return isOn ?? (text(online)?.toLowerCase() === 'engine' ? true : null)
+}
+
+/** The first sensor of a type: its text, and its value with unit if it is a number. */
+function counterOf(device: WireDevice | undefined, type: string) {
+  const sensor = device?.sensors.find((one) => sensorType(one) === type)
+  const written = text(sensor?.formatted) ?? text(sensor?.value)
+  const value = quantity(sensor?.formatted) ?? quantity(sensor?.value) ?? quantity(sensor?.val)
+  return { written, amount: value?.amount, unit: value?.unit || text(sensor?.unit) }
+}
+
+/** The account's unit of distance. Platform 2.x sends only that of speed. */
+export const distanceUnit = (device: WireDevice | undefined): string | undefined =>
+  text(device?.unit_of_distance) ?? (text(device?.distance_unit_hour)?.toLowerCase() === 'mph' ? 'mi' : undefined)
+
+/** The odometer in km: the sensor in its own unit, else the device's counter in the account's unit. */
+export function odometerKm(device: WireDevice | undefined): number | undefined {
+  const { amount, unit } = counterOf(device, 'odometer')
+  if (amount !== undefined) return toKm(amount, unit ?? distanceUnit(device))
+  const counted = number(device?.total_distance)
+  return counted === undefined ? undefined : toKm(counted, distanceUnit(device))
+}
+
+/** Engine hours of a sensor that states its unit: a plain number may be hours or seconds (platform.md 8.3). */
+export function engineHours(device: WireDevice | undefined): number | undefined {
+  const { written, amount, unit } = counterOf(device, 'engine_hours')
+  const factor = unit === undefined ? undefined : secondsPer(unit)
+  const seconds = amount === undefined || factor === undefined ? durationSeconds(written) : amount * factor
+  return seconds === undefined ? undefined : rounded(seconds / 3600, 2)
+}
+
+/** Unix seconds of the last movement; null if unknown. */
+export function movedAt(wire: WireDevice): number | null {
+  const own = unixSeconds(number(wire.moved_timestamp))
+  const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.moved_at)
+  return own || (server === undefined ? null : unixSeconds(asIfUtc(server)) || null)
+}
+
+/** Whole seconds of a number, else of a duration text; null if neither is one. */
+export function seconds(count: WireDevice['stop_duration_sec'], duration: WireDevice['stop_duration']): number | null {
+  const value = number(count) ?? durationSeconds(duration)
+  return value === undefined || value < 0 ? null : Math.floor(value)
+}

@@ -1,0 +1,107 @@
+/** The position resource, one point of a history: its schema and its translation from the platform's point. */
+import { type Static, Type } from 'typebox'
+import type { Scalar } from '../platform/shape.js'
+import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.js'
+import { displayTime } from './display-time.js'
+import { Latitude, Longitude, Nullable, WallClock } from './schema.js'
+import { asIfUtc } from './time.js'
+import { coordinates, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
+import { clockReader, type Zone } from './zone.js'
+
+export const Position = Type.Object(
+  {
+    time: WallClock('Time of the position'),
+    timestamp: Nullable(
+      Type.Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
+    ),
+    lat: Latitude,
+    lng: Longitude,
+    speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
+    course: Nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 360,
+        description: 'Heading in degrees, 0 = north, 90 = east; null if unknown',
+      }),
+    ),
+    altitude: Nullable(Type.Number({ description: 'Metres above sea level; null if unknown' })),
+    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
+  },
+  { additionalProperties: false, title: 'Position' },
+)
+export type Position = Static<typeof Position>
+
+/** How to read the values of one history. */
+export interface Reading {
+  speedUnit: string | undefined
+  altitudeUnit: string | undefined
+  distanceUnit: 'mi' | 'km'
+  /** Unix seconds near which ambiguous dates are. */
+  near: readonly number[]
+  /** Unix seconds of a time on the account's clock. */
+  timestampOf: (wallClock: string) => number | null
+}
+
+/** The units of a history are in its list of sensors. */
+export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined): Reading {
+  const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
+  const speedUnit = unitOf('speed') ?? quantity(wire.top_speed)?.unit
+  return {
+    speedUnit,
+    altitudeUnit: unitOf('altitude'),
+    distanceUnit: speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km',
+    near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
+    timestampOf: zone ? clockReader(zone) : () => null,
+  }
+}
+
+function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestampOf }: Reading): Position | undefined {
+  const place = coordinates(point.latitude, point.longitude) ?? coordinates(point.lat, point.lng)
+  const time = place && (displayTime(point.raw_time) ?? displayTime(point.time, near))
+  if (!place || time === undefined) return undefined
+  const [course, altitude] = [number(point.course), number(point.altitude)]
+  return {
+    time,
+    timestamp: timestampOf(time),
+    lat: place.lat,
+    lng: place.lng,
+    speed: Math.max(0, toKmh(number(point.speed) ?? 0, speedUnit)),
+    course: course === undefined ? null : rounded(((course % 360) + 360) % 360, 2),
+    altitude: altitude === undefined ? null : toMetres(altitude, altitudeUnit),
+    address: text(point.address) ?? null,
+  }
+}
+
+/** A group of the platform with its points that have a place and a time, each beside its id. */
+export interface Leg {
+  group: WireHistoryGroup
+  points: { id: Scalar; position: Position }[]
+}
+
+export function legOf(group: WireHistoryGroup, reading: Reading): Leg {
+  const points: Leg['points'] = []
+  for (const point of group.items) {
+    const position = positionOf(point, reading)
+    if (position) points.push({ id: point.id, position })
+  }
+  return { group, points }
+}
+
+const byTime = (a: Position, b: Position): number => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1)
+
+const isRepeat = (a: Position, b: Position | undefined): boolean =>
+  a.time === b?.time && a.lat === b.lat && a.lng === b.lng && a.speed === b.speed
+
+/** The positions of several legs in time order, each once: platforms repeat a point by its id, or with a new one. */
+export function positionsOf(legs: readonly Leg[]): Position[] {
+  const ids = new Set<Scalar>()
+  const positions: Position[] = []
+  for (const { points } of legs) {
+    for (const { id, position } of points) {
+      if (id !== undefined && ids.has(id)) continue
+      ids.add(id)
+      positions.push(position)
+    }
+  }
+  return positions.sort(byTime).filter((position, at, all) => !isRepeat(position, all[at - 1]))
+}

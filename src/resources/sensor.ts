@@ -1,0 +1,59 @@
+/** A device's sensor: its schema and its translation from the platform's row. */
+import { type Static, Type } from 'typebox'
+import type { WireDevice } from '../platform/wire.js'
+import { Nullable } from './schema.js'
+import { id, quantity, text } from './units.js'
+
+export const Sensor = Type.Object(
+  {
+    id: Nullable(
+      Type.Integer({ minimum: 1, description: 'Unique sensor identifier; null if the platform sends none' }),
+    ),
+    type: Type.String({ description: "The platform's word in lower case; `other` if it sends none" }),
+    name: Type.String({ description: 'Name given to the sensor' }),
+    value: Nullable(Type.String({ description: 'Value with its unit; null if the sensor has none' })),
+    number: Nullable(Type.Number({ description: 'The value as a number in the unit shown; null if it is none' })),
+  },
+  { additionalProperties: false, title: 'Sensor' },
+)
+export type Sensor = Static<typeof Sensor>
+
+export type WireSensor = WireDevice['sensors'][number]
+
+/** A text without a value, such as `- nn`, is a dash with a unit. */
+const withValue = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
+
+function withUnit(value: WireSensor['value'], unit: string | undefined): string | undefined {
+  if (typeof value === 'boolean') return value ? 'On' : 'Off'
+  const written = withValue(text(value))
+  return typeof value === 'number' && unit !== undefined ? `${written} ${unit}` : written
+}
+
+export const sensorType = (wire: WireSensor): string | undefined => text(wire.type)?.toLowerCase()
+
+/** The value with its unit (platform.md 3.6); undefined if the sensor has none. */
+export function sensorValue(wire: WireSensor): string | undefined {
+  const unit = text(wire.unit)
+  return withValue(text(wire.formatted)) ?? withUnit(wire.value, unit) ?? withUnit(wire.val, unit)
+}
+
+/** The number of `12.6 V`; null for a date, a duration and a word. */
+function numberOf(value: string | undefined): number | null {
+  const found = quantity(value)
+  return found === undefined || /\d/.test(found.unit) ? null : found.amount
+}
+
+/** The sensor of a row (platform.md 3.6); undefined for an empty row. */
+export function toSensor(wire: WireSensor): Sensor | undefined {
+  const type = sensorType(wire)
+  const name = text(wire.name)
+  const value = sensorValue(wire)
+  if (type === undefined && name === undefined && value === undefined) return undefined
+  return {
+    id: id(wire.id) ?? null,
+    type: type ?? 'other',
+    name: name ?? type ?? 'other',
+    value: value ?? null,
+    number: numberOf(value),
+  }
+}

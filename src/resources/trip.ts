@@ -1,0 +1,104 @@
+/** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
+import { DateTime } from 'luxon'
+import { type Static, Type } from 'typebox'
+import { displayTime } from './display-time.js'
+import type { Leg, Reading } from './position.js'
+import { Nullable, OptionalPosition, WallClock } from './schema.js'
+import { asIfUtc, durationSeconds, wallClockText } from './time.js'
+import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
+
+const Seconds = Nullable(Type.Integer({ minimum: 0, description: 'Duration in seconds; null if unknown' }))
+const Place = (description: string) => Type.Object(OptionalPosition, { additionalProperties: false, description })
+
+export const Trip = Type.Object(
+  {
+    from: WallClock('Start'),
+    to: WallClock('End'),
+    distance_km: Type.Number({ minimum: 0, description: 'Distance in km' }),
+    duration_seconds: Seconds,
+    top_speed: Type.Number({ minimum: 0, description: 'Maximum speed in km/h' }),
+    average_speed: Nullable(Type.Number({ minimum: 0, description: 'Average speed in km/h; null if unknown' })),
+    driver: Nullable(Type.String({ description: 'Name of the driver; null if unknown' })),
+    start: Place('First position'),
+    end: Place('Last position'),
+  },
+  { additionalProperties: false, title: 'Trip' },
+)
+export type Trip = Static<typeof Trip>
+
+export const Stop = Type.Object(
+  {
+    from: WallClock('Start'),
+    to: WallClock('End'),
+    duration_seconds: Seconds,
+    ...OptionalPosition,
+    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
+  },
+  { additionalProperties: false, title: 'Stop' },
+)
+export type Stop = Static<typeof Stop>
+
+export const HistoryEvent = Type.Object(
+  {
+    time: WallClock('When it happened'),
+    ...OptionalPosition,
+    message: Type.String({ description: 'Human-readable text' }),
+  },
+  { additionalProperties: false, title: 'HistoryEvent' },
+)
+export type HistoryEvent = Static<typeof HistoryEvent>
+
+const placeOf = (point: Leg['points'][number] | undefined) => ({
+  lat: point?.position.lat ?? null,
+  lng: point?.position.lng ?? null,
+})
+
+const startOf = ({ group, points: [first] }: Leg, { near }: Reading): string | undefined =>
+  displayTime(group.raw_time) ?? displayTime(group.show, near) ?? first?.position.time
+
+/** Start, end and duration. Platform 2.x sends the duration as text only, and no end. */
+function spanOf(leg: Leg, reading: Reading) {
+  const { group, points } = leg
+  const from = startOf(leg, reading)
+  if (from === undefined) return undefined
+  const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
+  const counted = left === undefined ? undefined : asIfUtc(left) - asIfUtc(from)
+  const seconds = durationSeconds(group.time) ?? number(group.time_seconds) ?? counted
+  const duration_seconds = seconds === undefined ? null : Math.max(0, Math.round(seconds))
+  const end = DateTime.fromSeconds(asIfUtc(from) + (duration_seconds ?? 0), { zone: 'utc' })
+  return { from, to: wallClockText(end) ?? from, duration_seconds }
+}
+
+/** The trip of a drive group; undefined without a start. */
+export function toTrip(leg: Leg, reading: Reading): Trip | undefined {
+  const { group, points } = leg
+  const span = spanOf(leg, reading)
+  if (!span) return undefined
+  const distance = quantity(group.distance)
+  const speed = (value: typeof group.top_speed): number | undefined => {
+    const found = quantity(value)
+    return found && Math.max(0, toKmh(found.amount, found.unit || reading.speedUnit))
+  }
+  return {
+    ...span,
+    distance_km: distance ? Math.max(0, rounded(toKm(distance.amount, distance.unit || reading.distanceUnit), 2)) : 0,
+    top_speed: speed(group.top_speed) ?? points.reduce((max, { position }) => Math.max(max, position.speed), 0),
+    average_speed: speed(group.average_speed) ?? null,
+    driver: text(group.driver.name) ?? null,
+    start: placeOf(points[0]),
+    end: placeOf(points.at(-1)),
+  }
+}
+
+/** The stop of a stop group; undefined without a start. */
+export function toStop(leg: Leg, reading: Reading): Stop | undefined {
+  const span = spanOf(leg, reading)
+  const address = leg.points.find(({ position }) => position.address !== null)?.position.address ?? null
+  return span && { ...span, ...placeOf(leg.points[0]), address }
+}
+
+/** The event of an event group; undefined without a time. */
+export function toHistoryEvent(leg: Leg, reading: Reading): HistoryEvent | undefined {
+  const time = startOf(leg, reading)
+  return time === undefined ? undefined : { time, ...placeOf(leg.points[0]), message: text(leg.group.message) ?? '' }
+}

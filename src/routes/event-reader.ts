@@ -1,0 +1,81 @@
+/** Reads the events that pass all filters of a request, in a limited number of platform calls. */
+import type { Account, EventFilter } from '../platform/account.js'
+import { CallBudget } from '../platform/window.js'
+import type { WireEvent } from '../platform/wire.js'
+import { describe } from '../resources/event.js'
+import type { TypeFilter } from '../resources/event-kind.js'
+import { id } from '../resources/units.js'
+
+/** The filters of one request; `devices` are ids, or undefined for all devices. */
+export interface EventSearch {
+  devices: readonly (number | undefined)[]
+  type: TypeFilter | undefined
+  from: string | undefined
+  to: string | undefined
+}
+
+/** Pages to read for one request. With the account, its zone and its devices, that is at most 20 platform calls. */
+const maxPages = 16
+/** The platform's maximum page size (platform.md 5). */
+const largePage = 1_000
+/** Page size for what is new since the last request. */
+const smallPage = 200
+/** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
+const lateEvents = 50
+
+export class EventReader {
+  readonly #account: Account
+  readonly #search: EventSearch
+  readonly #budget = new CallBudget(maxPages)
+
+  constructor(account: Account, search: EventSearch) {
+    this.#account = account
+    this.#search = search
+  }
+
+  /**
+   * Rows among which are those of the window, and the number of rows before the first of them.
+   * @throws TooManyCalls.
+   */
+  async window(offset: number, limit: number): Promise<{ rows: WireEvent[]; before: number; total: number }> {
+    const { type } = this.#search
+    if (type === undefined || type.isExact) {
+      const isOne = this.#search.devices.length === 1
+      const window = isOne ? { offset, limit } : { offset: 0, limit: offset + limit }
+      const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#budget))
+      if (lists.every(({ seen }) => seen.every(this.#matches))) {
+        const total = lists.reduce((sum, list) => sum + list.total, 0)
+        return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
+      }
+    }
+    // Older platforms ignore `type`, and not every kind is one word of the platform.
+    const rows = await this.#all(type?.isExact ? undefined : type?.word, largePage, () => false)
+    return { rows, before: 0, total: rows.length }
+  }
+
+  /** All rows with a greater id. @throws TooManyCalls. */
+  async after(afterId: number): Promise<WireEvent[]> {
+    const isOld = (row: WireEvent): boolean => (id(row.id) ?? Number.POSITIVE_INFINITY) <= afterId
+    const isLast = (page: readonly WireEvent[]): boolean => page.slice(-lateEvents).every(isOld)
+    const word = this.#search.type?.word
+    let isComplete = true
+    const recent = await this.#all(word, smallPage, (page) => {
+      isComplete &&= isLast(page)
+      return true
+    })
+    const rows = isComplete ? recent : await this.#all(word, largePage, isLast)
+    return rows.filter((row) => !isOld(row))
+  }
+
+  async #all(word: string | undefined, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
+    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, size, isEnough, this.#budget)
+    return (await this.#each(word, read)).flat().filter(this.#matches)
+  }
+
+  #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
+    const { devices, from, to } = this.#search
+    return Promise.all(devices.map((deviceId) => read({ deviceId, type, from, to })))
+  }
+
+  readonly #matches = (row: WireEvent): boolean => this.#search.type?.matches(describe(row)) ?? true
+}
