@@ -18,10 +18,11 @@ async function usersPlatform(t: Test, ...users: User[]) {
     const user = users.find((one) => one.hash === hash)
     if (!user) return void response.writeHead(401).end(unauthorized)
     const { email, userId: id } = user
-    answers({ get_devices: [], get_user_data: { email }, edit_setup_data: { item: { id, email }, timezones: [] } })(
-      request,
-      response,
-    )
+    answers({
+      get_devices: [],
+      get_user_data: { email },
+      edit_setup_data: { item: { id, email, timezone_id: 61 }, timezones: [] },
+    })(request, response)
   })
   return { url, calls, users }
 }
@@ -170,7 +171,7 @@ t.test('a key is created although the platform has no user id, and is completed 
   const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
   const { id, key } = (await createKey(one.get)).body
   t.same(await usable(one, someHash), { [id]: null })
-  setup = { item: { id: 7 }, timezones: [] }
+  setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
   clock.advance(600_000)
   t.equal(await statusOf(one, key), 200)
   while ((await usable(one, someHash))[id] === null) t.pass('in the background')
