@@ -1,4 +1,4 @@
-# Three stages: compile, install what runs, and an image that holds nothing else.
+# Stages: compile, install what runs, and the image, which holds nothing else. Without --target it is the unprivileged one.
 # To pin the base to what was tested, build with
 #   --build-arg NODE_IMAGE=node:24-slim@sha256:<digest>   (docker buildx imagetools inspect node:24-slim)
 ARG NODE_IMAGE=node:24-slim
@@ -16,16 +16,17 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE} AS gateway
 WORKDIR /app
 # The only place that is written to; everything else may be read-only. A volume made from it keeps owner and mode.
 RUN mkdir -m 0700 /data && chown node:node /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
+RUN ln -s /app/dist/main.js /usr/local/bin/gps-fleet-gateway
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
-# Inside a container, 127.0.0.1 is out of everybody's reach.
+# Nothing outside of a container reaches its 127.0.0.1.
 ENV OPS_HOST=0.0.0.0
 USER node
 VOLUME /data
@@ -35,3 +36,11 @@ HEALTHCHECK --interval=15s --timeout=3s --start-period=10s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/api/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As many helpers for collecting garbage as there are cores to spare: with more of them, the event loop waits its turn.
 CMD ["node", "--v8-pool-size=0", "dist/main.js"]
+
+# For Fly.io, whose volumes belong to root: gives the volume to the user, and becomes that user before the gateway starts.
+FROM gateway AS fly
+USER root
+ENTRYPOINT ["sh", "-c", "chown node:node /data && exec setpriv --reuid=node --regid=node --clear-groups --no-new-privs -- \"$@\"", "--"]
+CMD ["node", "--v8-pool-size=0", "dist/main.js"]
+
+FROM gateway

@@ -13,6 +13,7 @@ import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
+import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import { Addresses } from './platform/addresses.js'
 import { Platform } from './platform/client.js'
@@ -29,7 +30,8 @@ import { events } from './routes/events.js'
 import { geofences } from './routes/geofences.js'
 import { health } from './routes/health.js'
 import { history } from './routes/history.js'
-import { keyCreation, keys } from './routes/keys.js'
+import { keyCreation } from './routes/key-creation.js'
+import { keys } from './routes/keys.js'
 import { me } from './routes/me.js'
 import { type Translate, translator } from './routes/query.js'
 import { services } from './routes/services.js'
@@ -62,12 +64,16 @@ export interface Deps {
 /** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, clock, ticks, metrics, isDraining } = deps
-  const store = instrumented(deps.store, metrics.observeStoreCall)
+  const outages = new Outages(logger, ticks)
+  const store = instrumented(deps.store, (report) => {
+    metrics.observeStoreCall(report)
+    if (report.outcome === 'ok') outages.succeeded('key store')
+  })
   // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
   const maxBytes = getHeapStatistics().heap_size_limit / 4
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
   const { limits, counters } = openLimits(config, { ...deps, store })
-  const parts = openParts(config, deps, budget)
+  const parts = openParts(config, deps, budget, outages)
   const { accounts, demo, deviceCache } = parts
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({
@@ -91,6 +97,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     ticks,
     isDraining,
     observeRequest: metrics.observeRequest,
+    countCaller: (...caller) => metrics.callers.count(...caller),
+    outages,
     onCut: metrics.countCut,
     onRefused: (account) => {
       deviceCache.delete(account)
@@ -118,7 +126,7 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
     onShared: (available, err) =>
       available
         ? logger.info('counting requests in Redis again')
-        : logger.warn({ err }, 'Redis away: counting requests in process'),
+        : logger.warn({ reason: (err as Error).message }, 'Redis away: counting requests in process'),
   })
   const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
   return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
@@ -138,6 +146,7 @@ function openParts(
   config: Config,
   { logger, clock, ticks, sandbox, metrics, worker }: Deps,
   budget: ByteBudget,
+  outages: Outages,
 ): Parts {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const onSkipped = (action: string, rows: number): void => {
@@ -155,6 +164,7 @@ function openParts(
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
     const addresses =
       perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
+    const opened = new Set<string>()
     const platform = new Platform({
       url,
       addresses,
@@ -164,9 +174,14 @@ function openParts(
       onCall: (report) => {
         if (realm === 'platform') health.record(report)
         metrics.observeCall(realm, report)
+        if (realm === 'platform' && report.outcome === 'ok') outages.succeeded(`platform ${report.action}`)
       },
       onBreaker: ({ action, state, worst }) => {
-        logger.warn({ realm, action, state }, 'circuit breaker')
+        // During an outage it alternates between open and half open.
+        if (state !== 'half_open' && opened.has(action) !== (state === 'open')) {
+          if (!opened.delete(action)) opened.add(action)
+          logger.warn({ realm, action, state }, 'circuit breaker')
+        }
         metrics.setBreakerState(realm, worst)
       },
     })

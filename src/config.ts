@@ -19,7 +19,6 @@ export const Environment = Type.Object({
   }),
   OPS_PORT: text('Port of `/metrics`, `/ready` and `/live`; 0 = any free port, `off` = none', {
     default: '9091',
-    pattern: '^(off|\\d{1,5})$',
   }),
   PLATFORM_URL: Type.Optional(
     text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
@@ -136,9 +135,12 @@ function parsed(given: Record<string, string | undefined>, problems: string[]): 
   try {
     return envSchema<Environment>({ schema: Environment, data: given, env: false })
   } catch (error) {
-    const errors = (error as { errors?: { instancePath: string; message?: string }[] }).errors
+    const { errors } = error as { errors?: { instancePath: string; message?: string; params?: object }[] }
     if (!errors) throw error
-    for (const { instancePath, message } of errors) problems.push(`${instancePath.slice(1)} ${message}`)
+    for (const { instancePath, message, params } of errors) {
+      const values = params && 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : ''
+      problems.push(`${instancePath.slice(1)} ${message}${values}`)
+    }
     return undefined
   }
 }
@@ -167,7 +169,8 @@ const checks: { name: keyof Environment; problem: (raw: string) => string | unde
   },
   {
     name: 'OPS_PORT',
-    problem: (raw) => (raw !== 'off' && Number(raw) > 65_535 ? 'must be `off` or a port up to 65535' : undefined),
+    problem: (raw) =>
+      /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
   },
   {
     name: 'TRUST_PROXY',

@@ -1,4 +1,6 @@
+#!/usr/bin/env -S node --v8-pool-size=0
 /** The process: read the configuration, open, listen; on a signal drain and close. */
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
@@ -11,7 +13,7 @@ import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
 import { openStore } from './store/open.js'
-import type { OnDamaged } from './store/store.js'
+import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
 /** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
@@ -37,7 +39,7 @@ async function run(config: Config): Promise<void> {
   const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
-  const onError = (err: Error): void => logger.warn({ err }, 'store')
+  const onError = (err: Error): void => logger.warn({ reason: err.message }, 'store')
   const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
   const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
   // With a demo token also beside a real platform.
@@ -55,9 +57,16 @@ async function run(config: Config): Promise<void> {
   const ops =
     config.opsPort === null
       ? undefined
-      : await openOps({ host: config.opsHost, port: config.opsPort, metrics: () => metrics.text(), isDraining })
+      : await openOps({
+          host: config.opsHost,
+          port: config.opsPort,
+          metrics: () => metrics.text(),
+          callers: () => metrics.callers.top(),
+          isDraining,
+        })
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
+  logger.info(greeting(config, app.server.address() as AddressInfo))
   closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
@@ -74,6 +83,16 @@ async function run(config: Config): Promise<void> {
   })
 }
 
+/** Where the reference is, and a request that works. A configured demo token is a credential and not printed. */
+function greeting({ publicUrl, demoToken }: Config, { address, family, port }: AddressInfo): string {
+  const isAny = address === '0.0.0.0' || address === '::'
+  const local = `http://${isAny ? 'localhost' : family === 'IPv6' ? `[${address}]` : address}:${port}/api`
+  const reference = `${new URL(publicUrl).hostname === 'localhost' ? local : publicUrl}/docs`
+  const curl =
+    demoToken === 'demo' ? `curl -H 'Authorization: Bearer demo' '${local}/v1/devices?limit=2'` : `curl ${local}/health`
+  return `reference: ${reference} - try: ${curl}`
+}
+
 /** Prints the preflight check; the exit code is 1 if something will not work. */
 async function printCheck(): Promise<void> {
   const findings = await check(process.env)
@@ -81,11 +100,43 @@ async function printCheck(): Promise<void> {
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
 }
 
+const help = `gps-fleet-gateway            Starts the gateway.
+gps-fleet-gateway check      Finds the problems of a deployment; changes nothing.
+gps-fleet-gateway keys       Manages API keys; see gps-fleet-gateway keys --help.
+gps-fleet-gateway replay     Serves recorded exchanges in place of the platform.
+gps-fleet-gateway record     Records exchanges of a platform.
+All but the last two read the environment of the gateway.`
+
+/** The programs parse the arguments themselves. */
+async function start([name, ...args]: string[]): Promise<void> {
+  if (name === undefined) return run(readConfig(process.env))
+  if (name === 'check') return printCheck()
+  if (name === 'record') return void (await import('./replay/main.js'))
+  if (name === 'keys' || name === 'replay') {
+    process.argv.splice(2, process.argv.length, ...args)
+    return void (await (name === 'keys' ? import('./cli/keys/main.js') : import('./replay/main.js')))
+  }
+  console.log(help)
+  if (name !== '--help') process.exit(2)
+}
+
+/** One sentence for what an operator can mend, else the whole error. */
+function explain(error: unknown): unknown {
+  if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
+  const {
+    code,
+    syscall = '',
+    ...at
+  } = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
+  if (!['listen', 'getaddrinfo'].includes(syscall)) return error
+  const where = [at.address ?? at.hostname, at.port].filter((part) => part !== undefined).join(':')
+  return `Cannot listen on ${where}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
+}
+
 try {
-  if (process.argv[2] === '--check') await printCheck()
-  else await run(readConfig(process.env))
+  await start(process.argv.slice(2))
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error)
+  console.error(explain(error))
   // Not `exitCode`: whatever was opened before the failure would keep the process alive.
   process.exit(1)
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
-import { readConfig } from '../src/config.js'
+import { Environment, readConfig } from '../src/config.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const text = (name: string): string => readFileSync(join(root, name), 'utf8')
@@ -40,14 +40,16 @@ function stagesOf(dockerfile: string): Stage[] {
 }
 
 const stages = stagesOf(text('Dockerfile'))
-const final = stages.at(-1)?.steps ?? []
+const final = stages.find(({ name }) => name === 'gateway')?.steps ?? []
 
 t.test('the image runs without root, without tools, and can be read-only', async (t) => {
   const verbs = new Set(['ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'VOLUME', 'EXPOSE'])
-  for (const verb of ['STOPSIGNAL', 'HEALTHCHECK', 'CMD']) verbs.add(verb)
+  for (const verb of ['STOPSIGNAL', 'HEALTHCHECK', 'CMD', 'ENTRYPOINT']) verbs.add(verb)
   for (const { steps } of stages) for (const { verb } of steps) t.ok(verbs.has(verb), verb)
   t.match(stages[0]?.steps[0]?.rest, /^NODE_IMAGE=node:24-slim$/)
-  for (const { steps } of stages.slice(1)) t.match(steps[0]?.rest, /^\$\{NODE_IMAGE\}/, 'one base, pinned in one place')
+  for (const { steps } of stages.slice(1))
+    t.match(steps[0]?.rest, /^(\$\{NODE_IMAGE\}|gateway)/, 'one base, in one place')
+  t.same(stages.at(-1)?.steps, [{ verb: 'FROM', rest: 'gateway' }], 'without a target, nothing is added')
   const user = final.findIndex(({ verb }) => verb === 'USER')
   t.equal(final[user]?.rest, 'node')
   const after = final.slice(user).map(({ verb }) => verb)
@@ -83,12 +85,30 @@ t.test('what the image is made from is in the build context, and nothing else is
   for (const name of allowed) t.ok(existsSync(join(root, name)), name)
 })
 
+t.test('on Fly.io the volume belongs to the user of the image, and the gateway does not run as root', async (t) => {
+  // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
+  const fly = parseToml(text('fly.toml')) as any
+  const stage = stages.find(({ name }) => name === fly.build['build-target'])
+  const entrypoint = stage?.steps.find(({ verb }) => verb === 'ENTRYPOINT')?.rest ?? ''
+  const [, , script = ''] = JSON.parse(entrypoint)
+  const [chown, become] = script.split(' && exec ')
+  t.match([chown, become], ['chown node:node /data', /^setpriv --reuid=node --regid=node --clear-groups .* "\$@"$/])
+  t.equal(fly.mounts[0].destination, '/data')
+  const [cmd, usual] = [stage?.steps ?? [], final].map((steps) => steps.find(({ verb }) => verb === 'CMD')?.rest)
+  t.equal(cmd, usual)
+})
+
 t.test('Fly.io finds the ports, checks and settings it is told of', async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
   const fly = parseToml(text('fly.toml')) as any
   const config = readConfig(fly.env)
   t.equal(fly.http_service.internal_port, config.port)
   t.equal(config.opsHost, '0.0.0.0')
+  t.notOk('app' in fly || 'PUBLIC_URL' in fly.env, 'the name of an app belongs to one deployment')
+  t.ok(
+    Number.parseInt(fly.vm[0].memory, 10) * 1024 ** 3 >= 4 * config.cacheMaxBytes,
+    'room for cache, heap and the rest',
+  )
   t.equal(fly.metrics.port, config.opsPort)
   t.equal(fly.metrics.path, '/metrics')
   t.equal(fly.checks.ready.port, config.opsPort)
@@ -112,7 +132,11 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   const { services, volumes } = parseYaml(text('compose.yaml')) as any
   const { gateway, redis } = services
   const given = Object.entries(gateway.environment as Record<string, string>)
+  t.same(given.map(([name]) => name).sort(), Object.keys(Environment.properties).sort(), 'every variable is forwarded')
+  for (const [name, value] of given) t.match(value, new RegExp(`^\\$\\{${name}:-[^}]*\\}$`))
   const env = Object.fromEntries(given.map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*)\}/, '$1')]))
+  for (const { logging } of [gateway, redis])
+    t.match(logging, { driver: 'json-file', options: { 'max-size': /\dm$/, 'max-file': /\d/ } })
   t.equal(readConfig(env).redisUrl, 'redis://redis:6379', 'its settings are valid as they stand')
   t.equal(readConfig(env).opsHost, '0.0.0.0')
   t.match(redis.command, /--maxmemory-policy noeviction/)
@@ -121,7 +145,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   t.equal(gateway.read_only, true)
   t.ok(Number.parseInt(gateway.stop_grace_period, 10) > graceS())
   t.notOk(
-    gateway.ports.some((port: string) => port.includes('9091')),
+    gateway.ports.some((port: string) => /9091|OPS_PORT/.test(port)),
     'operations are not published',
   )
 })
@@ -157,14 +181,14 @@ async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise
 const isLong = process.env.FAULTS === 'long' ? false : 'installs packages: set FAULTS=long'
 t.test('the steps of the Dockerfile make something that answers', { skip: isLong, timeout: 600_000 }, async (t) => {
   const roots = new Map<string, string>()
-  for (const stage of stages.slice(1)) await build(t, stage, roots)
-  const app = join(roots.get('final') ?? '', 'app')
+  for (const stage of stages.filter(({ steps }) => steps[0]?.rest.startsWith('$'))) await build(t, stage, roots)
+  const app = join(roots.get('gateway') ?? '', 'app')
   t.same(readdirSync(app).sort(), ['dist', 'node_modules', 'package.json'])
   for (const name of ['typescript', 'tap', '@biomejs'])
     t.notOk(existsSync(join(app, 'node_modules', name)), `no ${name}`)
-  const dataDir = join(roots.get('final') ?? '', 'data')
+  const dataDir = join(roots.get('gateway') ?? '', 'data')
   const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: dataDir }
-  const [program = '', ...words] = JSON.parse(stages.at(-1)?.steps.find(({ verb }) => verb === 'CMD')?.rest ?? '[]')
+  const [program = '', ...words] = JSON.parse(final.find(({ verb }) => verb === 'CMD')?.rest ?? '[]')
   const child = spawn(program, words, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   let log = ''

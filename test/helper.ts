@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { ByteBudget } from '../src/lib/byte-budget.js'
+import type { CallerUsage } from '../src/ops/callers.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
 import { Platform, type PlatformOptions } from '../src/platform/client.js'
@@ -78,6 +79,8 @@ export interface Gateway {
   log: () => string
   /** What `/metrics` would say. */
   metrics: () => Promise<string>
+  /** What `/callers` would say. */
+  callers: () => CallerUsage[]
   /** GETs a path below `/api` (or what `init` says) with a credential, or none. */
   get(path: string, credential?: string, init?: RequestInit): Promise<Answer>
 }
@@ -122,6 +125,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     store: own,
     log: () => lines.join(''),
     metrics: async () => (await metrics.text()).body,
+    callers: () => metrics.callers.top(),
     get: (...args) => ask(`${origin}/api`, ...args),
   }
 }

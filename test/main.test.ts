@@ -1,13 +1,23 @@
 /** The process: rolling restarts behind a load balancer, draining, signals. */
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { isLong } from './faults.js'
 import { answers, platform, someHash } from './helper.js'
-import { type GatewayProcess, gatewayProcess } from './process.js'
+import { GatewayProcess, gatewayProcess } from './process.js'
+import { plainly, program } from './program.js'
 import { until } from './redis.js'
+
+/** For tap's `skip`; in CI nothing is skipped. */
+const withoutPromtool =
+  process.env.CI || spawnSync('promtool', ['--version']).status === 0
+    ? false
+    : 'promtool is not installed: METRICS AND RULES ARE NOT CHECKED'
 
 const demo = { authorization: 'Bearer demo' }
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status
@@ -137,4 +147,72 @@ t.test('a second signal ends a process at once', async (t) => {
   child.signal('SIGTERM')
   t.equal(await child.exited, 1)
   t.ok(performance.now() - signalled < 2_000, 'without waiting for requests in flight')
+})
+
+/** Runs the gateway until it ends. */
+async function ended(env: Record<string, string>, ...args: string[]) {
+  const child = new GatewayProcess(args, env)
+  return { code: await child.exited, log: child.log }
+}
+
+t.test('a used port and an unusable data folder are one sentence and exit code 1', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const file = `${t.testdir({ file: 'x' })}/file`
+  const [used, unknown, host, ...folders] = await Promise.all([
+    ended({ PORT: String(port), DATA_DIR: `${t.testdirName}/data` }),
+    ended({}, 'nonsense'),
+    ended({ HOST: 'nowhere.invalid', DATA_DIR: `${t.testdirName}/data` }),
+    ended({ DATA_DIR: '/proc/nope' }),
+    ended({ DATA_DIR: '/proc/nope/deeper' }),
+    ended({ DATA_DIR: `${file}/data` }),
+  ])
+  t.same(used, { code: 1, log: `Cannot listen on 127.0.0.1:${port}: the port is in use.\n` })
+  t.match(host, { code: 1, log: /^Cannot listen on nowhere\.invalid: \w+\.\n$/ })
+  for (const folder of folders) t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
+  t.match(unknown, { code: 2, log: /gps-fleet-gateway check/ })
+})
+
+t.test('a started gateway says where the reference is, and the curl that it names works', async (t) => {
+  const pattern = /reference: (\S+) - try: (curl [^"\n]+)/
+  for (const [env, status] of [
+    [{}, /"object":"list"/],
+    [{ DEMO_TOKEN: 'not-to-be-printed' }, /"status":"ok"/],
+  ] as const) {
+    const child = await gatewayProcess(t, env)
+    await until(() => pattern.test(child.log))
+    const [, reference = '', command = ''] = pattern.exec(child.log) ?? []
+    t.match(await (await fetch(reference)).text(), /^<!doctype html>/i)
+    t.match((await promisify(execFile)('sh', ['-c', command])).stdout, status)
+    t.notMatch(child.log, 'not-to-be-printed')
+    for (const line of child.log.trim().split('\n')) t.ok(JSON.parse(line), 'JSON where the output is no terminal')
+  }
+})
+
+t.test('on a terminal the log is readable', async (t) => {
+  const script = 'import pty, sys; pty.spawn(sys.argv[1:])'
+  const main = join(program(), 'main.js')
+  const { env } = plainly({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
+  const child = spawn('python3', ['-c', script, process.execPath, main], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  await until(() => log.includes('try: '))
+  t.match(log, /^\d\d:\d\d:\d\d info {2}reference: http:\S+\/docs - try: curl -H 'Authorization: Bearer demo' \S+\s*$/m)
+})
+
+t.test('metrics and alert rules pass promtool', { skip: withoutPromtool }, async (t) => {
+  const { opsUrl, url } = await gatewayProcess(t)
+  await fetch(`${url}/v1/devices`, { headers: demo })
+  const metrics = await (await fetch(`${opsUrl}/metrics`)).text()
+  const promtool = (args: string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
+    return { status, text: stdout + stderr }
+  }
+  t.same(promtool(['check', 'metrics'], metrics), { status: 0, text: '' })
+  t.match(promtool(['check', 'rules', 'src/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
 })

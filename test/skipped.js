@@ -22,6 +22,7 @@ const parts = [
     tests: 'the reference in a browser',
   },
   { programs: ['wrk'], packages: 'wrk', tests: 'the benchmark' },
+  { programs: ['promtool'], packages: 'prometheus', tests: 'metrics and alert rules' },
   { programs: ['nginx'], packages: 'nginx-light', tests: 'the benchmark' },
 ]
 const missing = parts.filter(({ programs }) => !programs.some(isInstalled))

@@ -6,7 +6,7 @@ import type { Platform } from '../platform/client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read } from '../platform/shape.js'
 import { wireUserData } from '../platform/wire.js'
-import { fingerprint, type Secret } from './credential.js'
+import { accountIdOf, type Secret } from './credential.js'
 
 /** Beyond this, the least recently used hashes are evicted. */
 const maxHashes = 20_000
@@ -25,9 +25,12 @@ export class AccountCache {
   readonly #cache: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
   readonly #ttlMs: number
+  /** `Account.id` by the account's e-mail. */
+  readonly idOf: (email: string) => string
 
   constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
     this.#ttlMs = ttlMs
+    this.idOf = (email) => accountIdOf(realm, email)
     this.#cache = new LRUCache({
       max: maxHashes,
       ttl: ttlMs,
@@ -40,7 +43,7 @@ export class AccountCache {
       ignoreFetchAbort: true,
       fetchMethod: async (digest, _stale, { context: hash }) => {
         const email = await validate(platform, hash)
-        const id = fingerprint('account', `${realm}:${email ?? digest}`)
+        const id = this.idOf(email ?? digest)
         const account = new Account(platform, hash.reveal(), { id, email }, onSkipped)
         this.#digests.set(account, digest)
         return account
@@ -53,9 +56,13 @@ export class AccountCache {
     return this.#cache.size
   }
 
-  /** Whether the hash was valid when it was last validated, however long ago. */
+  /** The account of a hash that was valid when it was last validated, however long ago. */
+  peek(hash: Secret): Account | undefined {
+    return this.#cache.peek(hash.digest, { allowStale: true })
+  }
+
   has(hash: Secret): boolean {
-    return this.#cache.peek(hash.digest, { allowStale: true }) !== undefined
+    return this.peek(hash) !== undefined
   }
 
   /**
@@ -63,9 +70,18 @@ export class AccountCache {
    * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async fetch(hash: Secret, maxStaleMs = 0): Promise<Account> {
+  fetch(hash: Secret, maxStaleMs = 0): Promise<Account> {
+    return this.#fetch(hash, { maxStaleMs, forceRefresh: false })
+  }
+
+  /** The same, but the platform validates the hash even on a cache hit. */
+  revalidate(hash: Secret): Promise<Account> {
+    return this.#fetch(hash, { maxStaleMs: 0, forceRefresh: true })
+  }
+
+  async #fetch(hash: Secret, { maxStaleMs, forceRefresh }: { maxStaleMs: number; forceRefresh: boolean }) {
     try {
-      return await this.#cache.forceFetch(hash.digest, { context: hash })
+      return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {
       if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
       const stale = error instanceof PlatformUnavailable ? this.#stale(hash, maxStaleMs) : undefined

@@ -8,8 +8,9 @@ import { addressName, isExceeded, type Limits, type Usage } from '../rate-limit/
 import { isStale, type KeyRecord, type KeyStore, type Used } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
 import { AuthFailure } from './auth-failure.js'
-import { type Credential, type Secret, toCredential, unseal } from './credential.js'
+import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
+import { publicKeyOf, unseal } from './seal.js'
 
 /** Entries of each cache here; beyond this, the least recently used are evicted. */
 const maxKeys = 20_000
@@ -38,18 +39,20 @@ export interface Identity {
   usage: Usage
 }
 
-/** A counted request of an API key. */
-interface KeyRequest {
-  usage: Usage
+/** A request to authenticate. */
+export interface Attempt {
   ip: string
+  /** Age up to which the last good validation counts while the platform is unavailable, milliseconds. */
   maxStaleMs: number
+  /** Completed as far as possible, also if authentication fails: whose request it is, for the log. */
+  attribution: { caller?: Caller; accountId?: string | undefined }
 }
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #pending = new PendingValidations()
-  /** Digests of keys whose platform hash was refused: from then on they are budgeted like unknown hashes. */
-  readonly #refusedKeys = new LRUCache<string, true>({ max: maxKeys })
+  /** Sealed hashes that were refused: until they are renewed, their keys are budgeted like unknown hashes. */
+  readonly #refusedSeals = new LRUCache<string, true>({ max: maxKeys })
   /** Digest of a key → its unsealed platform hash. Unsealing every time would double the CPU time of a cached location. */
   readonly #unsealed = new LRUCache<string, { sealed: string; hash: Secret }>({ max: maxKeys })
 
@@ -59,15 +62,15 @@ export class Authenticator {
 
   /** Entries of the caches, for the metrics. */
   get cachedKeys(): number {
-    return this.#refusedKeys.size + this.#unsealed.size
+    return this.#refusedSeals.size + this.#unsealed.size
   }
 
   /**
    * Counts a request on its credential and finds the account.
-   * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  async authenticate(credential: Credential, ip: string, maxStaleMs = 0): Promise<Identity> {
+  async authenticate(credential: Credential, attempt: Attempt): Promise<Identity> {
+    const { ip } = attempt
     try {
       switch (credential.kind) {
         case 'none':
@@ -75,11 +78,11 @@ export class Authenticator {
         case 'malformed':
           throw new ApiError('invalid_token')
         case 'demo':
-          return await this.#demo(ip, maxStaleMs)
+          return await this.#demo(attempt)
         case 'hash':
-          return await this.#hash(credential.secret, ip, maxStaleMs)
+          return await this.#hash(credential.secret, attempt)
         case 'key':
-          return await this.#key(credential.secret, ip, maxStaleMs)
+          return await this.#key(credential.secret, attempt)
       }
     } catch (error) {
       throw error instanceof AuthFailure ? error : new AuthFailure(await this.#options.limits.countFailure(ip), error)
@@ -105,30 +108,57 @@ export class Authenticator {
     return { account: await accounts.fetch(hash), hash }
   }
 
-  async #demo(ip: string, maxStaleMs: number): Promise<Identity> {
+  /** The account of a hash that `authenticateHash` accepted; the platform validates it once more. Throws as `AccountCache.fetch`. */
+  revalidate(hash: Secret): Promise<Account> {
+    return this.#options.accounts.revalidate(hash)
+  }
+
+  async #demo({ ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
+    attribution.accountId = demo.accounts.peek(demo.hash)?.id
     const usage = await this.#count(`demo:${addressName(ip)}`)
     return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), caller: demoCaller, usage }
   }
 
-  async #hash(hash: Secret, ip: string, maxStaleMs: number): Promise<Identity> {
+  async #hash(hash: Secret, { ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
     const { accounts } = this.#options
-    const validated = accounts.has(hash) ? undefined : await this.#validate(hash, ip)
+    const known = accounts.peek(hash)
+    const validated = known ? undefined : await this.#validate(hash, ip)
+    attribution.accountId = (known ?? validated)?.id
     const usage = await this.#count(`hash:${hash.digest.slice(0, 32)}`)
     return { account: validated ?? (await fetchCharged(accounts, hash, usage, maxStaleMs)), caller: hashCaller, usage }
   }
 
-  async #key(key: Secret, ip: string, maxStaleMs: number): Promise<Identity> {
+  async #key(key: Secret, attempt: Attempt): Promise<Identity> {
+    const { attribution } = attempt
     const { keys, clock } = this.#options
     const now = clock()
     const { record, usage } = await this.#use(key, now)
+    const caller: Caller = { credential: 'api_key', key: record }
+    attribution.caller = caller
+    if (isExceeded(usage)) {
+      attribution.accountId = this.#options.accounts.idOf(record.email)
+      throw new AuthFailure(usage)
+    }
     const hash = this.#unseal(record, key)
     if (!hash) throw new ApiError('invalid_token')
-    const account = await this.#accountOf(record, hash, { usage, ip, maxStaleMs })
+    const account = await this.#accountOf(record, hash, usage, attempt)
     // A failed touch fails no request; the store reports it.
-    if (isStale(record, now)) keys.touch(record, now).catch(() => {})
-    return { account, caller: { credential: 'api_key', key: record }, usage }
+    if (isStale(record, now)) {
+      keys.touch(record, now).catch(() => {})
+      if (!record.renewal) this.#makeRenewable(record, key, hash, account).catch(() => {})
+    }
+    return { account, caller, usage }
+  }
+
+  /** Completes a record of the first release. Only the key itself, while its hash is valid, has all that this takes. */
+  async #makeRenewable({ id, digest, sealed }: KeyRecord, key: Secret, hash: Secret, account: Account): Promise<void> {
+    const { keys, clock } = this.#options
+    const userId = await account.userId()
+    if (userId === undefined) return
+    const renewal = { publicKey: publicKeyOf(key), userId, holds: hashPrintOf(hash, id) }
+    await keys.update(digest, (now) => (now.sealed === sealed ? { ...now, renewal } : undefined), clock())
   }
 
   /** Finds a key and counts the request, in one call of the store. */
@@ -148,7 +178,7 @@ export class Authenticator {
     }
     const { record, count } = used
     const limit = record.limit ?? limits.max
-    return { record, usage: withinLimit(count ? limits.counted(count, limit) : await limits.count(name, limit)) }
+    return { record, usage: count ? limits.counted(count, limit) : await limits.count(name, limit) }
   }
 
   #unseal({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
@@ -159,15 +189,15 @@ export class Authenticator {
     return hash
   }
 
-  async #accountOf({ digest }: KeyRecord, hash: Secret, { usage, ip, maxStaleMs }: KeyRequest): Promise<Account> {
+  async #accountOf({ sealed }: KeyRecord, hash: Secret, usage: Usage, { ip, maxStaleMs }: Attempt): Promise<Account> {
     const { accounts } = this.#options
-    if (!accounts.has(hash) && this.#refusedKeys.has(digest)) return this.#validate(hash, ip)
+    if (!accounts.has(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
     try {
       const account = await fetchCharged(accounts, hash, usage, maxStaleMs)
-      this.#refusedKeys.delete(digest)
+      this.#refusedSeals.delete(sealed)
       return account
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#refusedKeys.set(digest, true)
+      if (error instanceof PlatformRefused) this.#refusedSeals.set(sealed, true)
       throw error
     }
   }

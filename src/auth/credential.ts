@@ -1,5 +1,5 @@
-/** Credentials: parsing, fingerprints for logs and stores, creating API keys, sealing platform hashes. */
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+/** Credentials: parsing, fingerprints for logs and stores, creating API keys. */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const scheme = 'bearer '
 const keyPrefix = 'gps_live_'
@@ -78,6 +78,9 @@ export function fingerprint(domain: string, text: string): string {
   return hash('sha256', `gps:${domain}:${text}`, 'buffer').toString('base64url', 0, 16)
 }
 
+/** `Account.id`, by the platform it is on and its e-mail. */
+export const accountIdOf = (realm: string, email: string): string => fingerprint('account', `${realm}:${email}`)
+
 /** The owner of API keys: the account's platform e-mail, which stays when the password, and with it the hash, changes. */
 export function ownerOf(email: string): string {
   return fingerprint('owner', email.trim().toLowerCase())
@@ -95,41 +98,6 @@ export function newKey(): { key: Secret; digest: string; hint: string } {
   return { key, digest: digestOf(key), hint: `${keyPrefix}${random.slice(0, 4)}…${random.slice(-4)}` }
 }
 
-const sealVersion = 'v1'
-const saltBytes = 16
-const ivBytes = 12
-const tagBytes = 16
-
-/**
- * Encrypts a platform hash so that only the API key opens it: AES-256-GCM under HKDF-SHA-256 (RFC 5869) of the key, salted per record.
- * Form: `v1.` and base64url of salt, nonce, tag, ciphertext.
- */
-export function seal(platformHash: Secret, key: Secret): string {
-  const salt = randomBytes(saltBytes)
-  const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(key, salt), iv, { authTagLength: tagBytes })
-  const text = Buffer.concat([cipher.update(platformHash.reveal(), 'utf8'), cipher.final()])
-  return `${sealVersion}.${Buffer.concat([salt, iv, cipher.getAuthTag(), text]).toString('base64url')}`
-}
-
-/** Decrypts the result of `seal`; undefined for another key, an altered text or an unknown version. */
-export function unseal(sealed: string, key: Secret): Secret | undefined {
-  const [version, body = ''] = sealed.split('.', 2)
-  const bytes = Buffer.from(body, 'base64url')
-  const tagStart = saltBytes + ivBytes
-  const textStart = tagStart + tagBytes
-  if (version !== sealVersion || bytes.length <= textStart) return undefined
-  try {
-    const opening = sealingKey(key, bytes.subarray(0, saltBytes))
-    const iv = bytes.subarray(saltBytes, tagStart)
-    const decipher = createDecipheriv('aes-256-gcm', opening, iv, { authTagLength: tagBytes })
-    decipher.setAuthTag(bytes.subarray(tagStart, textStart))
-    return new Secret(decipher.update(bytes.subarray(textStart), undefined, 'utf8') + decipher.final('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-function sealingKey(key: Secret, salt: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', key.reveal(), salt, `gps-gateway seal ${sealVersion}`, 32))
-}
+/** Whether a record holds a given platform hash is shown by this digest, which differs from record to record. */
+export const hashPrintOf = (platformHash: Secret, keyId: string): string =>
+  fingerprint(`hash:${keyId}`, platformHash.reveal())

@@ -24,9 +24,8 @@ export interface AuthOptions {
 export function authentication({ authenticator, demoToken, clock }: AuthOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)
-    const identity = await authenticator
-      .authenticate(credential, request.ip, maxStaleMs(request))
-      .catch((error) => reject(error, reply))
+    const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
+    const identity = await authenticator.authenticate(credential, attempt).catch((error) => reject(error, reply))
     admit(reply, identity.usage)
     request.account = identity.account
     request.caller = identity.caller

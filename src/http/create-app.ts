@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
+import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import type { Limits } from '../rate-limit/limiter.js'
 import { installBodyHook } from './body-hook.js'
@@ -33,7 +34,9 @@ export interface CreateAppOptions {
   /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
   observeRequest: (report: RequestReport) => void
+  countCaller: (account: string, key: string | null, isLimited: boolean) => void
   onCut: (reason: CutReason) => void
+  outages: Outages
   /** The platform refused this account's hash: nothing of it may stay in a cache. */
   onRefused: (account: Account) => void
 }
@@ -69,6 +72,8 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('account')
   app.decorateRequest('caller')
   app.decorateRequest('isRehearsed', false)
+  app.decorateRequest('accountId')
+  app.decorateRequest('errorCode')
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)

@@ -1,21 +1,24 @@
 /** The Fastify error handler: whatever is thrown becomes one row of the error table, counted and logged. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js'
+import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
-import { PlatformRefused } from '../platform/errors.js'
+import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
+import { StoreUnavailable } from '../store/store.js'
 
 export interface ErrorHandlerOptions {
   limits: Limits
   /** The page with the error codes. */
   docsUrl: string
+  outages: Outages
   /** The platform refused this account's hash: nothing of it may stay in a cache. */
   onRefused: (account: Account) => void
 }
 
 export type ErrorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions): ErrorHandler {
+export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandlerOptions): ErrorHandler {
   /** Counts a request that no hook has counted on its address. @returns the 429, if the address has exceeded its limit. */
   const count = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiError | undefined> => {
     const usage = await limits.count(addressName(request.ip))
@@ -26,16 +29,24 @@ export function errorHandler({ limits, docsUrl, onRefused }: ErrorHandlerOptions
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
-      const level = error.code === 'internal_error' ? 'error' : 'warn'
-      request.log[level]({ reqId: request.id, err: thrown }, error.code)
+      if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: thrown }, error.code)
+      else outages.failed(failedPart(thrown), thrown, request.id)
     }
     const isCounted = reply.hasHeader('RateLimit-Limit')
-    return send(reply, (isCounted ? undefined : await count(request, reply)) ?? error, docsUrl)
+    const sent = (isCounted ? undefined : await count(request, reply)) ?? error
+    request.errorCode = sent.code
+    return send(reply, sent, docsUrl)
   }
 }
 
 /** Headers of a response that failed after they were set. */
 const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
+
+/** The name of what is unavailable, as in the reports of successful calls. */
+function failedPart(thrown: unknown): string {
+  if (thrown instanceof PlatformUnavailable) return `platform ${thrown.action}`
+  return thrown instanceof StoreUnavailable ? 'key store' : 'gateway'
+}
 
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
   for (const name of headersOfBody) reply.removeHeader(name)

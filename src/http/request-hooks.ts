@@ -10,11 +10,16 @@ import type { App } from './types.js'
 export interface RequestHookOptions {
   log: Pick<Log, 'request'>
   observeRequest: (report: RequestReport) => void
+  /** Called for each request whose account is known. */
+  countCaller: (account: string, key: string | null, isLimited: boolean) => void
   isDraining: () => boolean
 }
 
 /** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
-export function installRequestHooks(app: App, { log, observeRequest, isDraining }: RequestHookOptions): void {
+export function installRequestHooks(
+  app: App,
+  { log, observeRequest, countCaller, isDraining }: RequestHookOptions,
+): void {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -28,7 +33,7 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
     next()
   })
   app.addHook('onResponse', (request, reply, next) => {
-    const { method, ip, id: reqId } = request
+    const { method, ip, id: reqId, caller, errorCode: error } = request
     const { statusCode: status, elapsedTime } = reply
     const route = request.routeOptions.url ?? null
     observeRequest({
@@ -38,8 +43,21 @@ export function installRequestHooks(app: App, { log, observeRequest, isDraining 
       ms: elapsedTime,
     })
     const ms = Math.round(elapsedTime * 10) / 10
-    const credential = request.caller?.credential
-    log.request({ reqId, method, route, status, ms, account: request.account?.id, credential, ip })
+    const account = request.account?.id ?? request.accountId
+    const key = caller?.key?.id
+    if (account !== undefined) countCaller(account, key ?? null, status === 429)
+    log.request({
+      reqId,
+      method,
+      route,
+      status,
+      ms,
+      error,
+      account,
+      credential: caller?.credential,
+      key,
+      ip,
+    })
     next()
   })
   app.setNotFoundHandler(() => {

@@ -2,7 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import { Type } from 'typebox'
-import { errorTable } from '../errors.js'
+import { type ErrorCode, errorTable } from '../errors.js'
 import type { Account } from '../platform/account.js'
 import type { KeyRecord } from '../store/store.js'
 
@@ -27,6 +27,10 @@ declare module 'fastify' {
     caller: Caller
     /** The error response was requested with `Prefer`. */
     isRehearsed: boolean
+    /** For the log: `account.id`, also where authentication failed after the account was known. */
+    accountId: string | undefined
+    /** For the log: the code of the error response. */
+    errorCode: ErrorCode | undefined
   }
   interface FastifyContextConfig {
     /** The route honours `stale-if-error`. */

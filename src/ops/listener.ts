@@ -1,6 +1,7 @@
-/** The operator's listener: `/metrics`, `/ready` and `/live` on a port of their own. */
+/** The operator's listener: `/metrics`, `/callers`, `/ready` and `/live` on a port of their own. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { CallerUsage } from './callers.js'
 
 export interface OpsOptions {
   host: string
@@ -8,6 +9,8 @@ export interface OpsOptions {
   port: number
   /** Body and media type of `/metrics`. */
   metrics: () => Promise<{ type: string; body: string }>
+  /** The busiest callers of the last minute. */
+  callers: () => CallerUsage[]
   isDraining: () => boolean
 }
 
@@ -23,11 +26,12 @@ interface Page {
   body: string
 }
 
-const json = (status: number, word: string): Page => ({
+const json = (status: number, value: unknown): Page => ({
   status,
   type: 'application/json; charset=utf-8',
-  body: `{"status":"${word}"}`,
+  body: JSON.stringify(value),
 })
+const state = (status: number, word: string): Page => json(status, { status: word })
 
 const badRequest = [
   'HTTP/1.1 400 Bad Request',
@@ -38,17 +42,18 @@ const badRequest = [
 ].join('\r\n')
 
 /** Listens. @throws when the address is in use or not of this machine. */
-export async function openOps({ host, port, metrics, isDraining }: OpsOptions): Promise<Ops> {
+export async function openOps({ host, port, metrics, callers, isDraining }: OpsOptions): Promise<Ops> {
   const pages: Record<string, () => Page | Promise<Page>> = {
     '/metrics': async () => ({ status: 200, ...(await metrics()) }),
-    '/ready': () => (isDraining() ? json(503, 'draining') : json(200, 'ready')),
-    '/live': () => json(200, 'live'),
+    '/callers': () => json(200, callers()),
+    '/ready': () => (isDraining() ? state(503, 'draining') : state(200, 'ready')),
+    '/live': () => state(200, 'live'),
   }
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
     const isReading = request.method === 'GET' || request.method === 'HEAD'
-    void send(response, page && isReading ? page : () => json(404, 'not_found'))
+    void send(response, page && isReading ? page : () => state(404, 'not_found'))
   })
   server.maxConnections = 100
   // An error without a listener ends the process, and Node removes its own when it hands a socket over.

@@ -1,6 +1,8 @@
 /** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
+import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { type LineBuffer, lineBuffer } from './line-buffer.js'
+import { readableLine } from './readable-line.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
 
 /** The members of an error that are logged. An allow-list, because errors of clients carry commands, headers and addresses. */
@@ -49,7 +51,8 @@ function openStdout(onDropped: (bytes: number) => void): LineBuffer {
   out.on('drop', (bytes: string | Buffer) => onDropped(bytes.length))
   // A full disk must not end the process: what cannot be written is tried again with the next line.
   out.on('error', () => {})
-  return lineBuffer(out)
+  const lines = lineBuffer(out)
+  return isatty(1) ? { ...lines, write: (line) => lines.write(readableLine(line)) } : lines
 }
 
 export interface Log extends Logger {

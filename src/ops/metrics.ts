@@ -5,6 +5,7 @@ import type { BreakerState } from '../lib/circuit-breaker.js'
 import type { LookupOutcome } from '../platform/addresses.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
+import { Callers } from './callers.js'
 
 /** Which of the two platforms a process may call. */
 export type Realm = 'platform' | 'sandbox'
@@ -39,6 +40,7 @@ interface Watched {
 }
 
 export class Metrics {
+  readonly callers = new Callers()
   readonly #registry = new Registry()
 
   readonly #requests = this.#counter('gateway_requests_total', 'Requests', ['method', 'route', 'status'])
@@ -91,6 +93,9 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
+    // Gauges with the suffix of a counter; promtool rejects them. The same numbers by type remain.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
   }
 
   readonly observeRequest = ({ method, route, status, ms }: RequestReport): void => {

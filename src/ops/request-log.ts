@@ -8,8 +8,13 @@ export interface RequestLogEntry {
   route: string | null
   status: number
   ms: number
+  /** The code of an error response. */
+  error: string | undefined
+  /** `Account.id`. */
   account: string | undefined
   credential: string | undefined
+  /** The id of the API key. */
+  key: string | undefined
   ip: string
 }
 
@@ -23,8 +28,8 @@ const optional = (name: string, text: string | undefined): string =>
 
 /** @param time the member `time` as pino writes it, with its comma. */
 export function requestLogLine(entry: RequestLogEntry, time: string): string {
-  const { reqId, method, route, status, ms, account, credential, ip } = entry
+  const { reqId, method, route, status, ms, error, account, credential, key, ip } = entry
   const request = `"reqId":${quoted(reqId)},"method":"${method}","route":${route === null ? null : quoted(route)}`
-  const caller = `${optional('account', account)}${optional('credential', credential)},"ip":${quoted(ip)}`
-  return `{"level":"info"${time},${request},"status":${status},"ms":${ms}${caller},"msg":"request"}\n`
+  const caller = `${optional('account', account)}${optional('credential', credential)}${optional('key', key)},"ip":${quoted(ip)}`
+  return `{"level":"info"${time},${request},"status":${status},"ms":${ms}${optional('error', error)}${caller},"msg":"request"}\n`
 }

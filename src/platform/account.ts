@@ -71,6 +71,14 @@ export class Account {
     return this.#setup
   }
 
+  /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
+  async userId(): Promise<string | undefined> {
+    const { id } = (await this.setup()).item
+    return (typeof id === 'number' || typeof id === 'string') && /^[\w-]{1,64}$/.test(String(id))
+      ? String(id)
+      : undefined
+  }
+
   /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
   async knownSetup(): Promise<wire.WireSetup | undefined> {
     try {

@@ -1,5 +1,6 @@
 /** An API key as documented: created, listed, revoked. */
 import { type Static, Type } from 'typebox'
+import { ListOf } from './list.js'
 import { Nullable, Word } from './schema.js'
 
 const KEY_EXAMPLE = 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92'
@@ -29,6 +30,14 @@ export const CreateKey = Type.Object(
     expires_in_days: Type.Optional(
       // No `default`: openapi-typescript would make the field required.
       Type.Integer({ minimum: 1, maximum: 3650, description: 'Days until the key expires; 365 if omitted' }),
+    ),
+    renew: Type.Optional(
+      Type.Array(Type.String({ format: 'uuid' }), {
+        minItems: 1,
+        maxItems: 100,
+        description:
+          'Ids of active keys of the account that work again with this platform hash, after a password change. No key is created',
+      }),
     ),
   },
   {
@@ -85,6 +94,12 @@ export const Key = Type.Object(
       Type.Integer({ minimum: 0, description: 'When it was last used, in epoch milliseconds; null if never' }),
     ),
     status: Word(['active'], { description: 'Only active keys are listed' }),
+    usable: Nullable(
+      Type.Boolean({
+        description:
+          'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -100,11 +115,17 @@ export const Key = Type.Object(
         expires_at: 1786277007000,
         last_used_at: null,
         status: 'active',
+        usable: true,
       },
     ],
   },
 )
 export type Key = Static<typeof Key>
+
+/** A request without `renew` receives the first. */
+export const CreatedOrRenewed = Type.Union([CreatedKey, ListOf(Key)], {
+  examples: (CreatedKey as { examples?: unknown[] }).examples ?? [],
+})
 
 export const RevokedKey = Type.Object(
   {
@@ -155,7 +176,8 @@ export function toCreatedKey(stored: StoredKey, key: string, email: string | nul
   }
 }
 
-export function toKey(stored: StoredKey): Key {
+/** @param usable whether it holds the current platform hash; null if unknown. */
+export function toKey(stored: StoredKey, usable: boolean | null): Key {
   return {
     object: 'api_key',
     id: stored.id,
@@ -165,5 +187,6 @@ export function toKey(stored: StoredKey): Key {
     expires_at: stored.expiresAt,
     last_used_at: stored.lastUsedAt,
     status: 'active',
+    usable,
   }
 }

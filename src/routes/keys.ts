@@ -1,89 +1,18 @@
-/** `POST`, `GET` and `DELETE /v1/keys`: creates, lists and revokes API keys. */
-import { randomUUID } from 'node:crypto'
+/** `GET` and `DELETE /v1/keys`: lists and revokes API keys. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { reject } from '../auth/auth-failure.js'
-import type { Authenticator } from '../auth/authenticator.js'
-import { newKey, ownerOf, seal } from '../auth/credential.js'
-import { ApiError } from '../errors.js'
+import { hashPrintOf, ownerOf, parseCredential } from '../auth/credential.js'
+import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
-import { CreatedKey, CreateKey, KEY_ID_EXAMPLE, Key, RevokedKey, toCreatedKey, toKey } from '../resources/key.js'
+import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import type { KeyRecord, KeyStore } from '../store/store.js'
-import { invalid, notFound, queryOf } from './query.js'
-
-const dayMs = 24 * 60 * 60 * 1000
+import { notFound, queryOf } from './query.js'
 
 export interface KeysOptions {
   keys: KeyStore
   clock: () => number
-}
-
-export interface KeyCreationOptions extends KeysOptions {
-  /** Active keys per account. */
-  maxKeys: number
-  limits: Limits
-  authenticator: Pick<Authenticator, 'authenticateHash'>
-}
-
-/** The route without a header; its caller counts it per address. */
-export function keyCreation(app: App, { keys, clock, maxKeys, limits, authenticator }: KeyCreationOptions): void {
-  const countCreation = creationCounter(limits)
-  app.post(
-    '/keys',
-    {
-      schema: {
-        operationId: 'createKey',
-        summary: 'Create an API key',
-        description:
-          'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
-          'creates at most a fifth as many keys as it may send requests.',
-        tags: ['API keys'],
-        security: [],
-        body: CreateKey,
-        response: { 200: CreatedKey },
-      },
-      preValidation: async ({ body }) => trimLabel(body),
-    },
-    async ({ body, ip }, reply) => {
-      const { account, hash } = await authenticator
-        .authenticateHash(body.platform_hash, ip)
-        .catch((error) => reject(error, reply))
-      await countCreation(account, reply)
-      const { key, digest, hint } = newKey()
-      const createdAt = clock()
-      const record: KeyRecord = {
-        version: 1,
-        id: randomUUID(),
-        digest,
-        owner: ownerOfKeys(account),
-        email: account.email ?? '',
-        hint,
-        sealed: seal(hash, key),
-        label: body.label ?? '',
-        createdAt,
-        expiresAt: createdAt + (body.expires_in_days ?? 365) * dayMs,
-        lastUsedAt: null,
-        limit: null,
-      }
-      if ((await keys.create(record, maxKeys, createdAt)) === 'too_many') throw new ApiError('too_many_keys')
-      return toCreatedKey(record, key.reveal(), account.email)
-    },
-  )
-}
-
-/**
- * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
- * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
- */
-function creationCounter(limits: Limits): (account: Account, reply: FastifyReply) => Promise<void> {
-  const maxCreations = Math.max(1, Math.floor(limits.max / 5))
-  return async ({ id }, reply) => {
-    const usage = await limits.count(`create:${id}`, maxCreations)
-    if (isExceeded(usage)) admit(reply, usage)
-  }
 }
 
 /** The routes behind the platform hash. */
@@ -94,7 +23,8 @@ export function keys(app: App, { keys, clock }: KeysOptions): void {
       schema: {
         operationId: 'listKeys',
         summary: 'List active API keys',
-        description: 'Newest first, with truncated values. Requires the platform hash.',
+        description:
+          'Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.',
         tags: ['API keys'],
         security: [{ platformHash: [] }],
         querystring: ListQuery,
@@ -105,7 +35,10 @@ export function keys(app: App, { keys, clock }: KeysOptions): void {
       requireHash(request)
       const query = queryOf(ListQuery, request)
       const records = await keys.list(ownerOfKeys(request.account), clock())
-      return page(records.map(toKey), query)
+      return page(
+        records.map((record) => toKey(record, isUsable(record, request))),
+        query,
+      )
     },
   )
 
@@ -123,12 +56,15 @@ export function keys(app: App, { keys, clock }: KeysOptions): void {
         }),
         response: { 200: RevokedKey },
       },
+      onError: auditRefusal('API key not revoked'),
     },
     async (request) => {
       requireHash(request)
       const { id } = request.params
       const revokedAt = clock()
+      const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
       if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', id)
+      audit(request, 'API key revoked', { id, label })
       return {
         object: 'api_key' as const,
         id,
@@ -141,19 +77,40 @@ export function keys(app: App, { keys, clock }: KeysOptions): void {
 }
 
 /** Keys belong to the account whatever its current hash; an account without an e-mail is identified by its hash. */
-const ownerOfKeys = (account: Account): string => ownerOf(account.email ?? account.id)
+export const ownerOfKeys = (account: Account): string => ownerOf(account.email ?? account.id)
+
+/** Whether a key holds the platform hash of the request; null where the record does not show it. */
+function isUsable({ id, renewal }: KeyRecord, { headers }: FastifyRequest): boolean | null {
+  const credential = parseCredential(headers.authorization, undefined)
+  if (renewal === undefined || credential.kind !== 'hash') return null
+  return renewal.holds === hashPrintOf(credential.secret, id)
+}
+
+/** Logs what happened to a key: who did it can be found by account, request id and address. */
+export function audit(
+  request: FastifyRequest,
+  event: string,
+  { id: key, label }: Pick<KeyRecord, 'id' | 'label'>,
+): void {
+  const { id: reqId, ip } = request
+  request.log.info({ key, label, account: request.account?.id ?? request.accountId, reqId, ip }, event)
+}
+
+/** An `onError` hook that logs a refused change of a key. A malformed id or label may hold a credential and is left out. */
+export const auditRefusal =
+  (event: string) =>
+  async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
+    const { id: reqId, ip } = request
+    const error = toApiError(thrown).code
+    const { id } = request.params as { id?: string }
+    const { label, renew } = (error === 'invalid_request' ? {} : (request.body ?? {})) as Record<string, unknown>
+    const key = id !== undefined && /^[0-9a-f-]{36}$/.test(id) ? id : undefined
+    request.log.info({ error, key, label, renew, account: request.account?.id ?? request.accountId, reqId, ip }, event)
+  }
 
 function requireHash({ caller }: FastifyRequest): void {
   if (caller.credential === 'platform_hash') return
   throw new ApiError('invalid_token', {
     message: 'Only the platform hash manages API keys. Send it instead of this credential.',
   })
-}
-
-/** Spaces around a label do not count against its maximum length. @throws ApiError for a lone surrogate, which no schema can exclude. */
-function trimLabel(body: unknown): void {
-  if (typeof body !== 'object' || body === null || !('label' in body)) return
-  if (typeof body.label !== 'string') return
-  if (/\p{Cs}/u.test(body.label)) throw invalid('label', 'label must be valid Unicode.')
-  body.label = body.label.trim()
 }

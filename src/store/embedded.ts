@@ -1,11 +1,19 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { closeSync, mkdirSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, toRecord } from './record.js'
 import { RecordCache } from './record-cache.js'
 import { reportOnce } from './report-once.js'
-import { type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable, type Used } from './store.js'
+import {
+  type Change,
+  type KeyStore,
+  type OnDamaged,
+  type Store,
+  type StoreDeps,
+  StoreUnavailable,
+  type Used,
+} from './store.js'
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
@@ -29,20 +37,38 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
     const keys = new EmbeddedKeys(openFile(dataDir), reportOnce(deps.onDamaged))
     keys.sweep(deps.clock())
-    return { keys, counters: undefined, up: () => keys.up, close: () => keys.close() }
+    return {
+      keys,
+      counters: undefined,
+      digests: async () => keys.digests(),
+      up: () => keys.up,
+      close: () => keys.close(),
+    }
   } catch (error) {
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${String(error)}`, error)
   }
 }
 
 function openFile(dataDir: string): RootDatabase<string, string> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(resolve(dataDir))
   const path = join(dataDir, 'keys.mdb')
   // lmdb would make its files readable for others.
   createKeyFile(path)
   closeSync(openSync(`${path}-lock`, 'a', 0o600))
   // Without overlapping sync a transaction is on the disk once it is committed.
   return open({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
+}
+
+/** Ours, because the recursive `mkdirSync` of Node never returns below `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(path)) throw error
+  }
 }
 
 /** Creates the file unless it exists. @throws when it is not an lmdb file: lmdb would end the whole process. */
@@ -133,6 +159,15 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
+  update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
+    return this.#perform('write', () => {
+      const record = active(this.#get(digest), now)
+      const next = record && change(record)
+      if (next) this.#put(next)
+      return next
+    })
+  }
+
   setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
     return this.#perform('write', () => {
       const record = active(this.#byId(id), now)
@@ -149,6 +184,10 @@ class EmbeddedKeys implements KeyStore {
         if (record && record.expiresAt <= now) this.#remove(record)
       }
     })
+  }
+
+  digests(): string[] {
+    return [...this.#records.getKeys({ start: '\0' })]
   }
 
   get up(): boolean {

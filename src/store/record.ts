@@ -27,6 +27,17 @@ export const KeyRecord = Type.Object({
   lastUsedAt: Type.Union([Time, Type.Null()]),
   /** The key's own request rate per window; null = the general limit. */
   limit: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+  /** What a renewal needs. Missing in a record of the first release until its key is used. */
+  renewal: Type.Optional(
+    Type.Object({
+      /** X25519, base64url; the API key determines the private key. */
+      publicKey: Type.String({ pattern: '^[\\w-]{43}$' }),
+      /** The platform's id of the account's user. */
+      userId: Type.String({ minLength: 1, maxLength: 64 }),
+      /** `hashPrintOf` the platform hash in `sealed`. */
+      holds: Type.String({ minLength: 1, maxLength: 64 }),
+    }),
+  ),
 })
 export type KeyRecord = Readonly<Static<typeof KeyRecord>>
 

@@ -1,21 +1,23 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
+import { hash } from 'node:crypto'
 import type { Batch } from './batch.js'
 import { active, isDigest, isStale, type KeyRecord, MAX_TIME, newestFirst, parseJson, toRecord } from './record.js'
 import { RecordCache } from './record-cache.js'
 import type { Replies } from './scripts.js'
-import { type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
+import { type Change, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
 /** An index entry without a record may belong to a creation in flight for this long; afterwards a crash left it. */
 const RESERVED_MS = 60_000
-/** A cached record is read again after this long: an outsider may have changed it without changing its length. */
-const REREAD_MS = 1_000
 
-const recordKey = (digest: string): string => `gps:key:${digest}`
+export const recordKey = (digest: string): string => `gps:key:${digest}`
 const idKey = (id: string): string => `gps:id:${id}`
 const indexKey = (owner: string): string => `gps:owner:${owner}`
 
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
 const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
+
+/** An update starts anew this often when others change the record meanwhile. */
+const MAX_UPDATES = 5
 
 /**
  * Each API key has three Redis keys: its record, its entry in the owner's index, and the mapping from id to digest. The record decides:
@@ -52,15 +54,14 @@ export class RedisKeys implements KeyStore {
   }
 
   async find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    return usable(await this.#read(digest, now), now)
+    return usable(await this.#read(digest), now)
   }
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
     const cached = this.#cache.get(digest)
-    const isFresh = cached !== undefined && Math.abs(now - cached.version.readAt) < REREAD_MS
-    const reply = await this.#batch.request(isFresh ? 'again' : 'use', recordKey(digest), windowMs)
-    const isSame = isFresh && isVersion(cached.version, reply)
-    const read = () => (isFresh ? this.#read(digest, now) : this.#decode(digest, reply as Replies['use'], now))
+    const reply = await this.#batch.request(cached ? 'again' : 'use', recordKey(digest), windowMs)
+    const isSame = cached && isVersion(cached.version, reply)
+    const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
     const record = usable(isSame ? cached.record : await read(), now)
     return record && reply !== 'damaged' ? { record, count: { current: reply[3], ttlMs: reply[4] } } : undefined
   }
@@ -89,6 +90,19 @@ export class RedisKeys implements KeyStore {
     if (isStale(record, at)) await this.#batch.request('touch', recordKey(record.digest), at)
   }
 
+  async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
+    for (let update = 0; update < MAX_UPDATES; update += 1) {
+      const reply = await this.#batch.request('find', recordKey(digest))
+      const record = usable(this.#decode(digest, reply), now)
+      const next = record && change(record)
+      if (!next) return undefined
+      const { lastUsedAt, limit, ...rest } = next
+      const values = [reply[2] ?? '', JSON.stringify(rest)]
+      if ((await this.#batch.request('replace', recordKey(digest), ...values)) === 1) return next
+    }
+    throw new StoreUnavailable('A record changed during each of its updates', null)
+  }
+
   async setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
     const record = await this.findById(id, now)
     return record !== undefined && (await this.#batch.request('limit', recordKey(record.digest), limit ?? '')) === 1
@@ -104,7 +118,7 @@ export class RedisKeys implements KeyStore {
       const [, digest, expiresAt, reservedAt] = ENTRY.exec(text) ?? []
       if (digest === undefined || Number(expiresAt) > MAX_TIME) return this.#onDamaged('owner', owner)
       if (Number(expiresAt) <= now) return
-      const record = await this.#read(digest, now)
+      const record = await this.#read(digest)
       const own = usable(record, now)
       if (own?.id === id && own.owner === owner) records.push(own)
       else if (record !== undefined) unusable += 1
@@ -115,18 +129,18 @@ export class RedisKeys implements KeyStore {
   }
 
   /** The record of a digest, active or not. */
-  async #read(digest: string, now: number): Promise<KeyRecord | 'damaged' | undefined> {
-    return this.#decode(digest, await this.#batch.request('find', recordKey(digest)), now)
+  async #read(digest: string): Promise<KeyRecord | 'damaged' | undefined> {
+    return this.#decode(digest, await this.#batch.request('find', recordKey(digest)))
   }
 
   /** The record in `reply`; cached unless it is damaged. */
-  #decode(digest: string, reply: Replies['find' | 'use'], now: number): KeyRecord | 'damaged' | undefined {
+  #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | 'damaged' | undefined {
     const [used, limit, json] = reply === 'damaged' ? [] : reply
     if (used === null) return undefined
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parseJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {
-      this.#cache.keep(digest, { used, limit, length: Buffer.byteLength(json ?? ''), readAt: now }, record)
+      this.#cache.keep(digest, { used, limit, sha1: hash('sha1', json ?? '', 'hex') }, record)
       return record
     }
     this.#cache.delete(digest)
@@ -135,16 +149,15 @@ export class RedisKeys implements KeyStore {
   }
 }
 
-/** What changes during the life of a record, and the length of the rest in bytes, which exposes most damage. */
+/** The fields that change with every use, and the digest of the record. */
 interface Version {
   readonly used: string | undefined
   readonly limit: string | null | undefined
-  readonly length: number
-  readonly readAt: number
+  readonly sha1: string
 }
 
-const isVersion = ({ used, limit, length }: Version, reply: ArrayLike<unknown>): boolean =>
-  used === reply[0] && limit === reply[1] && length === reply[2]
+const isVersion = ({ used, limit, sha1 }: Version, reply: ArrayLike<unknown>): boolean =>
+  used === reply[0] && limit === reply[1] && sha1 === reply[2]
 
 const usable = (record: KeyRecord | 'damaged' | undefined, now: number): KeyRecord | undefined =>
   record === 'damaged' ? undefined : active(record, now)

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
-import { RedisKeys } from './redis-keys.js'
+import { RedisKeys, recordKey } from './redis-keys.js'
+import { deniedCommands } from './redis-rights.js'
 import { reportOnce } from './report-once.js'
 import { type Command, PERFORM } from './scripts.js'
-import type { Count, Store, StoreDeps } from './store.js'
+import { type Count, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
@@ -45,29 +46,48 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
       increment: async (name, windowMs) => toCount(await batch.request('increment', counterKey(name), windowMs)),
       read: async (name) => toCount(await batch.request('read', counterKey(name))),
     },
+    digests: () => digests(client),
     up: () => connection.up,
     close: async () => client.disconnect(),
   }
 }
 
-/** INFO of a server, and its `save` setting unless the server hides it. */
+const mastersOf = (client: Redis | Cluster): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
+
+async function digests(client: Redis | Cluster): Promise<string[]> {
+  try {
+    const found = new Set<string>()
+    for (const node of mastersOf(client)) {
+      for await (const keys of node.scanStream({ match: recordKey('*'), count: 1_000 })) {
+        for (const key of keys as string[]) found.add(key.slice(recordKey('').length))
+      }
+    }
+    return [...found]
+  } catch (error) {
+    throw new StoreUnavailable('Redis is unavailable', withoutCommand(error))
+  }
+}
+
+/** INFO of a server, empty where an ACL denies it, and its `save` setting unless the server hides it. */
 export interface ServerInfo {
   info: string
   save: string | undefined
 }
 
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
-export async function inspectServers(urls: string): Promise<ServerInfo[]> {
+export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; denied: string[] }> {
   const client = connect(urls)
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
-    const nodes = client instanceof Cluster ? client.nodes('master') : [client]
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
-      return { info: await node.info(), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
+      return { info: await node.info().catch(() => ''), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
-    return await Promise.all(nodes.map(inspect))
+    return {
+      servers: await Promise.all(mastersOf(client).map(inspect)),
+      denied: await deniedCommands((...call) => client.call(...call)),
+    }
   } finally {
     client.disconnect()
   }

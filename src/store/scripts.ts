@@ -9,8 +9,8 @@ export interface Replies {
   find: Fields | 'damaged'
   /** Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
   use: [...Fields, current: number, ttlMs: number] | 'damaged'
-  /** As `use`, but replies with the length of the record in bytes: the caller has the record cached. */
-  again: [used: string | null, limit: string | null, length: number, current: number, ttlMs: number] | 'damaged'
+  /** As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
+  again: [used: string | null, limit: string | null, sha1: string, current: number, ttlMs: number] | 'damaged'
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
   read: [current: number, ttlMs: number]
@@ -18,6 +18,8 @@ export interface Replies {
   /** 0 = no such key. */
   limit: number
   write: unknown
+  /** Replaces a record unless it has changed; 0 = changed, or no such key. */
+  replace: number
   /** Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
   reserve: number | 'damaged'
   /** Removes an entry unless it has changed. */
@@ -54,7 +56,7 @@ local function perform(command, key, ...)
     local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
     if not isOpen then count, last = 0, now + window end
     redis.call('HSET', key, 'count', count + 1, 'until', last)
-    if command == 'again' then found[3] = #(found[3] or '') end
+    if command == 'again' then found[3] = redis.sha1hex(found[3] or '') end
     found[4], found[5] = count + 1, last - now
     return found
   elseif command == 'increment' then
@@ -79,6 +81,10 @@ local function perform(command, key, ...)
   elseif command == 'write' then
     call('HSET', key, 'record', a, 'used', b, 'limit', c)
     return call('PEXPIREAT', key, d)
+  elseif command == 'replace' then
+    if call('HGET', key, 'record') ~= a then return 0 end
+    call('HSET', key, 'record', b)
+    return 1
   elseif command == 'prune' then
     return call('HGET', key, a) == b and call('HDEL', key, a) or 0
   elseif command == 'reserve' then

@@ -27,9 +27,17 @@ export interface KeyStore {
   revoke(owner: string, id: string, now: number): Promise<boolean>
   /** Records the use of a key, at most once a minute; `record` comes from `find` or `use`. Never revives a revoked key. */
   touch(record: KeyRecord, at: number): Promise<void>
+  /**
+   * Replaces a record by `change` of it, atomically: `change` may run again on a newer record. @returns the new record; undefined when
+   * there is no such key, or `change` returns undefined. Digest, id, owner and expiry must stay.
+   */
+  update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined>
   /** Sets a key's own request rate, null = the general one; false when there is no such key. */
   setLimit(id: string, limit: number | null, now: number): Promise<boolean>
 }
+
+/** Pure. */
+export type Change = (record: KeyRecord) => KeyRecord | undefined
 
 /** Requests counted in a window, and the milliseconds until the window ends (0 when none is open). */
 export interface Count {
@@ -54,6 +62,8 @@ export interface Store {
   readonly keys: KeyStore
   /** Undefined where no other instance shares the store: counting in process is exact there. */
   readonly counters: Counters | undefined
+  /** The digests of all stored keys. For operators: it takes long. */
+  digests(): Promise<string[]>
   /** Whether the last read and the last write succeeded. Sends nothing. */
   up(): boolean
   close(): Promise<void>

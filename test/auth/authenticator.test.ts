@@ -1,7 +1,8 @@
 /** Tests of authentication: what wrong, unknown, refused and revoked credentials cost. */
 import { Agent, request as send } from 'node:http'
 import t, { type Test } from 'tap'
-import { Secret, seal } from '../../src/auth/credential.js'
+import { Secret } from '../../src/auth/credential.js'
+import { seal } from '../../src/auth/seal.js'
 import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
 import {
   createKey,

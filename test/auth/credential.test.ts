@@ -9,10 +9,9 @@ import {
   ownerOf,
   parseCredential,
   Secret,
-  seal,
   toCredential,
-  unseal,
 } from '../../src/auth/credential.js'
+import { publicKeyOf, seal, sealFor, unseal } from '../../src/auth/seal.js'
 
 const DEMO = 'look-around'
 const hex48 = '0123456789abcdef'.repeat(3)
@@ -127,34 +126,48 @@ t.test('an owner does not depend on the spelling of the e-mail, and another e-ma
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
 })
 
-t.test('only the key itself opens its seal', async (t) => {
-  const { key } = newKey()
-  const hash = new Secret('$2y$10$invented-platform-hash')
-  const sealed = seal(hash, key)
-  t.equal(unseal(sealed, key)?.reveal(), hash.reveal())
-  t.equal(unseal(sealed, newKey().key), undefined)
-  t.not(seal(hash, key), sealed, 'sealing twice gives unrelated texts')
-  t.notMatch(sealed, 'invented')
-})
+const seals = {
+  v1: seal,
+  v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)),
+}
 
-t.test('a sealed text is returned as it was, and not at all once any byte is altered', async (t) => {
+for (const [version, sealed] of Object.entries(seals)) {
+  t.test(`only the key itself opens its seal (${version})`, async (t) => {
+    const { key } = newKey()
+    const hash = new Secret('$2y$10$invented-platform-hash')
+    const text = sealed(hash, key)
+    t.ok(text.startsWith(`${version}.`))
+    t.equal(unseal(text, key)?.reveal(), hash.reveal())
+    for (const other of [newKey().key, new Secret(publicKeyOf(key)), new Secret(key.digest)]) {
+      t.equal(unseal(text, other), undefined)
+    }
+    t.not(sealed(hash, key), text, 'sealing twice gives unrelated texts')
+    t.notMatch(text, 'invented')
+  })
+
+  t.test(`a sealed text is returned as it was, and not at all once any byte is altered (${version})`, async () => {
+    const { key } = newKey()
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: 'binary' }),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        (text, at, flip) => {
+          const whole = sealed(new Secret(text), key)
+          if (unseal(whole, key)?.reveal() !== text) return false
+          const bytes = Buffer.from(whole.slice(3), 'base64url')
+          bytes[at % bytes.length]! ^= flip
+          return unseal(`${version}.${bytes.toString('base64url')}`, key) === undefined
+        },
+      ),
+    )
+  })
+}
+
+t.test('a text that is no seal opens nothing', async (t) => {
   const { key } = newKey()
-  fc.assert(
-    fc.property(
-      fc.string({ minLength: 1, unit: 'binary' }),
-      fc.nat(),
-      fc.integer({ min: 1, max: 255 }),
-      (text, at, flip) => {
-        const sealed = seal(new Secret(text), key)
-        if (unseal(sealed, key)?.reveal() !== text) return false
-        const bytes = Buffer.from(sealed.slice(3), 'base64url')
-        bytes[at % bytes.length]! ^= flip
-        return unseal(`v1.${bytes.toString('base64url')}`, key) === undefined
-      },
-    ),
-  )
-  for (const text of ['', 'v1', 'v1.', 'v1.AAAA', 'v2.AAAA', `v1.${'A'.repeat(100)}`, '.', 'x'.repeat(1000)]) {
-    t.equal(unseal(text, key), undefined, text)
-  }
-  t.equal(unseal(seal(new Secret('a-hash'), key).replace('v1', 'v2'), key), undefined, 'a version we do not know')
+  const nonsense = ['v1', 'v1.', 'v1.AAAA', 'v2', 'v2.', 'v2.AAAA', `v1.${'A'.repeat(100)}`, `v2.${'A'.repeat(100)}`]
+  for (const text of ['', ...nonsense, '.', 'x'.repeat(1000)]) t.equal(unseal(text, key), undefined, text)
+  const sealed = seal(new Secret('a-hash'), key)
+  for (const version of ['v2', 'v3']) t.equal(unseal(sealed.replace('v1', version), key), undefined, version)
 })

@@ -114,6 +114,75 @@ t.test('an account whose Unix times are its wall clock is found', async (t) => {
   t.match(await timesOf(-60), /^ok/)
 })
 
+t.test('a refused hash is one failure, and what was not tried is not ok', async (t) => {
+  const { url } = await sandbox(t)
+  const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
+  const refused = await check({ ...env, PLATFORM_HASH: someHash })
+  t.match(
+    refused.filter(({ verdict }) => verdict === 'fail'),
+    [{ name: 'PLATFORM_HASH', text: /refuses it/ }],
+  )
+  t.notOk(refused.some(({ name }) => name.startsWith('platform get_')))
+  t.match((await findings(env))['platform actions'], /^warn: not tried/)
+  const away = await check({ ...env, PLATFORM_URL: 'http://127.0.0.1:1/api', PLATFORM_HASH: someHash })
+  t.same(
+    away.filter(({ name }) => /^(clock|platform)/.test(name)).map(({ name, verdict }) => [name, verdict]),
+    [['platform', 'fail']],
+    'an outage is one failure',
+  )
+})
+
+t.test('a misspelt variable is found, and a name of something else is not', async (t) => {
+  const env = { DATA_DIR: dataDir(t) }
+  const wrong = {
+    PLATFROM_URL: 'PLATFORM_URL',
+    REDIS_URI: 'REDIS_URL',
+    platform_url: 'PLATFORM_URL',
+    LOGLEVEL: 'LOG_LEVEL',
+  }
+  const found = await findings({
+    ...env,
+    ...wrong,
+    PATH: '/bin',
+    HOME: '/',
+    HOSTNAME: 'x',
+    PWD: '/',
+    NODE_ENV: 'x',
+    SHELL: 'x',
+  })
+  for (const [name, meant] of Object.entries(wrong)) t.equal(found[name], `warn: is ignored: is ${meant} meant?`)
+  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'PWD', 'NODE_ENV', 'SHELL', 'DATA_DIR'])
+    t.notMatch(found[name] ?? '', /meant/)
+})
+
+t.test('a clock that stands still is a failure with a real platform only', async (t) => {
+  const env = { DATA_DIR: dataDir(t), GATEWAY_CLOCK: '2026-05-12T09:30:00Z' }
+  const { url } = await sandbox(t)
+  t.match((await findings({ ...env, PLATFORM_URL: url })).GATEWAY_CLOCK, /^fail: time stands still/)
+  t.notOk('GATEWAY_CLOCK' in (await findings(env)))
+})
+
+t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const found = async (...rights: string[]) => {
+    await server.command('acl', 'setuser', 'gateway', 'reset', 'on', '>a-password', ...rights)
+    return findings({ REDIS_URL: server.url.replace('//', '//gateway:a-password@') })
+  }
+  t.match(await found('~gps:*', '+@all'), { 'Redis rights': 'ok: each command of the gateway was tried' })
+  t.match(
+    (await found('~gps:*', '+@all', '-hdel', '-incr'))['Redis rights'],
+    /^fail: .*INCR gps:count:\*.*HDEL gps:owner:\*/,
+  )
+  t.match(
+    (await found('~gps:key:*', '~gps:id:*', '~gps:owner:*', '+@all'))['Redis rights'],
+    /^fail: .*SET gps:count:\*/,
+  )
+  t.match((await found('~gps:*', '+@all', '-@scripting'))['Redis rights'], /^fail: .*EVAL/)
+  const blind = await found('~gps:*', '+@all', '-info', '-config')
+  t.match(blind, { 'Redis rights': /^ok/, 'Redis role': /^warn: unknown/ })
+  t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
+})
+
 t.test('a data folder that is missing, or open to other users, is found', async (t) => {
   const dir = dataDir(t)
   const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
@@ -138,12 +207,12 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
   t.match(away, /^fail +Redis +cannot be reached/m)
   t.notMatch(away, /a-password/)
-  t.match((await findings({ REDIS_URL: 'redis://cache.example.com:1' }))['Redis TLS'], /^warn/)
+  t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
 })
 
 t.test('the exit code is 1 when something needs fixing, else 0', async (t) => {
   const run = async (env: Record<string, string>) => {
-    const child = new GatewayProcess(['--check'], { DATA_DIR: dataDir(t), ...env })
+    const child = new GatewayProcess(['check'], { DATA_DIR: dataDir(t), ...env })
     return { code: await child.exited, log: child.log }
   }
   const [sound, broken] = await Promise.all([run({}), run({ PLATFORM_URL: 'http://127.0.0.1:1/api' })])

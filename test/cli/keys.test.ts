@@ -5,18 +5,26 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { ownerOf } from '../../src/auth/credential.js'
+import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
 import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
 import { openStore } from '../../src/store/open.js'
+import type { Store } from '../../src/store/store.js'
 import { answers, embeddedStore, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { randomKey } from '../limits.js'
 import { plainly, program } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
 import { aKey, embeddedPlace, NOW, type Place, redisPlace } from '../store/places.js'
 
 const email = 'owner@example.com'
 
-async function keys(env: Record<string, string>, ...args: string[]) {
+function keys(env: Record<string, string>, ...args: string[]) {
+  return keysWith('', env, ...args)
+}
+
+async function keysWith(input: string, env: Record<string, string>, ...args: string[]) {
   const child = fork(join(program(), 'cli/keys/main.js'), args, plainly(env))
+  // Most commands do not read it.
+  child.stdin?.on('error', () => {}).end(input)
   const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])
   return { code, out, err }
 }
@@ -63,13 +71,32 @@ async function operate(t: Test, { config, put, stored }: Place): Promise<void> {
   const warning = `Skipped a damaged entry: key ${digest.slice(0, 8)}…\n`
   t.same([people.code, scripts.code, people.err, scripts.err], [0, 0, warning, warning])
 
+  const account = accountIdOf('platform', email)
+  const accounts = [keys(env, 'list'), keys(env, 'list', '--json')] as const
+  const [allPeople, allScripts] = await Promise.all(accounts)
+  t.match(allPeople.out, new RegExp(`^ACCOUNT +E-MAIL +KEYS\\n${account}  ${email} +2\\n$`))
+  t.same(JSON.parse(allScripts.out), [{ account, email, keys: 2 }])
+  t.match(running.log(), `"account":"${account}"`, 'as in the log')
+  const leaked = await keysWith(`curl -H "Authorization: Bearer ${app.key}"\n`, env, 'find')
+  t.match(leaked, { code: 0, out: new RegExp(`${app.id} .* app +${account}  ${email}\\n$`) })
+  t.match(await keysWith(randomKey(), env, 'find'), { code: 1, out: '', err: /no active API key/ })
+
   const revoked = await keys(env, 'revoke', board.id)
   t.match(revoked, { code: 0, out: new RegExp(board.id) })
   t.same([(await me(board)).status, (await me(app)).status], [401, 200])
-  const purged = await keys(env, 'purge', email, '--json')
+  const more = await created(running, 'more')
+  const revokedByKey = await keys(env, 'revoke', more.key)
+  t.match(revokedByKey, { code: 0, out: new RegExp(more.id) })
+  t.equal((await me(more)).status, 401)
+  const again = await keys(env, 'revoke', more.key)
+  t.match(again, { code: 1, out: '', err: /no active API key/ })
+  const unconfirmed = await keys(env, 'purge', email, '--json')
+  t.match(unconfirmed, { code: 2, out: '', err: /1 API key of owner@example.com would be revoked.*--yes/ })
+  t.equal((await me(app)).status, 200)
+  const purged = await keys(env, 'purge', email, '--json', '--yes')
   t.same([purged.code, JSON.parse(purged.out)], [0, { email, revoked: 1 }])
   t.same([(await me(board)).status, (await me(app)).status], [401, 401])
-  for (const { out, err } of [limited, people, scripts, revoked, purged]) {
+  for (const { out, err } of [limited, people, scripts, allScripts, leaked, revoked, revokedByKey, again, purged]) {
     t.notMatch(out + err, /gps_live_[0-9a-f]{5}|v1\./, 'never a whole key, never a sealed hash')
   }
 }
@@ -89,6 +116,9 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
     keys({ REDIS_URL: server?.url ?? '' }, 'list', email),
   ] as const)
   t.match(help, { code: 0, out: /purge <account e-mail>/, err: '' })
+  for (const { usage, help: text, example } of Object.values(commands)) {
+    for (const part of [usage, text, `Example: gps-fleet-gateway keys ${example}`]) t.ok(help.out.includes(part), part)
+  }
   t.match(none, { code: 2, out: '', err: /limit <key-id> <requests per window>/ })
   t.match(option, { code: 2, out: '', err: /nonsense/ })
   t.match(folder, { code: 1, out: '', err: missing })
@@ -100,33 +130,42 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   for (const { err } of [none, option, folder, redis, environment]) t.notMatch(err, / at .*:\d+:\d+|invented-pass/)
 })
 
+/** Runs a command in this process, without input. */
+const runOn =
+  (store: Store) =>
+  (name: string, ...args: string[]) =>
+    commands[name]!.run({ store, args, now: NOW, isConfirmed: false, input: async () => '' })
+
 t.test('a malformed command changes nothing', async (t) => {
-  const { keys: store } = await embeddedStore(t)
+  const store = await embeddedStore(t)
+  const run = runOn(store)
   const { record } = aKey(ownerOf(email))
-  await store.create(record, 20, NOW)
+  await store.keys.create(record, 20, NOW)
   const limits = ['0', '-5', '1.5', 'many', '', '1e3', '99999999999'].map((limit) => ['limit', record.id, limit])
   const malformed = [
-    ['list'],
     ['list', 'not an e-mail'],
     ['list', email, 'more'],
     ['revoke'],
     ['purge', ''],
+    ['purge', email],
+    ['find', 'gps_live_0'],
     ['limit', record.id],
   ]
   for (const [name = '', ...args] of [...malformed, ...limits]) {
-    await t.rejects(commands[name]!.run(store, args, NOW), UsageError, [name, ...args].join(' '))
+    await t.rejects(run(name, ...args), UsageError, [name, ...args].join(' '))
   }
-  await t.rejects(commands.limit!.run(store, ['unknown', '5'], NOW), NotFound)
-  await t.rejects(commands.revoke!.run(store, ['unknown'], NOW), NotFound)
-  t.same(await store.find(record.digest, NOW), record)
-  t.same((await commands.limit!.run(store, [record.id, 'default'], NOW)).json, { id: record.id, limit: null })
-  t.match(await commands.list!.run(store, ['other@example.com'], NOW), { json: [], text: 'has no active API keys' })
+  await t.rejects(run('limit', 'unknown', '5'), NotFound)
+  await t.rejects(run('revoke', 'unknown'), NotFound)
+  t.same(await store.keys.find(record.digest, NOW), record)
+  t.same((await run('limit', record.id, 'default')).json, { id: record.id, limit: null })
+  t.match(await run('list', 'other@example.com'), { json: [], text: 'has no active API keys' })
 })
 
 t.test('a label cannot control the terminal it is listed on', async (t) => {
-  const { keys: store } = await embeddedStore(t)
-  await store.create(aKey(ownerOf(email), { label: 'a\u001b[2Jb' }).record, 20, NOW)
-  const { text } = await commands.list!.run(store, [email], NOW)
+  const store = await embeddedStore(t)
+  const run = runOn(store)
+  await store.keys.create(aKey(ownerOf(email), { label: 'a\u001b[2Jb' }).record, 20, NOW)
+  const { text } = await run('list', email)
   t.notOk(text.includes('\u001b'))
   t.match(text, /a\ufffd\[2Jb/)
 })

@@ -9,7 +9,7 @@ const statusOf = async (url: string, init?: RequestInit): Promise<number> => (aw
 t.test('the operations listener serves its three pages and nothing else', async (t) => {
   let draining = false
   const metrics = async () => ({ type: 'text/plain; version=0.0.4', body: 'up 1\n' })
-  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => draining })
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers: () => [], isDraining: () => draining })
   t.teardown(() => ops.close())
   const scrape = await fetch(`${ops.url}/metrics`)
   t.equal(scrape.headers.get('content-type'), 'text/plain; version=0.0.4')
@@ -28,7 +28,7 @@ t.test('every response of the operations listener is neither stored nor sniffed,
   const metrics = async (): Promise<never> => {
     throw new Error('a metric failed')
   }
-  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers: () => [], isDraining: () => false })
   t.teardown(() => ops.close())
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
   const requests: [bytes: string, status: number][] = [

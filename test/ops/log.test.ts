@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/ops/log.js'
+import { readableLine } from '../../src/ops/readable-line.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { plainly, program } from '../program.js'
 import { until } from '../redis.js'
@@ -105,7 +106,7 @@ t.test('the line of a request is one line of JSON, whatever text it contains', a
   const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
   for (const text of odd) {
     const { lines, logger } = written('info')
-    const who = { account: text, credential: text, ip: text }
+    const who = { error: text, account: text, credential: text, key: text, ip: text }
     const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
     logger.request(line)
     logger.info(line, 'request')
@@ -123,8 +124,10 @@ t.test('the line of a request leaves out undefined fields, and is not written be
     route: null,
     status: 404,
     ms: 1,
+    error: undefined,
     account: undefined,
     credential: undefined,
+    key: undefined,
   }
   const { lines, logger } = written('info')
   logger.request({ ...refused, ip: '::1' })
@@ -134,4 +137,10 @@ t.test('the line of a request leaves out undefined fields, and is not written be
   const quiet = written('warn')
   quiet.logger.request({ ...refused, ip: '::1' })
   t.same(quiet.lines, [])
+})
+
+t.test('on a terminal a line is readable, and no text controls the terminal', async (t) => {
+  const { lines, logger } = written('info')
+  logger.warn({ label: 'a\u001b[2J\u009b', reason: 'no way', n: 7 }, 'odd')
+  t.match(readableLine(lines[0] ?? ''), /^\d\d:\d\d:\d\d warn {2}odd label="a\\u001b\[2J\ufffd" reason=no way n=7\n$/)
 })

@@ -20,8 +20,17 @@ const marked = /(<!-- configuration -->\n)(.*?)(<!-- \/configuration -->)/s
 
 function settingsTable(): string {
   const rows = Object.entries(Environment.properties).map(([name, property]) => {
-    const { default: usual, description } = property as { default?: unknown; description?: string }
-    return `| \`${name}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${description} |`
+    const {
+      default: usual,
+      description,
+      enum: values,
+    } = property as {
+      default?: unknown
+      description?: string
+      enum?: unknown[]
+    }
+    const all = values ? `: ${values.map((value) => `\`${value}\``).join(', ')}` : ''
+    return `| \`${name}\` | ${usual === undefined ? '' : `\`${usual}\``} | ${description}${all} |`
   })
   return ['', '| Variable | Default | What it is |', '|---|---|---|', ...rows, '', ''].join('\n')
 }
@@ -82,11 +91,18 @@ const lines = fencedBlocks(readme).flatMap(({ language, code }) =>
 t.test('every request runs as pasted', async (t) => {
   const { url } = await gateway(t)
   const requests = lines.filter(({ line }) => line.startsWith('curl '))
-  t.equal(requests.length, 3)
+  t.equal(requests.length, 4)
+  let keyId = ''
+  let hash = ''
   for (const { line } of requests) {
-    const code = line.replace('http://localhost:3000/api', url)
+    hash = /"platform_hash": "(\$[^"]+)"/.exec(line)?.[1] ?? hash
+    const code = line
+      .replace('http://localhost:3000/api', url)
+      .replace('<id>', keyId)
+      .replace('<PLATFORM_HASH>', () => hash)
     const { code: exit, out, err } = await runBlock({ name: line, language: 'shell', code })
     t.equal(exit, 0, err)
+    keyId = JSON.parse(out).id ?? keyId
     t.ok(JSON.parse(out), line)
   }
 })

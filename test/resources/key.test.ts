@@ -8,7 +8,7 @@ t.test('a listed key has its hint in place of the key, and nothing else of the r
   const hint = 'gps_live_5d0b…1b92'
   const record = { ...same, hint, createdAt: 1, expiresAt: 2, lastUsedAt: null, digest: 'x', sealed: 'y' }
   const times = { created_at: 1, expires_at: 2, last_used_at: null }
-  t.strictSame(toKey(record), { object: 'api_key', ...same, key: hint, ...times, status: 'active' })
+  t.strictSame(toKey(record, true), { object: 'api_key', ...same, key: hint, ...times, status: 'active', usable: true })
 })
 
 t.test('a label has up to 100 characters of any script, without control characters', async (t) => {

@@ -1,6 +1,8 @@
 /** The contract of every store: the same guarantees in a key file, in one Redis and in a cluster. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { hashPrintOf, Secret } from '../../src/auth/credential.js'
+import { publicKeyOf, sealFor, unseal } from '../../src/auth/seal.js'
 import type { KeyRecord, Store } from '../../src/store/store.js'
 import { withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
@@ -215,13 +217,55 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     await created()
   })
 
-  t.test('a copy of the store opens nothing', async (t) => {
+  t.test('an updated record is used by every instance at once, and no concurrent update is lost', async (t) => {
+    const record = await created()
+    const use = async (store: Store) => (await store.keys.use(record.digest, DAY_MS, NOW))?.record.label
+    const label = (text: string) => (current: KeyRecord) => ({ ...current, label: text })
+    for (const text of ['one', 'two', 'six']) {
+      t.same([await use(here), await use(there)].length, 2)
+      t.equal((await there.keys.update(record.digest, label(text), NOW))?.label, text)
+      t.same([await use(here), await use(there)], [text, text], 'although it has the same length')
+    }
+    await here.keys.setLimit(record.id, 7, NOW)
+    const append = (store: Store, text: string) =>
+      store.keys.update(record.digest, (current) => ({ ...current, label: `${current.label}${text}` }), NOW)
+    await Promise.all([append(here, 'a'), append(there, 'b'), append(here, 'c')])
+    const { label: text = '', limit } = (await there.keys.find(record.digest, NOW)) ?? {}
+    t.same([[...text].sort().join(''), limit], ['abcisx', 7])
+    t.equal(await here.keys.update(record.digest, () => undefined, NOW), undefined)
+    t.equal(await here.keys.update(record.digest, label('late'), record.expiresAt), undefined)
+    t.equal(await here.keys.update(aKey(record.owner).record.digest, label('x'), NOW), undefined)
+  })
+
+  t.test('an update revives no key that is revoked, not even in between', async (t) => {
+    for (let i = 0; i < 20; i++) {
+      const record = await created()
+      const update = () => there.keys.update(record.digest, (current) => ({ ...current, label: `${i}` }), NOW)
+      const [revoked] = await Promise.all([here.keys.revoke(record.owner, record.id, NOW), update()])
+      t.equal(revoked, true)
+      t.equal(await update(), undefined)
+      t.equal(await here.keys.find(record.digest, NOW), undefined)
+    }
+  })
+
+  t.test('a copy of the store opens nothing, also after a renewal', async (t) => {
     const { record, key, hash } = aKey(anOwner())
-    await here.keys.create(record, 20, NOW)
+    const renewal = { publicKey: publicKeyOf(key), userId: '7', holds: hashPrintOf(hash, record.id) }
+    const renewed = { ...aKey(record.owner).record, renewal }
+    renewed.sealed = sealFor(hash, renewal.publicKey)
+    for (const stored of [{ ...record, renewal }, renewed]) await here.keys.create(stored, 20, NOW)
     const copy = await place.bytes()
-    t.ok(copy.includes(record.digest), 'the copy does hold the record')
+    for (const { digest, sealed } of [record, renewed]) t.ok(copy.includes(digest) && copy.includes(sealed))
     for (const secret of [key.reveal().slice('gps_live_'.length), hash.reveal()]) {
       for (let i = 0; i + 12 <= secret.length; i++) t.notOk(copy.includes(secret.slice(i, i + 12)))
+    }
+    t.equal(unseal(renewed.sealed, key)?.reveal(), hash.reveal(), 'the key opens both')
+    const words = copy.toString('latin1').match(/[\w.+/-]{8,}/g) ?? []
+    for (const { sealed } of [record, renewed]) {
+      t.notOk(
+        words.some((word) => unseal(sealed, new Secret(word)) ?? unseal(sealed, new Secret(`gps_live_${word}`))),
+        'no text in it opens a seal',
+      )
     }
   })
 }

@@ -18,5 +18,5 @@ export async function check(env: Readonly<Record<string, string | undefined>>): 
     platformFindings(config, env.PLATFORM_HASH || undefined),
     storeFindings(config),
   ])
-  return [ok('configuration', 'valid'), ...settings(config), ...platform, ...store]
+  return [ok('configuration', 'valid'), ...settings(config, Object.keys(env)), ...platform, ...store]
 }

@@ -33,13 +33,13 @@ export async function platformFindings(config: Config, hash: string | undefined)
   if (url === undefined) return [ok('platform', 'the sandbox in the process')]
   const platform = new CheckedPlatform(url, timeoutMs)
   try {
-    const findings = [await reachable(platform), await clock(url, timeoutMs)]
+    const found = await reachable(platform)
+    // Whatever else would be tried fails likewise.
+    if (found.isUnavailable) return [found]
+    const findings: Finding[] = [found, await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
-    if (hash === undefined) findings.push(ok('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
-    else {
-      for (const action of actions) findings.push(await permitted(platform, action, hash))
-      findings.push(await unixTimes(platform, hash))
-    }
+    if (hash === undefined) findings.push(warn('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
+    else findings.push(...(await permissions(platform, hash)), await unixTimes(platform, hash))
     findings.push(await addresses(config, url, hash))
     return findings
   } finally {
@@ -101,10 +101,10 @@ async function attempt(
 }
 
 /** Only a working platform refuses an invented hash. */
-async function reachable(platform: CheckedPlatform): Promise<Finding> {
+async function reachable(platform: CheckedPlatform): Promise<Finding & { isUnavailable?: true }> {
   const invented = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
   const { failure, ms } = await attempt(platform, 'get_user_data', invented)
-  if (failure instanceof PlatformUnavailable) return fail('platform', explain(failure))
+  if (failure instanceof PlatformUnavailable) return { ...fail('platform', explain(failure)), isUnavailable: true }
   if (!(failure instanceof PlatformRefused || failure instanceof PlatformForbidden)) {
     return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
@@ -174,11 +174,22 @@ async function addresses({ addressLookupsPerMinute: perMinute }: Config, url: st
   }
 }
 
-async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding> {
+/** A finding for each action, or one for a refused hash. */
+async function permissions(platform: CheckedPlatform, hash: string): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const action of actions) {
+    const found = await permitted(platform, action, hash)
+    if (found === 'refused') return [fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
+    findings.push(found)
+  }
+  return findings
+}
+
+async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding | 'refused'> {
   const name = `platform ${action}`
   const { failure, ms } = await attempt(platform, action, hash)
   if (failure === undefined) return (ms > slowMs ? warn : ok)(name, `${ms} ms`)
-  if (failure instanceof PlatformRefused) return fail(name, 'PLATFORM_HASH is refused')
+  if (failure instanceof PlatformRefused) return 'refused'
   if (failure instanceof PlatformForbidden) return warn(name, 'the account lacks the permission')
   if (!(failure instanceof PlatformUnavailable)) throw failure
   if (failure.reason === 'missing_action') return warn(name, 'missing on this platform; it may be an old one')

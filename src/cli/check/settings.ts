@@ -1,10 +1,38 @@
 /** Checks of settings that are valid and still wrong for a deployment. Pure. */
-import type { Config } from '../../config.js'
-import { type Finding, ok, warn } from './finding.js'
+import { type Config, Environment } from '../../config.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 /** Only a deployment with a platform is meant for others than its developer. */
-export function settings(config: Config): Finding[] {
-  return [publicUrl(config), trustProxy(config), demoToken(config)]
+export function settings(config: Config, names: readonly string[]): Finding[] {
+  const found = [publicUrl(config), trustProxy(config), demoToken(config), ...misspelt(names)]
+  if (config.platformUrl === undefined || config.clock === Date.now) return found
+  return [...found, fail('GATEWAY_CLOCK', 'time stands still: positions age, limits and keys expire never')]
+}
+
+/** Variables that the gateway ignores, although they resemble one that it reads. */
+function misspelt(names: readonly string[]): Finding[] {
+  const known = [...Object.keys(Environment.properties), 'PLATFORM_HASH']
+  return names.flatMap((name) => {
+    if (known.includes(name)) return []
+    const meant = known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 8 ? 1 : 2))
+    return meant === undefined ? [] : [warn(name, `is ignored: is ${meant} meant?`)]
+  })
+}
+
+/** The number of letters to insert, delete, replace, or swap with the next. */
+function distance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= a.length; i += 1) {
+    rows[i] = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
+      rows[i]?.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped))
+    }
+  }
+  return at(a.length, b.length)
 }
 
 const isLocal = (host: string): boolean => /^(localhost|\[::1\]|127\..*|0\.0\.0\.0)$/.test(host)

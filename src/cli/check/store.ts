@@ -13,14 +13,19 @@ export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]>
 async function redis(urls: string): Promise<Finding[]> {
   try {
     const started = performance.now()
-    const servers = await inspectServers(urls)
+    const { servers, denied } = await inspectServers(urls)
     const ms = Math.round(performance.now() - started)
     const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
     const found = ok('Redis', `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`)
-    return [found, encryption(urls), ...[role, eviction, persistence].map((inspect) => worst(servers.map(inspect)))]
+    return [
+      found,
+      rights(denied),
+      encryption(urls),
+      ...[role, eviction, persistence].map((inspect) => worst(servers.map(inspect))),
+    ]
   } catch (error) {
     // The text of our own connection's error holds at most an address.
-    return [fail('Redis', `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`), encryption(urls)]
+    return [fail('Redis', `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`)]
   }
 }
 
@@ -36,8 +41,15 @@ function worst(findings: Finding[]): Finding {
   return findings.reduce((worst, finding) => (severity(finding) > severity(worst) ? finding : worst))
 }
 
+function rights(denied: readonly string[]): Finding {
+  if (denied.length === 0) return ok('Redis rights', 'each command of the gateway was tried')
+  return fail('Redis rights', `the ACL denies ${denied.join(', ')}`)
+}
+
 function role({ info }: ServerInfo): Finding {
-  if (fieldOf(info, 'role') === 'master') return ok('Redis role', 'master')
+  const found = fieldOf(info, 'role')
+  if (found === undefined) return warn('Redis role', 'unknown: the ACL denies INFO')
+  if (found === 'master') return ok('Redis role', 'master')
   return fail('Redis role', 'a replica rejects writes: API keys can be neither created nor revoked')
 }
 

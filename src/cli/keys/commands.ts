@@ -1,6 +1,6 @@
-/** The commands for operators of API keys: list, limit, revoke, purge. */
-import { ownerOf } from '../../auth/credential.js'
-import type { KeyRecord, KeyStore } from '../../store/store.js'
+/** The commands for operators of API keys. */
+import { accountIdOf, ownerOf, Secret } from '../../auth/credential.js'
+import type { KeyRecord, Store } from '../../store/store.js'
 import { table } from '../table.js'
 
 /** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
@@ -19,51 +19,123 @@ export class NotFound extends Error {
   override name = 'NotFound'
 }
 
+export interface Call {
+  store: Store
+  args: readonly string[]
+  now: number
+  /** The option `--yes`. */
+  isConfirmed: boolean
+  /** Reads the standard input. */
+  input: () => Promise<string>
+}
+
 interface Command {
   usage: string
-  run: (keys: KeyStore, args: readonly string[], now: number) => Promise<Outcome>
+  /** One sentence, and an example without the name of the program. */
+  help: string
+  example: string
+  run: (call: Call) => Promise<Outcome>
 }
 
 export const commands: Record<string, Command> = {
   list: {
-    usage: 'list <account e-mail>',
-    run: async (keys, args, now) => {
-      const [email] = exactly(1, args)
-      const found = await keys.list(ownerIn(email), now)
-      return { json: found.map(toJson), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
+    usage: 'list [<account e-mail>]',
+    help: 'Lists the active keys of an account, or all accounts with their fingerprints in the log.',
+    example: 'list fleet@example.com',
+    run: ({ store, args, now }) => (args.length === 0 ? listAccounts(store, now) : listKeys(store, args, now)),
+  },
+  find: {
+    usage: 'find',
+    help: 'Reads a key, for example a leaked one, from the standard input and tells its id, label and account.',
+    example: 'find < leaked.txt',
+    run: async ({ store, args, now, input }) => {
+      exactly(0, args)
+      const record = await byKey(store, await input(), now)
+      if (!record) throw new NotFound('The input holds no active API key.')
+      return {
+        json: toJson(record),
+        text: listing(
+          [record],
+          [
+            ['ACCOUNT', accountOf],
+            ['E-MAIL', ({ email }) => email],
+          ],
+        ),
+      }
     },
   },
   limit: {
     usage: 'limit <key-id> <requests per window>|default',
-    run: async (keys, args, now) => {
+    help: 'Sets the request limit of one key.',
+    example: 'limit 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3 1000',
+    run: async ({ store, args, now }) => {
       const [id, given] = exactly(2, args)
       const limit = limitIn(given)
-      if (!(await keys.setLimit(id, limit, now))) throw unknownKey(id)
+      if (!(await store.keys.setLimit(id, limit, now))) throw unknownKey(id)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
       return { json: { id, limit }, text }
     },
   },
   revoke: {
-    usage: 'revoke <key-id>',
-    run: async (keys, args, now) => {
-      const [id] = exactly(1, args)
-      const record = await keys.findById(id, now)
-      if (!record || !(await keys.revoke(record.owner, id, now))) throw unknownKey(id)
-      return { json: { id, revoked: true }, text: `${id} (${record.hint}, of ${record.email}) is revoked.` }
+    usage: 'revoke <key-id>|<key>',
+    help: 'Revokes one key at once, on every instance.',
+    example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
+    run: async ({ store, args, now }) => {
+      const [given] = exactly(1, args)
+      const record = (await byKey(store, given, now)) ?? (await store.keys.findById(given, now))
+      if (!record || !(await store.keys.revoke(record.owner, record.id, now))) throw unknownKey(given)
+      const { id, hint, email } = record
+      return { json: { id, revoked: true }, text: `${id} (${hint}, of ${email}) is revoked.` }
     },
   },
   purge: {
-    usage: 'purge <account e-mail>',
-    run: async (keys, args, now) => {
+    usage: 'purge <account e-mail> --yes',
+    help: 'Revokes all keys of an account.',
+    example: 'purge fleet@example.com --yes',
+    run: async ({ store: { keys }, args, now, isConfirmed }) => {
       const [email] = exactly(1, args)
       const owned = await keys.list(ownerIn(email), now)
+      if (!isConfirmed)
+        throw new UsageError(`${plural(owned.length)} of ${email} would be revoked. Add --yes to do it.`)
       const results = await Promise.all(owned.map(({ id, owner }) => keys.revoke(owner, id, now)))
       const revoked = results.filter(Boolean).length
-      return { json: { email, revoked }, text: `${revoked} API key${revoked === 1 ? '' : 's'} of ${email} revoked.` }
+      return { json: { email, revoked }, text: `${plural(revoked)} of ${email} revoked.` }
     },
   },
 }
 
+const plural = (count: number): string => `${count} API key${count === 1 ? '' : 's'}`
+
+async function listKeys({ keys }: Store, args: readonly string[], now: number): Promise<Outcome> {
+  const [email] = exactly(1, args)
+  const found = await keys.list(ownerIn(email), now)
+  return { json: found.map(toJson), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
+}
+
+async function listAccounts({ keys, digests }: Store, now: number): Promise<Outcome> {
+  const counts = new Map<string, { account: string; email: string; keys: number }>()
+  for (const digest of await digests()) {
+    const record = await keys.find(digest, now)
+    if (!record) continue
+    const counted = counts.get(record.owner) ?? { account: accountOf(record), email: record.email, keys: 0 }
+    counts.set(record.owner, { ...counted, keys: counted.keys + 1 })
+  }
+  const json = [...counts.values()].sort((a, b) => (a.email < b.email ? -1 : 1))
+  if (json.length === 0) return { json, text: 'There are no active API keys.' }
+  const rows = json.map(({ account, email, keys }) => [account, email, String(keys)])
+  return { json, text: table([['ACCOUNT', 'E-MAIL', 'KEYS'], ...rows]) }
+}
+
+/** The record of the key in a text, such as a line of a log. */
+async function byKey({ keys }: Store, text: string, now: number): Promise<KeyRecord | undefined> {
+  const [key] = /gps_live_[0-9a-f]{48}/.exec(text) ?? []
+  return key === undefined ? undefined : keys.find(new Secret(key).digest, now)
+}
+
+/** As in the log of the gateway. */
+const accountOf = ({ email }: KeyRecord): string => accountIdOf('platform', email)
+
+function exactly(count: 0, args: readonly string[]): []
 function exactly(count: 1, args: readonly string[]): [string]
 function exactly(count: 2, args: readonly string[]): [string, string]
 function exactly(count: number, args: readonly string[]): readonly string[] {
@@ -85,22 +157,35 @@ function limitIn(given: string): number | null {
   return limit
 }
 
-const unknownKey = (id: string): NotFound => new NotFound(`There is no active API key ${JSON.stringify(id)}.`)
+/** A key that does not exist here may work elsewhere, so it is not printed. */
+const unknownKey = (given: string): NotFound =>
+  new NotFound(
+    `There is no active API key ${given.startsWith('gps_live_') ? 'with this value' : JSON.stringify(given)}.`,
+  )
 
 /** Times are epoch milliseconds, as in the API. */
-function toJson({ id, email, hint: key, label, limit, ...record }: KeyRecord): object {
+function toJson(stored: KeyRecord): object {
+  const { id, email, hint: key, label, limit, ...record } = stored
   const times = { created_at: record.createdAt, expires_at: record.expiresAt, last_used_at: record.lastUsedAt }
-  return { id, email, key, label, ...times, limit }
+  return { id, account: accountOf(stored), email, key, label, ...times, limit }
 }
 
 const instant = (ms: number | null): string =>
   ms === null ? 'never' : new Date(ms).toISOString().replace('T', ' ').slice(0, 16)
 
-function listing(records: readonly KeyRecord[]): string {
-  const toRow = ({ id, hint, label, createdAt, expiresAt, lastUsedAt, limit }: KeyRecord): string[] => {
-    const times = [createdAt, expiresAt, lastUsedAt].map(instant)
-    return [id, hint, ...times, String(limit ?? 'default'), label]
-  }
-  const headings = ['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES (UTC)', 'LAST USED (UTC)', 'LIMIT', 'LABEL']
-  return table([headings, ...records.map(toRow)])
+type Column = [heading: string, cell: (record: KeyRecord) => string]
+
+const columns: Column[] = [
+  ['ID', ({ id }) => id],
+  ['KEY', ({ hint }) => hint],
+  ['CREATED (UTC)', ({ createdAt }) => instant(createdAt)],
+  ['EXPIRES (UTC)', ({ expiresAt }) => instant(expiresAt)],
+  ['LAST USED (UTC)', ({ lastUsedAt }) => instant(lastUsedAt)],
+  ['LIMIT', ({ limit }) => String(limit ?? 'default')],
+  ['LABEL', ({ label }) => label],
+]
+
+function listing(records: readonly KeyRecord[], more: Column[] = []): string {
+  const all = [...columns, ...more]
+  return table([all.map(([heading]) => heading), ...records.map((record) => all.map(([, cell]) => cell(record)))])
 }

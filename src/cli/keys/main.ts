@@ -1,14 +1,18 @@
 /** The command line for API keys; works on the gateway's store, also while gateways run. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../../config.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
 
-const usages = Object.values(commands).map((command) => `  ${command.usage}`)
-const usage = `npm run keys -- <command> [--json]
+const program = 'gps-fleet-gateway keys'
+const usages = Object.values(commands).map(
+  ({ usage, help, example }) => `  ${usage}\n      ${help}\n      Example: ${program} ${example}`,
+)
+const usage = `${program} <command> [--json]
 
 ${usages.join('\n')}
 
@@ -23,7 +27,11 @@ const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged e
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+    options: {
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+    },
   })
   if (values.help) {
     console.log(usage)
@@ -40,8 +48,9 @@ async function run(): Promise<number> {
   }
   const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
   try {
-    const { json, text } = await command.run(store.keys, args, Date.now())
-    console.log(values.json ? JSON.stringify(json) : text)
+    const call = { store, args, now: Date.now(), isConfirmed: values.yes, input: () => text(process.stdin) }
+    const outcome = await command.run(call)
+    console.log(values.json ? JSON.stringify(outcome.json) : outcome.text)
     return exitCodes.done
   } finally {
     await store.close()

@@ -1,0 +1,67 @@
+/** The busiest callers of the last minute. Not metrics: a label for each key would grow without bounds. */
+
+export interface CallerUsage {
+  /** `Account.id`. */
+  account: string
+  /** The id of the API key; null for other credentials. */
+  key: string | null
+  requests: number
+  /** Requests that exceeded the limit (429). */
+  limited: number
+}
+
+const sliceMs = 10_000
+/** Complete slices of the last minute, and the current one. */
+const maxSlices = 7
+/** Beyond this, further callers of a slice are not counted. */
+const maxCallers = 2_000
+const maxListed = 50
+
+export class Callers {
+  readonly #now: () => number
+  /** Newest last. */
+  readonly #slices: { start: number; callers: Map<string, CallerUsage> }[] = []
+
+  /** @param now monotonic milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Counts a request of an account. */
+  count(account: string, key: string | null, isLimited: boolean): void {
+    const { callers } = this.#current()
+    const name = key ?? account
+    let usage = callers.get(name)
+    if (usage === undefined) {
+      if (callers.size >= maxCallers) return
+      usage = { account, key, requests: 0, limited: 0 }
+      callers.set(name, usage)
+    }
+    usage.requests += 1
+    if (isLimited) usage.limited += 1
+  }
+
+  /** Most requests first. */
+  top(): CallerUsage[] {
+    this.#current()
+    const totals = new Map<string, CallerUsage>()
+    for (const { callers } of this.#slices) {
+      for (const [name, { account, key, requests, limited }] of callers) {
+        const total = totals.get(name)
+        const sum = { requests: requests + (total?.requests ?? 0), limited: limited + (total?.limited ?? 0) }
+        totals.set(name, { account, key, ...sum })
+      }
+    }
+    return [...totals.values()].sort((a, b) => b.requests - a.requests).slice(0, maxListed)
+  }
+
+  #current() {
+    const now = this.#now()
+    const last = this.#slices.at(-1)
+    if (last && now - last.start < sliceMs) return last
+    const slice = { start: now - (now % sliceMs), callers: new Map<string, CallerUsage>() }
+    this.#slices.push(slice)
+    while (slice.start - (this.#slices[0]?.start ?? 0) > (maxSlices - 1) * sliceMs) this.#slices.shift()
+    return slice
+  }
+}

@@ -1,0 +1,55 @@
+/** Reports outages: one log line when one begins, and one with the number of failed requests when it is over. */
+import type { Log } from './log.js'
+
+interface Outage {
+  since: number
+  lastAt: number
+  failures: number
+}
+
+/** Failures closer together than this belong to one outage, whatever succeeds in between. */
+const quietMs = 10_000
+
+export class Outages {
+  readonly #log: Pick<Log, 'warn'>
+  readonly #now: () => number
+  readonly #open = new Map<string, Outage>()
+
+  /** @param now monotonic milliseconds. */
+  constructor(log: Pick<Log, 'warn'>, now: () => number) {
+    this.#log = log
+    this.#now = now
+  }
+
+  /** @param of one of a few fixed names, of what failed. */
+  failed(of: string, error: unknown, reqId: string): void {
+    const now = this.#now()
+    this.#end(of)
+    const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0 }
+    outage.lastAt = now
+    outage.failures += 1
+    this.#open.set(of, outage)
+    if (outage.failures === 1) this.#log.warn({ of, reason: reasonOf(error), reqId }, 'outage begins')
+  }
+
+  readonly succeeded = (of: string): void => {
+    if (this.#open.size > 0) this.#end(of)
+  }
+
+  #end(of: string): void {
+    const outage = this.#open.get(of)
+    if (outage === undefined || this.#now() - outage.lastAt < quietMs) return
+    this.#open.delete(of)
+    const { since, lastAt, failures } = outage
+    this.#log.warn({ of, failures, seconds: Math.round((lastAt - since) / 1_000) }, 'outage over')
+  }
+}
+
+/** Messages and codes of an error and its causes, without stacks. */
+function reasonOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code =
+    'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? ` (${error.code})` : ''
+  const cause = error.cause instanceof Error && depth < 4 ? `; ${reasonOf(error.cause, depth + 1)}` : ''
+  return `${error.message}${code}${cause}`
+}

@@ -1,0 +1,155 @@
+/** `POST /v1/keys`: creates an API key, or renews existing ones after a password change. */
+import { randomUUID } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { reject } from '../auth/auth-failure.js'
+import type { Authenticator } from '../auth/authenticator.js'
+import { hashPrintOf, newKey, type Secret } from '../auth/credential.js'
+import { publicKeyOf, seal, sealFor } from '../auth/seal.js'
+import { ApiError } from '../errors.js'
+import type { App } from '../http/types.js'
+import type { Account } from '../platform/account.js'
+import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
+import { CreatedOrRenewed, CreateKey, toCreatedKey, toKey } from '../resources/key.js'
+import { page } from '../resources/list.js'
+import type { Change, KeyRecord } from '../store/store.js'
+import { audit, auditRefusal, type KeysOptions, ownerOfKeys } from './keys.js'
+import { invalid } from './query.js'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+export interface KeyCreationOptions extends KeysOptions {
+  /** Active keys per account. */
+  maxKeys: number
+  limits: Limits
+  authenticator: Pick<Authenticator, 'authenticateHash' | 'revalidate'>
+}
+
+/** The route without a header; its caller counts it per address. */
+export function keyCreation(app: App, { keys, clock, maxKeys, limits, authenticator }: KeyCreationOptions): void {
+  const countCreation = creationCounter(limits)
+  app.post(
+    '/keys',
+    {
+      schema: {
+        operationId: 'createKey',
+        summary: 'Create an API key, or renew keys',
+        description:
+          'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
+          'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
+          'working. With `renew` and the new hash, exactly those keys work again, and the response lists them: no integration needs a new ' +
+          'key. If one of them cannot be renewed, none is.',
+        tags: ['API keys'],
+        security: [],
+        body: CreateKey,
+        response: { 200: CreatedOrRenewed },
+      },
+      preValidation: async ({ body }) => trimLabel(body),
+      onError: auditRefusal('API key not created'),
+    },
+    async (request, reply) => {
+      const { body, ip } = request
+      const { account, hash } = await authenticator
+        .authenticateHash(body.platform_hash, ip)
+        .catch((error) => reject(error, reply))
+      request.accountId = account.id
+      await countCreation(account, reply)
+      const now = clock()
+      if (body.renew) {
+        if (body.label !== undefined || body.expires_in_days !== undefined) {
+          throw invalid('renew', 'renew creates no key: send it without label and expires_in_days.')
+        }
+        const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
+        const chosen = chosenFrom(await keys.list(renewal.owner, now), body.renew, renewal)
+        const updates = await Promise.all(chosen.map(({ digest }) => keys.update(digest, renewal.change, now)))
+        // A key that was revoked meanwhile stays revoked.
+        const renewed = updates.filter((record) => record !== undefined)
+        for (const record of renewed) audit(request, 'API key renewed', record)
+        return page(
+          renewed.map((record) => toKey(record, true)),
+          {},
+        )
+      }
+      const { record, key } = await newRecord(account, hash, body, now)
+      if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
+      audit(request, 'API key created', record)
+      return toCreatedKey(record, key.reveal(), account.email)
+    },
+  )
+}
+
+async function newRecord(
+  account: Account,
+  hash: Secret,
+  { label = '', expires_in_days = 365 }: CreateKey,
+  now: number,
+) {
+  const { key, digest, hint } = newKey()
+  const id = randomUUID()
+  // Without it, the first use of the key completes the record.
+  const userId = await account.userId().catch(() => undefined)
+  const record: KeyRecord = {
+    version: 1,
+    id,
+    digest,
+    owner: ownerOfKeys(account),
+    email: account.email ?? '',
+    hint,
+    sealed: seal(hash, key),
+    label,
+    createdAt: now,
+    expiresAt: now + expires_in_days * dayMs,
+    lastUsedAt: null,
+    limit: null,
+    ...(userId && { renewal: { publicKey: publicKeyOf(key), userId, holds: hashPrintOf(hash, id) } }),
+  }
+  return { record, key }
+}
+
+interface Renewal {
+  owner: string
+  /** The renewed record; undefined unless it belongs to the account's user. */
+  change: Change
+}
+
+/** An e-mail may pass to another user, so the owner of a key does not suffice. */
+async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
+  const userId = await account.userId()
+  return {
+    owner: ownerOfKeys(account),
+    change: ({ renewal, ...record }) => {
+      if (renewal === undefined || renewal.userId !== userId) return undefined
+      const holds = hashPrintOf(hash, record.id)
+      return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
+    },
+  }
+}
+
+/** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
+function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
+  return [...new Set(ids)].map((id) => {
+    const record = active.find((key) => key.id === id)
+    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.`, param: 'renew' })
+    if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)
+    return record
+  })
+}
+
+/**
+ * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
+ * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
+ */
+function creationCounter(limits: Limits): (account: Account, reply: FastifyReply) => Promise<void> {
+  const maxCreations = Math.max(1, Math.floor(limits.max / 5))
+  return async ({ id }, reply) => {
+    const usage = await limits.count(`create:${id}`, maxCreations)
+    if (isExceeded(usage)) admit(reply, usage)
+  }
+}
+
+/** Spaces around a label do not count against its maximum length. @throws ApiError for a lone surrogate, which no schema can exclude. */
+function trimLabel(body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('label' in body)) return
+  if (typeof body.label !== 'string') return
+  if (/\p{Cs}/u.test(body.label)) throw invalid('label', 'label must be valid Unicode.')
+  body.label = body.label.trim()
+}

@@ -1,0 +1,58 @@
+/** Outages in the log: one line when one begins, one with a count when it is over, however many requests fail. */
+import t from 'tap'
+import { Outages } from '../../src/ops/outages.js'
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { until } from '../redis.js'
+
+t.test('an outage of the platform is one line, and its end one with a count, without a stack', async (t) => {
+  let isDown = false
+  const well = answers({ get_geofences: { items: [] } })
+  const { url } = await platform(t, (request, response) => {
+    if (isDown && request.url?.includes('get_geofences')) response.writeHead(500).end()
+    else well(request, response)
+  })
+  let ticks = 0
+  const { get, log } = await gateway(t, { ticks: () => ticks, env: { PLATFORM_URL: url } })
+  const geofences = async () => (await get('/v1/geofences', someHash)).status
+  t.equal(await geofences(), 200)
+  for (const failures of [30, 3]) {
+    isDown = true
+    for (let i = 0; i < failures; i += 1) t.equal(await geofences(), 503)
+    isDown = false
+    ticks += 10_000
+    await until(async () => (await geofences()) === 200)
+  }
+  const lines = log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const told = lines.filter(({ msg }) => msg.startsWith('outage'))
+  const of = 'platform get_geofences'
+  t.match(told, [
+    { level: 'warn', of, reason: /server_error/, reqId: /./, msg: 'outage begins' },
+    { level: 'warn', of, failures: Number, msg: 'outage over' },
+    { of, msg: 'outage begins' },
+    { of, failures: Number, msg: 'outage over' },
+  ])
+  t.equal(told.length, 4)
+  t.ok(told[1].failures >= 30 && told[3].failures >= 3)
+  t.notMatch(log(), '"stack"')
+  t.equal(lines.filter(({ error }) => error === 'gateway_error').length, told[1].failures + told[3].failures)
+  t.notOk(log().includes(someHash))
+})
+
+t.test('failures and successes that alternate are one outage', async (t) => {
+  const lines: unknown[][] = []
+  let now = 0
+  const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
+  for (let i = 0; i < 100; i += 1) {
+    outages.failed('a', new Error('one', { cause: Object.assign(new Error('two'), { code: 'ECODE' }) }), 'r')
+    outages.succeeded('a')
+    now += 9_000
+  }
+  t.same(lines, [[{ of: 'a', reason: 'one; two (ECODE)', reqId: 'r' }, 'outage begins']])
+  now += 1_000
+  outages.succeeded('b')
+  outages.succeeded('a')
+  t.same(lines[1], [{ of: 'a', failures: 100, seconds: 891 }, 'outage over'])
+})

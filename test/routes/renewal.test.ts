@@ -1,0 +1,287 @@
+/** Renewal of API keys after a password change: what it heals, on every instance, and that nothing else does. */
+import t, { type Test } from 'tap'
+import { ownerOf, Secret } from '../../src/auth/credential.js'
+import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { createKey, type Get, otherHash, randomHash, randomKey, redisGateway, unauthorized } from '../limits.js'
+import { redisServer, withoutRedis } from '../redis.js'
+
+interface User {
+  hash: string
+  email: string
+  userId: number | string | undefined
+}
+
+/** A platform with users whose hashes can change. */
+async function usersPlatform(t: Test, ...users: User[]) {
+  const { url, calls } = await platform(t, (request, response) => {
+    const hash = new URL(request.url ?? '', 'http://x').searchParams.get('user_api_hash')
+    const user = users.find((one) => one.hash === hash)
+    if (!user) return void response.writeHead(401).end(unauthorized)
+    const { email, userId: id } = user
+    answers({
+      get_devices: [],
+      get_user_data: { email },
+      edit_setup_data: { item: { id, email, timezone_id: 61 }, timezones: [] },
+    })(request, response)
+  })
+  return { url, calls, users }
+}
+
+const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
+
+const renew = (get: Get, hash: string, ids: unknown, more: object = {}) =>
+  createKey(get, { platform_hash: hash, renew: ids, ...more })
+
+const statusOf = async ({ get }: Gateway, key: string): Promise<number> => (await get('/v1/me', key)).status
+
+const usable = async ({ get }: Gateway, hash: string): Promise<Record<string, boolean | null>> => {
+  const { data } = (await get('/v1/keys', hash)).body
+  return Object.fromEntries(data.map(({ id, usable }: { id: string; usable: boolean }) => [id, usable]))
+}
+
+t.test('on the key file', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const clock = new Clock()
+  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  await lifecycle(t, users[0] as User, [one], async () => clock.advance(61_000))
+})
+
+t.test('on two gateways with one Redis', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { url, users } = await usersPlatform(t, owner())
+  const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '1' }
+  const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
+  await lifecycle(t, users[0] as User, gateways, async () => {})
+})
+
+/** Changes the password twice, and renews. */
+async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () => Promise<void>): Promise<void> {
+  const [here, there = here] = gateways as [Gateway, Gateway?]
+  const keys = [(await createKey(here.get)).body, (await createKey(here.get)).body, (await createKey(here.get)).body]
+  const [a, b, revoked] = keys
+  for (const one of [here, there]) t.same([await statusOf(one, a.key), await statusOf(one, b.key)], [200, 200])
+  t.same(await usable(there, someHash), { [a.id]: true, [b.id]: true, [revoked.id]: true })
+  await here.get(`/v1/keys/${revoked.id}`, someHash, { method: 'DELETE' })
+  for (const hash of [otherHash, randomHash()]) {
+    const old = user.hash
+    user.hash = hash
+    await forget()
+    for (const one of [here, there]) t.same([await statusOf(one, a.key), await statusOf(one, old)], [401, 401])
+    t.same(await usable(there, hash), { [a.id]: false, [b.id]: false }, 'the new hash lists the old keys')
+    t.same(await statusOf(there, a.key), 401, 'the listing heals nothing')
+    const response = await renew(here.get, hash, [a.id, a.id])
+    t.match(response, {
+      status: 200,
+      body: { object: 'list', count: 1, data: [{ object: 'api_key', id: a.id, usable: true }] },
+    })
+    t.notOk(JSON.stringify(response.body).includes(a.key))
+    for (const one of [there, here]) t.equal(await statusOf(one, a.key), 200, 'at once')
+    for (const one of [there, here]) t.equal(await statusOf(one, b.key), 401, 'exactly the named keys')
+    t.same(await usable(there, hash), { [a.id]: true, [b.id]: false })
+    t.match(await renew(here.get, hash, [revoked.id]), { status: 404, body: { error: 'not_found', param: 'renew' } })
+    t.match(await renew(here.get, hash, [b.id, revoked.id]), { status: 404 })
+    t.equal(await statusOf(here, b.key), 401, 'if one of them cannot be renewed, none is')
+  }
+  t.equal(await statusOf(here, revoked.key), 401)
+  const { hash } = user
+  t.equal((await here.get(`/v1/keys/${b.id}`, hash, { method: 'DELETE' })).status, 200)
+  t.same(await usable(there, hash), { [a.id]: true })
+}
+
+t.test('a renewed key works at once where its failures have used up the budget of its address', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const clock = new Clock()
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
+  const one = await gateway(t, { clock: clock.now, env })
+  const from = (n: number) => ({ headers: { 'x-forwarded-for': `192.0.2.${n}` } })
+  const { id, key } = (await createKey(one.get)).body
+  ;(users[0] as User).hash = otherHash
+  clock.advance(61_000)
+  t.equal((await one.get('/v1/me', key, from(1))).status, 401)
+  for (let i = 0; i < 9; i += 1) await one.get('/v1/me', randomKey(), from(1))
+  t.equal((await one.get('/v1/me', key, from(1))).status, 429)
+  const other = await gateway(t, { clock: clock.now, env, store: one.store })
+  for (const address of [1, 2]) await other.get('/v1/me', key, from(address))
+  t.equal((await renew(one.get, otherHash, [id])).status, 200)
+  for (const { get } of [one, other]) t.equal((await get('/v1/me', key, from(1))).status, 200)
+})
+
+t.test('an old hash renews nothing, although it is cached', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const one = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const { id, key } = (await createKey(one.get)).body
+  ;(users[0] as User).hash = otherHash
+  t.equal(await statusOf(one, someHash), 200, 'for its time to live')
+  t.match(await renew(one.get, someHash, [id]), { status: 401, body: { error: 'invalid_token' } })
+  t.equal(await statusOf(one, someHash), 401, 'and no longer')
+  t.equal((await renew(one.get, otherHash, [id])).status, 200)
+  t.equal(await statusOf(one, key), 200)
+  t.equal((await renew(one.get, someHash, [id])).status, 401)
+  t.equal(await statusOf(one, key), 200)
+})
+
+t.test('nobody else renews a key: not another account, nor one that took over the e-mail', async (t) => {
+  const stranger = { hash: otherHash, email: 'other@example.com', userId: 8 }
+  const { url, users } = await usersPlatform(t, owner(), stranger)
+  const clock = new Clock()
+  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { id, key } = (await createKey(one.get)).body
+  users.splice(0, 1)
+  clock.advance(61_000)
+  t.match(await renew(one.get, otherHash, [id]), { status: 404, body: { error: 'not_found' } })
+  for (const userId of [8, undefined, '', 'x'.repeat(65)]) {
+    users.splice(0, 1, { hash: otherHash, email: 'owner@example.com', userId })
+    clock.advance(61_000)
+    t.match(await renew(one.get, otherHash, [id]), { status: 400, body: { error: 'invalid_request', param: 'renew' } })
+    t.same(await usable(one, otherHash), { [id]: false })
+    t.equal(await statusOf(one, key), 401)
+  }
+})
+
+t.test('a record of the first release works, and can be renewed once its key has been used', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const clock = new Clock()
+  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const [used, idle] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
+  for (const { key } of [used, idle]) {
+    await one.store.keys.update(new Secret(key).digest, ({ renewal: _, ...record }) => record, clock.now())
+  }
+  t.same(await usable(one, someHash), { [used.id]: null, [idle.id]: null }, 'unknown')
+  t.equal(await statusOf(one, used.key), 200)
+  const isComplete = async () => (await usable(one, someHash))[used.id] === true
+  while (!(await isComplete())) t.pass('the record is completed in the background')
+  const [record] = (await one.store.keys.list(ownerOf('owner@example.com'), clock.now())).filter(
+    ({ id }) => id === used.id,
+  )
+  t.match(record?.sealed, /^v1\./, 'an older instance still reads it')
+  ;(users[0] as User).hash = otherHash
+  clock.advance(61_000)
+  t.equal(await statusOf(one, used.key), 401)
+  t.match(await renew(one.get, otherHash, [idle.id]), { status: 400, body: { param: 'renew' } })
+  t.equal((await renew(one.get, otherHash, [used.id])).status, 200)
+  t.equal(await statusOf(one, used.key), 200)
+})
+
+t.test('a key is created although the platform has no user id, and is completed by its use', async (t) => {
+  let setup: unknown
+  const { url } = await platform(t, (request, response) => {
+    answers({ get_devices: [], ...(setup === undefined ? {} : { edit_setup_data: setup }) })(request, response)
+  })
+  const clock = new Clock()
+  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { id, key } = (await createKey(one.get)).body
+  t.same(await usable(one, someHash), { [id]: null })
+  setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
+  clock.advance(600_000)
+  t.equal(await statusOf(one, key), 200)
+  while ((await usable(one, someHash))[id] === null) t.pass('in the background')
+  t.same(await usable(one, someHash), { [id]: true })
+})
+
+t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
+  const { url, calls } = await usersPlatform(t, owner())
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const id = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
+  for (const ids of [[], id, null, [7], ['x'], [`${id}0`], Array(101).fill(id), { 0: id }]) {
+    t.match(
+      await renew(get, someHash, ids),
+      { status: 400, body: { param: 'renew' } },
+      JSON.stringify(ids)?.slice(0, 50),
+    )
+  }
+  t.same(calls, [])
+  for (const more of [{ label: 'x' }, { expires_in_days: 5 }]) {
+    t.match(await renew(get, someHash, [id], more), { status: 400, body: { param: 'renew' } })
+  }
+})
+
+t.test('renewals count as creations', async (t) => {
+  const { url } = await usersPlatform(t, owner())
+  const { get } = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
+  const { id } = (await createKey(get)).body
+  t.equal((await renew(get, someHash, [id])).status, 200)
+  t.match(await renew(get, someHash, [id]), { status: 429, body: { error: 'rate_limit_exceeded' } })
+})
+
+/** The lines of a log with a message. */
+const lines = (log: string, ...events: string[]): Record<string, unknown>[] =>
+  log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => events.includes(msg))
+
+t.test(
+  'each key that is created, renewed or revoked is one log line, on every instance, and each refusal is',
+  { skip: withoutRedis },
+  async (t) => {
+    const server = await redisServer(t)
+    const { url } = await usersPlatform(t, owner())
+    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1', MAX_KEYS_PER_ACCOUNT: '1' }
+    const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
+    const [here, there] = gateways as [Gateway, Gateway]
+    const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}`, 'x-request-id': `request-${n}` })
+    const label = 'Board'
+    const { id, key } = (await createKey(here.get, { platform_hash: someHash, label }, from(1))).body
+    await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
+    await createKey(there.get, { platform_hash: randomHash(), label }, from(3))
+    await createKey(there.get, { platform_hash: someHash, label: 7 }, from(4))
+    await createKey(there.get, { platform_hash: someHash, label: 'Third' }, from(5))
+    const revoke = (get: Get, one: string, credential: string, n: number) =>
+      get(`/v1/keys/${one}`, credential, { method: 'DELETE', headers: from(n) })
+    await revoke(there.get, id, key, 6)
+    await revoke(there.get, key, someHash, 7)
+    await revoke(there.get, id, someHash, 8)
+    await revoke(here.get, id, someHash, 9)
+    const created = ['API key created', 'API key renewed', 'API key revoked']
+    const refused = ['API key not created', 'API key not revoked']
+    const events = gateways.map(({ log }) => lines(log(), ...created, ...refused))
+    const account = lines(here.log(), 'request')[0]?.account
+    t.match(account, /^[\w-]{22}$/)
+    const who = (n: number, of: unknown = account) => ({
+      ...(of ? { account: of } : {}),
+      reqId: `request-${n}`,
+      ip: `192.0.2.${n}`,
+    })
+    const told = events.map((all) => all.map(({ level: _, time: __, ...rest }) => rest))
+    t.strictSame(told, [
+      [
+        { key: id, label, ...who(1), msg: 'API key created' },
+        { error: 'not_found', key: id, ...who(9), msg: 'API key not revoked' },
+      ],
+      [
+        { error: 'too_many_keys', label: 'Second', ...who(2), msg: 'API key not created' },
+        { error: 'invalid_token', label, ...who(3, null), msg: 'API key not created' },
+        { error: 'invalid_request', ...who(4, null), msg: 'API key not created' },
+        { error: 'rate_limit_exceeded', label: 'Third', ...who(5), msg: 'API key not created' },
+        { error: 'invalid_token', key: id, ...who(6), msg: 'API key not revoked' },
+        { error: 'not_found', ...who(7), msg: 'API key not revoked' },
+        { key: id, label, ...who(8), msg: 'API key revoked' },
+      ],
+    ])
+    for (const secret of [key, someHash]) for (const { log } of gateways) t.notOk(log().includes(secret))
+  },
+)
+
+t.test('the request line names the key, the error code, and of a 429 the account', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const clock = new Clock()
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '5', DEMO_TOKEN: 'demo' }
+  const { get, log } = await gateway(t, { clock: clock.now, env })
+  const { key, id } = (await createKey(get)).body
+  for (const credential of [key, someHash, 'demo']) {
+    for (let i = 0; i < 6; i += 1) await get('/v1/me', credential)
+  }
+  ;(users[0] as User).hash = otherHash
+  clock.advance(61_000)
+  await get('/v1/me', key)
+  const all = lines(log(), 'request').filter(({ route }) => route === '/api/v1/me')
+  const account = all[0]?.account
+  const exceeded = { status: 429, error: 'rate_limit_exceeded' }
+  t.match(all.slice(0, 6), [...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }])
+  t.match(all.slice(6, 12), [...Array(5).fill({ status: 200, account }), { ...exceeded, account }])
+  t.equal(all[17]?.error, 'rate_limit_exceeded')
+  t.equal(all[17]?.account, all[16]?.account, 'the account of the demo')
+  t.match(all[18], { status: 401, error: 'invalid_token', key: id })
+  t.notOk('error' in (all[0] ?? {}))
+})
