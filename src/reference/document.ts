@@ -120,6 +120,8 @@ function shared(name: string, response: Response, responses: ByName<Response>): 
   return { $ref: `#/components/responses/${name}` }
 }
 
+const json = 'application/json'
+
 function success(operation: Operation, schemas: ByName<Json>): Response {
   const { responses, security, tags } = operation
   const own = responses['200']
@@ -132,7 +134,8 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
       ...(isConditional(operation) ? ['ETag', 'Cache-Control'] : []),
       ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),
-    content: contentOf({ content: own.content }, schemas),
+    // GeoJSON is documented in words: with a second media type, what generated clients return would be a union.
+    content: contentOf({ content: own.content[json] ? { [json]: own.content[json] } : own.content }, schemas),
   }
 }
 

@@ -28,7 +28,7 @@ export const typed = (base: string, credential: string): string =>
   `import createClient from 'openapi-fetch'
 import type { paths } from './gateway.js'
 
-const client = createClient<paths, 'application/json'>({
+const client = createClient<paths>({
   baseUrl: '${base}',
   headers: { Authorization: 'Bearer ${credential}' },
 })

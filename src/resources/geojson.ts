@@ -8,7 +8,10 @@ export const geoJson = 'application/geo+json'
 
 /** The query parameter `format`. */
 export const Format = Type.Optional(
-  Word(['json', 'geojson'], { description: '`geojson` for GeoJSON (RFC 7946) as `application/geo+json`' }),
+  Word(['json', 'geojson'], {
+    description:
+      '`geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features',
+  }),
 )
 
 type Annotated = { description?: string; examples?: unknown[] }
