@@ -248,13 +248,15 @@ export interface paths {
     }
     /**
      * List active API keys
-     * @description Newest first, with truncated values. Requires the platform hash.
+     * @description Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.
      */
     get: operations['listKeys']
     put?: never
     /**
-     * Create an API key
+     * Create an API key, or renew keys
      * @description The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account creates at most a fifth as many keys as it may send requests.
+     *
+     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response lists them: no integration needs a new key. If one of them cannot be renewed, none is.
      */
     post: operations['createKey']
     delete?: never
@@ -362,6 +364,8 @@ export interface components {
       label?: string
       /** @description Days until the key expires; 365 if omitted */
       expires_in_days?: number
+      /** @description Ids of active keys of the account that work again with this platform hash, after a password change. No key is created */
+      renew?: string[]
     }
     /** @description A new API key, with its complete value */
     CreatedKey: {
@@ -445,29 +449,6 @@ export interface components {
       sensors: components['schemas']['Sensor'][]
       /** @description Name of the device group */
       group: string
-    }
-    DeviceFeature: {
-      /** @constant */
-      type: 'Feature'
-      /** @description The id of the resource */
-      id: number
-      geometry: components['schemas']['Point']
-      properties: components['schemas']['Device']
-    }
-    /** @description The items as GeoJSON, with the applied paging */
-    DeviceFeatureCollection: {
-      /** @constant */
-      type: 'FeatureCollection'
-      /** @description Number of items that match the filters, before paging */
-      count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
-      limit: number
-      /** @description Number of skipped items */
-      offset: number
-      /** @description Whether more items follow */
-      has_more: boolean
-      /** @description The items */
-      features: components['schemas']['DeviceFeature'][]
     }
     /** @description The items, with the applied paging */
     DeviceList: {
@@ -616,7 +597,7 @@ export interface components {
       alert_id: number | null
       /** @description The geofence it is about; null if none */
       geofence: components['schemas']['EventGeofence'] | null
-      /** @description When it happened, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
       timestamp: string | null
     }
     EventGeofence: {
@@ -655,7 +636,7 @@ export interface components {
       active: boolean
       /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
       created_at: string | null
     }
     /** @description A geofence with its geometry */
@@ -670,36 +651,12 @@ export interface components {
       active: boolean
       /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
       created_at: string | null
       /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
       geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
       /** @description Radius of a circle in metres; null for other shapes */
       radius: number | null
-    }
-    GeofenceFeature: {
-      /** @constant */
-      type: 'Feature'
-      /** @description The id of the resource */
-      id: number
-      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
-      geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
-      properties: components['schemas']['GeofenceProperties']
-    }
-    /** @description The items as GeoJSON, with the applied paging */
-    GeofenceFeatureCollection: {
-      /** @constant */
-      type: 'FeatureCollection'
-      /** @description Number of items that match the filters, before paging */
-      count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
-      limit: number
-      /** @description Number of skipped items */
-      offset: number
-      /** @description Whether more items follow */
-      has_more: boolean
-      /** @description The items */
-      features: components['schemas']['GeofenceFeature'][]
     }
     /** @description The items, with the applied paging */
     GeofenceList: {
@@ -718,23 +675,6 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Geofence'][]
-    }
-    /** @description The list item, and the radius of a circle */
-    GeofenceProperties: {
-      /** @description Unique geofence identifier */
-      id: number
-      /** @description Name given to the geofence */
-      name: string
-      /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
-      type: string
-      /** @description Whether the geofence is enabled */
-      active: boolean
-      /** @description Colour as `#RRGGBB`; `#000000` if none is set */
-      color: string
-      /** @description When it was created, as the platform writes it; null if unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
-      created_at: string | null
-      /** @description Radius of a circle in metres; null for other shapes */
-      radius: number | null
     }
     /** @description State of the service according to recent calls */
     Health: {
@@ -839,6 +779,8 @@ export interface components {
        * @enum {string}
        */
       status: 'active'
+      /** @description Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since */
+      usable: boolean | null
     }
     /** @description The items, with the applied paging */
     KeyList: {
@@ -857,11 +799,6 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Key'][]
-    }
-    LineString: {
-      /** @constant */
-      type: 'LineString'
-      coordinates: number[][]
     }
     /** @description The last recorded position of a device */
     Location: {
@@ -1082,56 +1019,6 @@ export interface components {
       lng: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
-    }
-    Track: {
-      /** @constant */
-      type: 'Feature'
-      /** @description The id of the resource */
-      id: number
-      /** @description A point for a single position, null for none */
-      geometry: components['schemas']['LineString'] | components['schemas']['Point'] | null
-      properties: components['schemas']['TrackProperties']
-    }
-    /** @description The history without its positions */
-    TrackProperties: {
-      /**
-       * @description Always `history`
-       * @constant
-       */
-      object: 'history'
-      /** @description The requested device */
-      device_id: number
-      /**
-       * @description First day, `YYYY-MM-DD` on the account's clock
-       * @example 2026-05-11
-       */
-      from: string
-      /**
-       * @description Last day, `YYYY-MM-DD` on the account's clock
-       * @example 2026-05-12
-       */
-      to: string
-      /** @description Total distance in km */
-      distance_km: number
-      /** @description Maximum speed in km/h */
-      top_speed: number
-      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
-      move_duration: string
-      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
-      stop_duration: string
-      /** @description Total time moving in seconds; null if the text is not readable */
-      move_seconds: number | null
-      /** @description Total time stopped in seconds; null if the text is not readable */
-      stop_seconds: number | null
-      /** @description Fuel used in litres; null unless the platform tells it in litres */
-      fuel_l: number | null
-      /** @description Drives, oldest first */
-      trips: components['schemas']['Trip'][]
-      /** @description Stops between the drives, oldest first */
-      stops: components['schemas']['Stop'][]
-      /** @description Events of the device, oldest first */
-      events: components['schemas']['HistoryEvent'][]
-      times: string[]
     }
     Trip: {
       /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
@@ -1463,7 +1350,7 @@ export interface operations {
          * @example 1778500800
          */
         updated_since?: number
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
         /** @description Maximum number of items. A value above 500 is lowered to 500. */
         limit?: number
@@ -1539,65 +1426,6 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['DeviceList']
-          /**
-           * @example {
-           *       "type": "FeatureCollection",
-           *       "count": 1,
-           *       "limit": 50,
-           *       "offset": 0,
-           *       "has_more": false,
-           *       "features": [
-           *         {
-           *           "type": "Feature",
-           *           "id": 318,
-           *           "geometry": {
-           *             "type": "Point",
-           *             "coordinates": [
-           *               16.373819,
-           *               48.208174
-           *             ]
-           *           },
-           *           "properties": {
-           *             "id": 318,
-           *             "name": "Van 4",
-           *             "imei": "990000862471854",
-           *             "plate_number": "W 4711 F",
-           *             "vin": "WDB9066571S123456",
-           *             "sim_number": "+4366055501420",
-           *             "status": "moving",
-           *             "protocol": "teltonika",
-           *             "lat": 48.208174,
-           *             "lng": 16.373819,
-           *             "speed": 43,
-           *             "course": 271,
-           *             "altitude": 171,
-           *             "last_seen": "2026-05-11 14:03:27",
-           *             "timestamp": 1778501007,
-           *             "ignition": true,
-           *             "odometer_km": 81450.2,
-           *             "engine_hours": 2410.5,
-           *             "moved_at": 1778501007,
-           *             "stopped_seconds": 0,
-           *             "idle_seconds": 0,
-           *             "driver": "Jo Brandt",
-           *             "driver_id": 12,
-           *             "address": null,
-           *             "sensors": [
-           *               {
-           *                 "id": 71,
-           *                 "type": "battery",
-           *                 "name": "Battery",
-           *                 "value": "12.6 V",
-           *                 "number": 12.6
-           *               }
-           *             ],
-           *             "group": "Vans"
-           *           }
-           *         }
-           *       ]
-           *     }
-           */
-          'application/geo+json': components['schemas']['DeviceFeatureCollection']
         }
       }
       304: components['responses']['NotModified']
@@ -1752,7 +1580,7 @@ export interface operations {
   listGeofences: {
     parameters: {
       query?: {
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
         /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
@@ -1798,54 +1626,6 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['GeofenceList']
-          /**
-           * @example {
-           *       "type": "FeatureCollection",
-           *       "count": 1,
-           *       "limit": 50,
-           *       "offset": 0,
-           *       "has_more": false,
-           *       "features": [
-           *         {
-           *           "type": "Feature",
-           *           "id": 27,
-           *           "geometry": {
-           *             "type": "Polygon",
-           *             "coordinates": [
-           *               [
-           *                 [
-           *                   16.41,
-           *                   48.22
-           *                 ],
-           *                 [
-           *                   16.43,
-           *                   48.22
-           *                 ],
-           *                 [
-           *                   16.42,
-           *                   48.24
-           *                 ],
-           *                 [
-           *                   16.41,
-           *                   48.22
-           *                 ]
-           *               ]
-           *             ]
-           *           },
-           *           "properties": {
-           *             "id": 27,
-           *             "name": "Harbour",
-           *             "type": "polygon",
-           *             "active": true,
-           *             "color": "#1F7A4D",
-           *             "created_at": "2026-02-03 10:20:30",
-           *             "radius": null
-           *           }
-           *         }
-           *       ]
-           *     }
-           */
-          'application/geo+json': components['schemas']['GeofenceFeatureCollection']
         }
       }
       304: components['responses']['NotModified']
@@ -2035,7 +1815,7 @@ export interface operations {
         to: string
         /** @description `false` leaves the positions out and keeps totals, trips, stops and events */
         positions?: 'true' | 'false'
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json` */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
       }
       header?: never
@@ -2128,7 +1908,6 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['History']
-          'application/geo+json': components['schemas']['Track']
         }
       }
       304: components['responses']['NotModified']
@@ -2426,7 +2205,8 @@ export interface operations {
            *           "created_at": 1778501007000,
            *           "expires_at": 1786277007000,
            *           "last_used_at": null,
-           *           "status": "active"
+           *           "status": "active",
+           *           "usable": true
            *         }
            *       ]
            *     }
@@ -2463,7 +2243,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description A new API key, with its complete value */
+      /** @description Default Response */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -2485,7 +2265,7 @@ export interface operations {
            *       "message": "Store this key now: it is not shown again. A lost key can only be revoked and replaced."
            *     }
            */
-          'application/json': components['schemas']['CreatedKey']
+          'application/json': components['schemas']['CreatedKey'] | components['schemas']['KeyList']
         }
       }
       400: components['responses']['InvalidRequest']
