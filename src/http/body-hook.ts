@@ -17,8 +17,9 @@ export function installBodyHook(app: App): void {
     const varies = large !== undefined && reply.getHeader('cache-control') !== 'no-store'
     if (varies) reply.header('Vary', 'Accept-Encoding')
     if (caller !== undefined && reply.statusCode === 200 && (method === 'GET' || method === 'HEAD')) {
-      const tag = entityTag(body)
-      reply.header('ETag', tag)
+      const known = reply.getHeader('etag')
+      const tag = typeof known === 'string' ? known : entityTag(body)
+      if (tag !== known) reply.header('ETag', tag)
       if (!reply.hasHeader('cache-control')) reply.header('Cache-Control', 'private, no-cache')
       if (matchesTag(headers['if-none-match'], tag)) {
         reply.code(304).removeHeader('content-type')

@@ -1,6 +1,5 @@
 /** An API key as documented: created, listed, revoked. */
 import { type Static, Type } from 'typebox'
-import { ListOf } from './list.js'
 import { Nullable, Word } from './schema.js'
 
 const KEY_EXAMPLE = 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92'
@@ -121,11 +120,6 @@ export const Key = Type.Object(
   },
 )
 export type Key = Static<typeof Key>
-
-/** A request without `renew` receives the first. */
-export const CreatedOrRenewed = Type.Union([CreatedKey, ListOf(Key)], {
-  examples: (CreatedKey as { examples?: unknown[] }).examples ?? [],
-})
 
 export const RevokedKey = Type.Object(
   {

@@ -1,7 +1,9 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
 import { isCompressible } from '../http/compression.js'
+import { entityTag } from '../http/conditional.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { Device, DevicesQuery, maxIds } from '../resources/device.js'
@@ -18,19 +20,28 @@ const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 const maxResponses = 4
 const maxCachedLimit = 50
 
+interface CachedResponse {
+  body: string | Buffer
+  tag: string
+}
+
 /** Serialized responses, kept as long as the device or the device list that they show. */
 class ResponseCache {
-  readonly #responses = new WeakMap<object, Map<string, string | Buffer>>()
+  readonly #responses = new WeakMap<object, Map<string, CachedResponse>>()
 
-  get(source: object, name: string, serialize: () => string): string | Buffer {
-    const responses = this.#responses.get(source) ?? new Map<string, string | Buffer>()
+  /** The body; its tag is set in the header, so that it is computed once. */
+  get(reply: FastifyReply, source: object, name: string, serialize: () => string): string | Buffer {
+    const responses = this.#responses.get(source) ?? new Map<string, CachedResponse>()
     const cached = responses.get(name)
-    if (cached !== undefined) return cached
-    const text = serialize()
-    // A buffer is compressed and tagged once; a short string is sent faster.
-    const response = isCompressible(text) ? Buffer.from(text) : text
-    if (responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
-    return response
+    const response = cached ?? this.#serialized(serialize())
+    if (!cached && responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
+    reply.header('ETag', response.tag)
+    return response.body
+  }
+
+  /** A buffer is compressed once; a short string is sent faster. */
+  #serialized(text: string): CachedResponse {
+    return { body: isCompressible(text) ? Buffer.from(text) : text, tag: entityTag(text) }
   }
 }
 
@@ -81,7 +92,7 @@ export function devices(app: App, options: LastKnownOptions): void {
       }
       const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
       const name = `${format} ${limit} ${offset} ${status ?? ''}`
-      const body = isCached ? cache.get(devices, name, serialize) : serialize()
+      const body = isCached ? cache.get(reply, devices, name, serialize) : serialize()
       lastKnown.showAge(reply, found)
       return sendJson<List<Device>>(reply, body, mediaTypes[format])
     },
@@ -105,7 +116,7 @@ export function devices(app: App, options: LastKnownOptions): void {
       lastKnown.showAge(reply, found)
       const address = await addressOf(request.account, device)
       const serialize = (): string => String(reply.serialize(withAddress(device, address)))
-      return sendJson<Device>(reply, cache.get(device, `device ${address ?? ''}`, serialize))
+      return sendJson<Device>(reply, cache.get(reply, device, `device ${address ?? ''}`, serialize))
     },
   )
 
@@ -130,7 +141,7 @@ export function devices(app: App, options: LastKnownOptions): void {
         if (!location) throw new ApiError('no_location')
         return String(reply.serialize(location))
       }
-      const json = cache.get(device, `location ${address ?? ''}`, serialize)
+      const json = cache.get(reply, device, `location ${address ?? ''}`, serialize)
       lastKnown.showAge(reply, found)
       return sendJson<Location>(reply, json)
     },

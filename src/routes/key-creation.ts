@@ -9,11 +9,14 @@ import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
-import { CreatedOrRenewed, CreateKey, toCreatedKey, toKey } from '../resources/key.js'
-import { page } from '../resources/list.js'
+import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
+import { ListOf, page } from '../resources/list.js'
 import type { Change, KeyRecord } from '../store/store.js'
 import { audit, auditRefusal, type KeysOptions, ownerOfKeys } from './keys.js'
-import { invalid } from './query.js'
+import { invalid, sendJson } from './query.js'
+
+/** Documented in words: as a second shape of the response, it would break the types of generated clients. */
+const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -36,12 +39,12 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         description:
           'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
           'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
-          'working. With `renew` and the new hash, exactly those keys work again, and the response lists them: no integration needs a new ' +
-          'key. If one of them cannot be renewed, none is.',
+          'working. With `renew` and the new hash, exactly those keys work again, and the response is a list of ' +
+          'them, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.',
         tags: ['API keys'],
         security: [],
         body: CreateKey,
-        response: { 200: CreatedOrRenewed },
+        response: { 200: CreatedKey },
       },
       preValidation: async ({ body }) => trimLabel(body),
       onError: auditRefusal('API key not created'),
@@ -64,10 +67,11 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         // A key that was revoked meanwhile stays revoked.
         const renewed = updates.filter((record) => record !== undefined)
         for (const record of renewed) audit(request, 'API key renewed', record)
-        return page(
+        const list = page(
           renewed.map((record) => toKey(record, true)),
           {},
         )
+        return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(list)))
       }
       const { record, key } = await newRecord(account, hash, body, now)
       if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')

@@ -96,14 +96,8 @@ function resolved(schema: Json | undefined, document: OpenApi): JsonObject {
   return resolved(document.components.schemas[schema.$ref.split('/').at(-1) as string], document)
 }
 
-/** A response may gain another shape after its own, for requests with a new optional field: others receive the first. */
-function firstShape(is: JsonObject, old: Json, direction: Direction, pair: Pair): JsonObject {
-  const isNew = direction === 'received' && resolved(old, pair.was).anyOf === undefined
-  return isNew && Array.isArray(is.anyOf) ? resolved(is.anyOf[0], pair.is) : is
-}
-
 function schemaBreaks(place: string, old: Json, now: Json, direction: Direction, pair: Pair): string[] {
-  const [was, is] = [resolved(old, pair.was), firstShape(resolved(now, pair.is), old, direction, pair)]
+  const [was, is] = [resolved(old, pair.was), resolved(now, pair.is)]
   const inner = (name: string, a: Json, b: Json): string[] => schemaBreaks(`${place}${name}`, a, b, direction, pair)
   return [
     ...typeBreaks(place, was, is, direction),

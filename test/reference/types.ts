@@ -256,7 +256,7 @@ export interface paths {
      * Create an API key, or renew keys
      * @description The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account creates at most a fifth as many keys as it may send requests.
      *
-     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response lists them: no integration needs a new key. If one of them cannot be renewed, none is.
+     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response is a list of them, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.
      */
     post: operations['createKey']
     delete?: never
@@ -2243,7 +2243,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Default Response */
+      /** @description A new API key, with its complete value */
       200: {
         headers: {
           'RateLimit-Limit': components['headers']['RateLimit-Limit']
@@ -2265,7 +2265,7 @@ export interface operations {
            *       "message": "Store this key now: it is not shown again. A lost key can only be revoked and replaced."
            *     }
            */
-          'application/json': components['schemas']['CreatedKey'] | components['schemas']['KeyList']
+          'application/json': components['schemas']['CreatedKey']
         }
       }
       400: components['responses']['InvalidRequest']
