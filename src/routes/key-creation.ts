@@ -59,7 +59,7 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
       const now = clock()
       if (body.renew) {
         if (body.label !== undefined || body.expires_in_days !== undefined) {
-          throw invalid('renew', 'renew creates no key: send it without label and expires_in_days.')
+          throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
         }
         const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
         const chosen = chosenFrom(await keys.list(renewal.owner, now), body.renew, renewal)
@@ -154,6 +154,6 @@ function creationCounter(limits: Limits): (account: Account, reply: FastifyReply
 function trimLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
   if (typeof body.label !== 'string') return
-  if (/\p{Cs}/u.test(body.label)) throw invalid('label', 'label must be valid Unicode.')
+  if (/\p{Cs}/u.test(body.label)) throw invalid('label', '`label` must be text of 1 to 100 characters, without lone surrogates.')
   body.label = body.label.trim()
 }
