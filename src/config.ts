@@ -35,13 +35,13 @@ export const Environment = Type.Object({
   ),
   RATE_LIMIT_MAX: positive(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: positive(60, 'Length of the window, seconds', 86_400),
-  POSITION_TTL_MS: positive(5_000, 'Longest time a last position is answered from memory, milliseconds'),
+  POSITION_TTL_MS: positive(5_000, 'Time to live of cached positions, milliseconds'),
   CACHE_MAX_MB: positive(
     256,
-    'Memory for last positions, megabytes; past it, the accounts longest unasked for make room',
+    'Memory for cached positions, megabytes; beyond this, the least recently used accounts are evicted',
     65_536,
   ),
-  ACCOUNT_TTL_MS: positive(60_000, 'Longest time a validated credential is trusted, milliseconds'),
+  ACCOUNT_TTL_MS: positive(60_000, 'Time to live of a validated credential, milliseconds'),
   ADDRESS_LOOKUPS_PER_MINUTE: Type.Integer({
     default: 0,
     minimum: 0,
@@ -58,11 +58,11 @@ export const Environment = Type.Object({
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     type: 'string',
     default: 'info',
-    description: 'Least severe level that is logged',
+    description: 'Minimum level to log',
   }),
   GATEWAY_CLOCK: Type.Optional(
     text(
-      'An ISO 8601 instant at which time stands still, so that two replays answer the same bytes; unset = real time',
+      'An ISO 8601 instant at which the clock stands still, so that two replays send the same bytes; unset = real time',
     ),
   ),
   SANDBOX_SEED: Type.Integer({
@@ -185,7 +185,7 @@ function proxies(raw: string): number | string[] | undefined {
   return ranges.every(isRange) ? ranges : undefined
 }
 
-/** Fastify trusts nobody by a bare hop count, so that is spelled out: the peer is hop 0. */
+/** The trust of a hop count as a function, because Fastify trusts no peer with a number alone; the peer is hop 0. */
 function trusted(raw: string | undefined): Config['trustProxy'] {
   const found = raw === undefined ? undefined : proxies(raw)
   return typeof found === 'number' ? (_address, hop) => hop < found : (found ?? false)

@@ -1,4 +1,4 @@
-/** The error table, and the error response for whatever is thrown. */
+/** The error table: codes, statuses, headers and bodies of error responses. */
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './platform/errors.js'
 import { StoreUnavailable } from './store/store.js'
 

@@ -1,4 +1,4 @@
-/** The last known devices of each account: an LRU bounded in bytes, with a TTL of seconds and one platform call for all who wait. */
+/** The last known devices of each account: an LRU bounded in bytes, with a TTL of seconds. Concurrent requests share one platform call. */
 import { LRUCache } from 'lru-cache'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
@@ -54,7 +54,7 @@ export class DeviceCache {
       // Expired entries stay for `stale` until they are evicted.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
-      // A deleted entry is not cached, and whoever waits for its call still gets the response.
+      // A deleted entry is not cached; the requests that wait for its call still get the response.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context: load, options }) => {
         const sentAt = now()

@@ -1,4 +1,4 @@
-/** The Fastify error handler: whatever is thrown becomes one row of the error table, counted and logged. */
+/** The Fastify error handler: counts and logs the error, and sends the response of its row in the error table. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js'
 import type { Outages } from '../ops/outages.js'

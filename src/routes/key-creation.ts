@@ -154,6 +154,7 @@ function creationCounter(limits: Limits): (account: Account, reply: FastifyReply
 function trimLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
   if (typeof body.label !== 'string') return
-  if (/\p{Cs}/u.test(body.label)) throw invalid('label', '`label` must be text of 1 to 100 characters, without lone surrogates.')
+  if (/\p{Cs}/u.test(body.label))
+    throw invalid('label', '`label` must be text of 1 to 100 characters, without lone surrogates.')
   body.label = body.label.trim()
 }
