@@ -1,7 +1,7 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { createKeyFile } from './key-file.js'
 import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, toRecord } from './record.js'
 import { RecordCache } from './record-cache.js'
 import { reportOnce } from './report-once.js'
@@ -17,9 +17,6 @@ import {
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
-
-/** Where an lmdb file holds its magic number. */
-const MAGIC = { at: 24, is: 0xbeefc0de }
 
 /** Stores the same bytes as lmdb's default encoding, but can decode any. */
 const keyEncoder = {
@@ -50,37 +47,10 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
 }
 
 function openFile(dataDir: string): RootDatabase<string, string> {
-  makeFolder(resolve(dataDir))
   const path = join(dataDir, 'keys.mdb')
-  // lmdb would make its files readable for others.
   createKeyFile(path)
-  closeSync(openSync(`${path}-lock`, 'a', 0o600))
   // Without overlapping sync a transaction is on the disk once it is committed.
   return open({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
-}
-
-/** Ours, because the recursive `mkdirSync` of Node never returns below `/proc`. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process may have been faster.
-    if (!existsSync(path)) throw error
-  }
-}
-
-/** Creates the file unless it exists. @throws when it is not an lmdb file: lmdb would end the whole process. */
-function createKeyFile(path: string): void {
-  const file = openSync(path, 'a+', 0o600)
-  try {
-    const header = Buffer.alloc(MAGIC.at + 4)
-    const length = readSync(file, header, 0, header.length, 0)
-    if (length > 0 && header.readUInt32LE(MAGIC.at) !== MAGIC.is) throw new Error(`${path} is not a key file`)
-  } finally {
-    closeSync(file)
-  }
 }
 
 type Table = Database<string, string>
