@@ -38,8 +38,9 @@ ${codeBlock('since-instant', 'shell', snippets.sinceInstant(facts.publicUrl, cre
 <p>Daylight saving time adds one hour in the period that the account's settings on the platform name: dates and rules on the standard clock, a country by the
 IANA time zone database. Settings that cannot be read mean standard time all year.</p>
 <p>Speeds are in km/h, distances in km, altitudes and radii in metres, courses in degrees clockwise from north, positions in WGS84.
-Unknown values are <code>null</code>; an unknown speed, course or altitude of a device is 0. An <code>address</code> that the platform does not send stays <code>null</code>, unless the operator allows
-look-ups with the platform's geocoder (<code>ADDRESS_LOOKUPS_PER_MINUTE</code>); a list has the addresses that are known already.</p>`,
+Unknown values are <code>null</code>; an unknown speed, course or altitude of a device is 0.</p>
+<p>An <code>address</code> that the platform does not send stays <code>null</code>, unless the operator allows look-ups with the platform's geocoder
+(<code>ADDRESS_LOOKUPS_PER_MINUTE</code>). Lists show the addresses that are known already.</p>`,
   }
 }
 
