@@ -67,7 +67,8 @@ t.test('a history of 100,000 points is complete and in order, and other requests
   }
   const longest = Math.max(...times.slice(1).map((at, before) => at - (times[before] ?? 0)))
   const total = (times.at(-1) ?? 0) - (times[0] ?? 0)
-  t.ok(longest < total / 3, `${times.length} responses, ${longest} of ${total} ms between two of them`)
+  // The translation alone takes a quarter of the time; on the event loop it would be one gap.
+  t.ok(longest < total / 5, `${times.length} responses, ${longest} of ${total} ms between two of them`)
   const body = (await (await large).json()) as { positions: object[] }
   t.equal(body.positions.length, 100_000)
   t.match(body, { distance_km: 111, move_seconds: 99_960 })
