@@ -30,7 +30,7 @@ const well: RequestListener = (request, response) => {
 }
 
 /** A platform whose behaviour the test changes, and a gateway on it that has no fresh position for any request. */
-async function faulty(t: Test, env: Record<string, string> = {}, ticks?: () => number) {
+async function faulty(t: Test, env: Record<string, string> = {}, ticks = () => performance.now()) {
   let behave: RequestListener = well
   const { url, calls, server } = await platform(t, (request, response) => behave(request, response))
   const clock = new Clock()
