@@ -1,4 +1,5 @@
 /** Detects values of platform fields that the gateway does not know, before a caller reports them. */
+import { kindOf } from '../resources/event-kind.js'
 
 const alertTypes = [
   ...['overspeed', 'stop_duration', 'offline_duration', 'move_duration', 'ignition_duration', 'idle_duration'],
@@ -6,19 +7,27 @@ const alertTypes = [
   ...['custom', 'sos', 'fuel_change', 'distance', 'poi_stop_duration', 'poi_idle_duration', 'task_status'],
   ...['device_expiration', 'unplugged', 'time_duration'],
 ]
-const eventTypes = [
+/** Event types that have no kind of their own. */
+const otherEvents = [
   ...alertTypes,
-  ...['zone_in', 'zone_out', 'ignition_on', 'ignition_off', 'fuel_fill', 'fuel_theft', 'underspeed'],
-  ...['expired_device', 'expiring_device', 'expired_sim', 'expiring_sim'],
+  ...['underspeed', 'expired_device', 'expiring_device', 'expired_sim', 'expiring_sim'],
 ]
 
+type IsKnown = (value: string) => boolean
+
+const oneOf = (...values: readonly string[]): IsKnown => {
+  const known = new Set(values)
+  return (value) => known.has(value)
+}
+const isOtherEvent = oneOf(...otherEvents)
+
 /** Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). */
-const knownValues: ReadonlyMap<string, { field: string; values: ReadonlySet<string> }> = new Map([
-  ['get_devices', { field: 'online', values: new Set(['online', 'ack', 'engine', 'offline', 'moving']) }],
-  ['get_events', { field: 'type', values: new Set(eventTypes) }],
-  ['get_alerts', { field: 'type', values: new Set(alertTypes) }],
-  ['get_geofences', { field: 'type', values: new Set(['polygon', 'circle']) }],
-  ['services', { field: 'expiration_by', values: new Set(['odometer', 'engine_hours', 'days']) }],
+const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = new Map([
+  ['get_devices', { field: 'online', isKnown: oneOf('online', 'ack', 'engine', 'offline', 'moving') }],
+  ['get_events', { field: 'type', isKnown: (word) => isOtherEvent(word) || kindOf(word, '') !== 'other' }],
+  ['get_alerts', { field: 'type', isKnown: oneOf(...alertTypes) }],
+  ['get_geofences', { field: 'type', isKnown: oneOf('polygon', 'circle') }],
+  ['services', { field: 'expiration_by', isKnown: oneOf('odometer', 'engine_hours', 'days') }],
 ])
 
 /** Reported values to remember; a platform with more of them generates them, and the count is enough. */
@@ -47,7 +56,7 @@ export class UnknownValues {
     for (const row of rows) {
       const sent: unknown = Reflect.get(row, known.field)
       const value = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
-      if (value !== '' && !known.values.has(value)) this.report(action, known.field, value, 1)
+      if (value !== '' && !known.isKnown(value)) this.report(action, known.field, value, 1)
     }
   }
 

@@ -35,8 +35,12 @@ ${rows([
 <p>Events take <code>from</code> and <code>to</code> in ISO 8601, both inclusive. With an offset or <code>Z</code> they are instants; without one they are
 wall clock; a date alone is the start or the end of that day. History takes whole days of the account, <code>YYYY-MM-DD</code>.</p>
 ${codeBlock('since-instant', 'shell', snippets.sinceInstant(facts.publicUrl, credentialOf(facts)))}
+<p>Daylight saving time adds one hour in the period that the account's settings on the platform name: dates and rules on the standard clock, a country by the
+IANA time zone database. Settings that cannot be read mean standard time all year.</p>
 <p>Speeds are in km/h, distances in km, altitudes and radii in metres, courses in degrees clockwise from north, positions in WGS84.
-Unknown values are <code>null</code>.</p>`,
+Unknown values are <code>null</code>; an unknown speed, course or altitude of a device is 0.</p>
+<p>An <code>address</code> that the platform does not send stays <code>null</code>, unless the operator allows look-ups with the platform's geocoder
+(<code>ADDRESS_LOOKUPS_PER_MINUTE</code>). Lists show the addresses that are known already.</p>`,
   }
 }
 

@@ -32,6 +32,11 @@ t.test('known values, missing values and other actions are not reported', async 
     const value = { ...samples, services: 'days' }[action]
     values.check(action, [{ [field]: value }, {}, { [field]: '' }, { [field]: ' ' }, { [field]: null }, { [field]: 5 }])
   }
+  const types = ['service_expired', 'service', 'driver_authorized', 'ignition_off', 'sos', 'expired_sim']
+  values.check(
+    'get_events',
+    types.map((type) => ({ type })),
+  )
   for (const action of ['get_history', 'constructor']) values.check(action, [{ type: 'teleport', online: 'x' }])
   t.strictSame(counted, [])
 })

@@ -170,7 +170,8 @@ t.test('each action recognises its own responses', async (t) => {
     ['get_user_drivers', { items: {} }],
   ]
   for (const [action, data] of own) t.equal(outcome(action, response(200, data)), 'data', action)
-  for (const action of Object.keys(actions) as Action[]) {
+  // An address is text of any shape, which the lookup itself reads.
+  for (const action of (Object.keys(actions) as Action[]).filter((name) => !name.endsWith('address'))) {
     t.equal(outcome(action, response(200, { other: [] })), 'wrong_shape', action)
     t.equal(outcome(action, response(200, '"text"')), 'wrong_shape', action)
   }

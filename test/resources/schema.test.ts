@@ -172,7 +172,7 @@ async function serialized(schema: TSchema, value: unknown): Promise<unknown> {
 function withSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSecrets)
   if (typeof value !== 'object' || value === null) return value
-  const isUnion = (name: string): boolean => name === 'geometry' || name === 'key'
+  const isUnion = (name: string): boolean => ['geometry', 'geofence', 'key'].includes(name)
   const fields = Object.entries(value).map(([name, inner]) => [name, isUnion(name) ? inner : withSecrets(inner)])
   return { ...Object.fromEntries(fields), secret: 'x' }
 }

@@ -26,6 +26,9 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     const { status, body } = await get(path, hash)
     t.same([status, body.error, body.param], [400, 'invalid_request', param], path)
   }
+  const { body } = await get('/v1/events?from=yesterday', hash)
+  const expected = 'an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z'
+  t.equal(body.message, `\`from\` must be ${expected}.`, 'the message says what is expected')
 })
 
 t.test('a 404 names the id as sent, truncated, and never a credential', async (t) => {

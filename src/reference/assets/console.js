@@ -23,11 +23,11 @@ function load(name, attributes) {
 /** The day so many days ago, as YYYY-MM-DD. */
 const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
 
-/** Initial values: recent days where `from` and `to` are required, no filter where they are optional. */
+/** Initial values: recent days where `from` and `to` are required, nothing for optional parameters. */
 function withFreshExample({ example, ...parameter }) {
-  const isTime = parameter.name === 'from' || parameter.name === 'to'
-  if (isTime && parameter.required) return { ...parameter, example: day(parameter.name === 'from' ? 2 : 1) }
-  return isTime || example === undefined ? parameter : { ...parameter, example }
+  if (!parameter.required) return parameter
+  const ago = { from: 2, to: 1 }[parameter.name]
+  return { ...parameter, example: ago === undefined ? example : day(ago) }
 }
 
 /** The document of one operation. The page has its errors and headers, so they are left out. */
