@@ -13,10 +13,11 @@ import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
+import { observedPlatform } from './ops/observed-platform.js'
 import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import { Addresses } from './platform/addresses.js'
-import { Platform } from './platform/client.js'
+import type { Platform } from './platform/client.js'
 import { PlatformHealth, type PlatformState } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
@@ -160,31 +161,11 @@ function openParts(
   const health = new PlatformHealth(ticks)
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
-    metrics.setBreakerState(realm, 'closed')
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
     const addresses =
       perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
-    const opened = new Set<string>()
-    const platform = new Platform({
-      url,
-      addresses,
-      timeoutMs,
-      worker,
-      budget,
-      onCall: (report) => {
-        if (realm === 'platform') health.record(report)
-        metrics.observeCall(realm, report)
-        if (realm === 'platform' && report.outcome === 'ok') outages.succeeded(`platform ${report.action}`)
-      },
-      onBreaker: ({ action, state, worst }) => {
-        // During an outage it alternates between open and half open.
-        if (state !== 'half_open' && opened.has(action) !== (state === 'open')) {
-          if (!opened.delete(action)) opened.add(action)
-          logger.warn({ realm, action, state }, 'circuit breaker')
-        }
-        metrics.setBreakerState(realm, worst)
-      },
-    })
+    const options = { url, addresses, timeoutMs, worker, budget }
+    const platform = observedPlatform(realm, options, { logger, metrics, outages, health })
     platforms.push(platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped })
   }

@@ -10,7 +10,7 @@ export const randomKey = (): string => `gps_live_${randomBytes(24).toString('hex
 export type Get = Gateway['get']
 
 /** A platform that accepts every hash. */
-export const fleet = answers({ get_devices: [] })
+export const fleet = answers({ get_devices: [], edit_setup_data: { item: { timezone_id: 1 } } })
 export const unauthorized = '{"status":0,"message":"Unauthorized"}'
 
 /** Limit, remaining requests and seconds to the reset, as the headers say. */

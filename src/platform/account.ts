@@ -2,7 +2,7 @@
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
-import { PlatformRefused, PlatformUnavailable } from './errors.js'
+import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
@@ -62,11 +62,12 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. */
+  /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. So is a lasting failure. */
   setup(): Promise<wire.WireSetup> {
     this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
-    this.#setup.catch(() => {
-      this.#setup = undefined
+    this.#setup.catch((error: unknown) => {
+      const lasts = error instanceof PlatformForbidden || this.#platform.lacks('edit_setup_data', this.#hash)
+      if (!lasts) this.#setup = undefined
     })
     return this.#setup
   }

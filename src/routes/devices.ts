@@ -8,11 +8,11 @@ import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { Device, DevicesQuery, maxIds } from '../resources/device.js'
 import { DeviceCollection, toDeviceFeature } from '../resources/device-feature.js'
-import { eitherFormat } from '../resources/geojson.js'
+import { eitherFormat, geoJson } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
 import { LastKnown, type LastKnownOptions } from './last-known.js'
-import { mediaTypes, PathId, queryOf, sendJson, serialized } from './query.js'
+import { mediaTypes, PathId, queryOf, sendJson, sendList } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -84,17 +84,19 @@ export function devices(app: App, options: LastKnownOptions): void {
       const limit = isShort ? maxIds : (query.limit ?? 50)
       const found = await lastKnown.fetch(request)
       const { fleet: devices } = found
-      const serialize = (): string => {
+      const select = (): List<Device> => {
         const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
         const list = page(isFiltered ? devices.where({ status, ids, updatedSince }) : devices, { limit, offset })
         const data = list.data.map((device) => withAddress(device, knownAddress(request.account, device)))
-        return serialized(reply, format, { ...list, data }, toDeviceFeature)
+        return sendList(reply, format, { ...list, data }, toDeviceFeature)
       }
+      lastKnown.showAge(reply, found)
       const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
       const name = `${format} ${limit} ${offset} ${status ?? ''}`
-      const body = isCached ? cache.get(reply, devices, name, serialize) : serialize()
-      lastKnown.showAge(reply, found)
-      return sendJson<List<Device>>(reply, body, mediaTypes[format])
+      if (!isCached) return select()
+      const serialize = (): string =>
+        String(reply.serializeInput(select(), '200', format === 'json' ? 'application/json' : geoJson))
+      return sendJson<List<Device>>(reply, cache.get(reply, devices, name, serialize), mediaTypes[format])
     },
   )
 

@@ -10,9 +10,9 @@ import {
   toGeofenceFeature,
 } from '../resources/geofence.js'
 import { eitherFormat } from '../resources/geojson.js'
-import { type List, ListOf, page } from '../resources/list.js'
+import { ListOf, page } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { byId, mediaTypes, notFound, PathId, queryOf, sendJson, serialized, type Translate } from './query.js'
+import { byId, notFound, PathId, queryOf, sendList, type Translate } from './query.js'
 
 export function geofences(app: App, { translate }: { translate: Translate }): void {
   app.get(
@@ -31,7 +31,7 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
       const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
       const rows = await request.account.geofences()
       const list = page(translate('get_geofences', rows, toGeofenceDetail).sort(byId), paging)
-      return sendJson<List<Geofence>>(reply, serialized(reply, format, list, toGeofenceFeature), mediaTypes[format])
+      return sendList(reply, format, list, toGeofenceFeature)
     },
   )
 

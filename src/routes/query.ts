@@ -42,10 +42,13 @@ export async function deviceOf(deviceCache: DeviceCache, account: Account, sent:
 export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const
 type Format = keyof typeof mediaTypes
 
-/** A list in the requested format, by the schemas of `eitherFormat`. */
-export function serialized<T>(reply: FastifyReply, format: Format, list: List<T>, toFeature: ToFeature<T>): string {
-  const [value, type] = format === 'json' ? [list, 'application/json'] : [toCollection(list, toFeature), geoJson]
-  return String(reply.serializeInput(value, '200', type))
+/**
+ * A list in the requested format, by the schemas of `eitherFormat`. Serialized when it is sent, one response after the other: text that is still
+ * a rope takes several times its length, and requests that waited for the same list would each hold one.
+ */
+export function sendList<T>(reply: FastifyReply, format: Format, list: List<T>, toFeature: ToFeature<T>): List<T> {
+  reply.type(mediaTypes[format])
+  return format === 'json' ? list : (toCollection(list, toFeature) as unknown as List<T>)
 }
 
 /** Sends JSON text; typed as the value it represents. */

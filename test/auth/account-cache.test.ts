@@ -9,6 +9,7 @@ import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
+const forbidden = '{"status":0,"message":"Forbidden"}'
 
 t.test(
   'requests waiting for a validation get its outcome, though the platform refuses the account meanwhile',
@@ -90,19 +91,24 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
 })
 
 t.test('a platform that answers 403 to everything validates nobody', async (t) => {
-  const { url, calls } = await platform(t, (_request, response) => response.writeHead(403).end('<h1>Forbidden</h1>'))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
-  const statuses = new Set<number>()
-  for (let i = 0; i < 300; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
-  t.same(statuses, new Set([503]))
-  t.equal(calls.length, 600)
-  t.equal((await createKey(get, { platform_hash: 'invented' })).status, 503)
+  for (const [body, callsEach] of [
+    ['<h1>Forbidden</h1>', 1],
+    [forbidden, 2],
+  ] as const) {
+    const { url, calls } = await platform(t, (_request, response) => response.writeHead(403).end(body))
+    const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+    const statuses = new Set<number>()
+    for (let i = 0; i < 300; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
+    t.same(statuses, new Set([503]))
+    t.equal(calls.length, 300 * callsEach)
+    t.equal((await createKey(get, { platform_hash: 'invented' })).status, 503)
+  }
 })
 
 t.test('a hash whose user data is forbidden is validated by its device list, once, and has no e-mail', async (t) => {
   let devices = 200
   const { url, calls } = await platform(t, (request, response) => {
-    if (request.url?.includes('get_user_data')) response.writeHead(403).end('{"status":0}')
+    if (/get_user_data|edit_setup_data/.test(request.url ?? '')) response.writeHead(403).end(forbidden)
     else if (devices !== 200) response.writeHead(devices).end(unauthorized)
     else fleet(request, response)
   })
@@ -114,6 +120,10 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
   devices = 200
   const before = calls.length
   for (let i = 0; i < 3; i += 1) t.match(await get('/v1/me', someHash), { status: 200, body: { email: null } })
-  t.equal(calls.length - before, 2)
-  t.match(calls.at(-1), /get_devices\?.*limit=1$/)
+  t.match(
+    calls.slice(before),
+    [/get_user_data\?/, /get_devices\?.*limit=1$/, /edit_setup_data\?/],
+    'a forbidden setup is requested once, too',
+  )
+  t.equal(calls.length - before, 3)
 })

@@ -1,5 +1,5 @@
 /** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
-import { chmodSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -183,14 +183,19 @@ t.test('a Redis user without a right that the gateway needs is found', { skip: w
   t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
 })
 
-t.test('a data folder that is missing, or open to other users, is found', async (t) => {
+t.test('a data folder that is missing, cannot be created, or is open to other users is found', async (t) => {
   const dir = dataDir(t)
   const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
   t.match(await at(dir), /^ok/)
   chmodSync(dir, 0o755)
   t.match(await at(dir), /^fail: .*0755.*0700/)
   t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
-  t.match(await at(join(dir, 'no', 'way')), /^fail: .*cannot be created/)
+  t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
+  writeFileSync(join(dir, 'file'), '')
+  for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
+    t.match(await at(path), /^fail: .*cannot be created/)
+  t.match(await at('/proc/self'), /^fail: .*not writable/)
+  t.same(readdirSync(dir), ['file'], 'nothing is left behind')
 })
 
 t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {

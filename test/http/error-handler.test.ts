@@ -42,8 +42,8 @@ t.test('every error has its code, its shape and its headers', async (t) => {
     ],
     ['/v1/keys', undefined, post('x', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type'],
     ['/v1/keys', undefined, post(JSON.stringify({ platform_hash: 'x'.repeat(17_000) })), 413, 'payload_too_large'],
-    [`/v1/devices?x=${'y'.repeat(5_000)}`, 'demo', {}, 414, 'uri_too_long'],
-    [`/v1/devices/${'y'.repeat(5_000)}`, 'demo', {}, 414, 'uri_too_long'],
+    [`/v1/devices?x=${'y'.repeat(9_000)}`, 'demo', {}, 414, 'uri_too_long'],
+    [`/v1/devices/${'y'.repeat(9_000)}`, 'demo', {}, 414, 'uri_too_long'],
   ]
   for (const [path, credential, init, status, code] of requests) {
     const name = `${init.method ?? 'GET'} ${path.slice(0, 40)}`

@@ -1,6 +1,5 @@
 /** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
-import { constants } from 'node:fs'
-import { access, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
@@ -84,10 +83,10 @@ const minFreeBytes = 64 * 1024 * 1024
 
 async function folder(path: string): Promise<Finding[]> {
   const found = await stat(path).catch(() => undefined)
-  if (!found && !(await isWritable(dirname(path)))) {
-    return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
+  if (!found && (await isCreatable(path))) {
+    return [warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)]
   }
-  if (!found) return [warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)]
+  if (!found) return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
   if (!found.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
   if (!(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
   const { bavail, bsize } = await statfs(path)
@@ -97,8 +96,20 @@ async function folder(path: string): Promise<Finding[]> {
   return [await permissions(path, found.mode), warn('disk', text)]
 }
 
-const isWritable = async (path: string): Promise<boolean> =>
-  (await access(path, constants.W_OK | constants.X_OK).catch((error: Error) => error)) === undefined
+/** Tried, because `access` lets root write to `/proc`. */
+const isWritable = (path: string): Promise<boolean> =>
+  mkdtemp(join(path, '.check-'))
+    .then(rmdir)
+    .then(
+      () => true,
+      () => false,
+    )
+
+/** The gateway creates missing parents, too. */
+async function isCreatable(path: string): Promise<boolean> {
+  const parent = dirname(path)
+  return (await stat(parent).catch(() => undefined)) ? isWritable(parent) : isCreatable(parent)
+}
 
 async function permissions(path: string, mode: number): Promise<Finding> {
   const octal = (bits: number): string => `0${(bits & 0o777).toString(8)}`
