@@ -158,7 +158,7 @@ t.test(
     const waiting: (() => void)[] = []
     const { url, calls } = await openPlatform(t, (request, response) => {
       const isRefusing = request.url?.includes('get_alerts')
-      waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":{"data":[]}}'))
+      waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":[]}'))
     })
     const { platform } = client(t, url, 20_000)
     const accounts = [someHash, `${someHash}x`].map(
