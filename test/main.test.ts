@@ -192,11 +192,23 @@ t.test('a started gateway says where the reference is, and the curl that it name
 })
 
 t.test('on a terminal the log is readable', async (t) => {
-  const script = 'import pty, sys; pty.spawn(sys.argv[1:])'
+  // A pseudoterminal for one program, which ends with it.
+  const script = `
+import os, pty, signal, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGKILL))
+while True:
+  try: os.write(1, os.read(terminal, 65536))
+  except OSError: break
+`
   const main = join(program(), 'main.js')
   const { env } = plainly({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
   const child = spawn('python3', ['-c', script, process.execPath, main], { env, stdio: ['pipe', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  })
   let log = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     log += text
