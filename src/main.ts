@@ -18,7 +18,7 @@ import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
 /** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
-/** Milliseconds from the signal until the process ends, whatever is still in flight. */
+/** Maximum milliseconds from the signal to the end of the process; requests still in flight are cut off. */
 const graceMs = 25_000
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200

@@ -131,7 +131,7 @@ export function fromFailure(action: string, failure: Failure): Error {
   return new PlatformUnavailable(action, reason, detail === undefined ? {} : { detail })
 }
 
-/** The outcome that an error of a call stands for. @throws anything else than a platform failure. */
+/** Classifies the error of a platform call. @throws the error itself if it is not a platform failure. */
 export function outcomeOf(error: unknown): CallOutcome {
   const failure = toFailure(error)
   return failure.name === 'unavailable' ? failure.reason : failure.name

@@ -21,7 +21,7 @@ const term = /^[a-z0-9_#%./-]{0,24}$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
-/** Words of the platform's own English texts; a name made of them identifies nobody. */
+/** Words of the platform's own English texts. They identify no account, so they are not replaced. */
 const vocabulary = new Set(
   `a ack am and api attempts authenticated battery circle connected credentials custom data days db device devices distance door drive driver drivers duration
    end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h has history hours id idle ignition in inactive

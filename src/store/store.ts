@@ -16,7 +16,7 @@ export interface KeyStore {
   find(digest: string, now: number): Promise<KeyRecord | undefined>
   /** Finds a key and counts one request of it in the same step. An unknown key leaves no count behind. */
   use(digest: string, windowMs: number, now: number): Promise<Used | undefined>
-  /** Finds a key by its id, whoever owns it. For operators. */
+  /** Finds a key of any account by its id. For operators. */
   findById(id: string, now: number): Promise<KeyRecord | undefined>
   /** The owner's active keys, newest first. */
   list(owner: string, now: number): Promise<KeyRecord[]>

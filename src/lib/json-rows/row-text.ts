@@ -27,7 +27,7 @@ export function recordMaker(shape: RowShape): (text: string) => Record<string, u
   return (text) => make(JSON.parse(text))
 }
 
-/** An object literal whose values are in the list `list` from `from` on, where null stands for an absent value. */
+/** An object literal that takes its values from `list`, starting at index `from`; null means absent. */
 function literal(shape: RowShape, list: string, from: number): { code: string; next: number } {
   let next = from
   const members = Object.entries(shape).map(([name, field]) => {
