@@ -93,8 +93,10 @@ export interface GatewayOptions {
   store?: Store
 }
 
+export const deviceWorker = new URL('./gateway-worker.js', import.meta.url)
+
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
-const worker = new WorkerClient(new URL('../src/devices/worker.js', import.meta.url))
+const worker = new WorkerClient(deviceWorker)
 let started: Promise<void> | undefined
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */

@@ -1,19 +1,29 @@
 /** The program as plain JavaScript, so that tests can start many processes of it without compiling it in each. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-let made: string | undefined
+const sources = join(root, 'src')
 
-/** The folder that stands for `dist`; made once per test file and gone with its process. Its imports are found as those of `dist` are. */
+/** The folder that stands for `dist`; made once for each state of `src`. Its imports are found as those of `dist` are. */
 export function program(): string {
-  if (made !== undefined) return made
-  const dir = mkdtempSync(join(root, '.tap', 'program-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
-  transpile(join(root, 'src'), dir)
-  made = dir
+  const digest = createHash('sha256')
+  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (name.endsWith('.ts')) digest.update(name).update(readFileSync(join(sources, name)))
+  }
+  const dir = join(root, '.tap', `program-${digest.digest('hex').slice(0, 16)}`)
+  if (existsSync(dir)) return dir
+  const made = mkdtempSync(join(root, '.tap', 'making-'))
+  transpile(sources, made)
+  try {
+    renameSync(made, dir)
+  } catch {
+    // Another test has made it meanwhile.
+    rmSync(made, { recursive: true })
+  }
   return dir
 }
 

@@ -2,11 +2,9 @@
 import type { RequestListener } from 'node:http'
 import { WorkerClient } from '../../src/platform/worker-client.js'
 import type { JobAction, JobParams, JobResults } from '../../src/platform/worker-messages.js'
-import { platform, someHash, type Test } from '../helper.js'
+import { deviceWorker, platform, someHash, type Test } from '../helper.js'
 
 export const now = Date.UTC(2026, 4, 12, 9, 30)
-
-export const deviceWorker = new URL('../../src/devices/worker.js', import.meta.url)
 
 /** A worker and a platform with this listener; `run` runs a job against it. */
 export async function jobs(t: Test, listener: RequestListener, module: URL = deviceWorker) {

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { PlatformUnavailable } from '../../src/platform/errors.js'
 import { jobs, list } from '../devices/worker.js'
 
-const mortal = new URL('./mortal-worker.ts', import.meta.url)
+const mortal = new URL('./mortal-worker.js', import.meta.url)
 
 async function mortalJobs(t: Parameters<typeof jobs>[0]) {
   const { run, worker } = await jobs(t, () => {}, mortal)

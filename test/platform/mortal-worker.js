@@ -1,10 +1,14 @@
 /** A worker whose handlers fail, run out of memory or end the worker, as their parameters say. */
 import { parentPort } from 'node:worker_threads'
-import { serveJobs } from '../../src/platform/worker-server.js'
+import { register } from 'tsx/esm/api'
 
-const kept: unknown[] = []
+// tsx registers itself in the main thread only.
+register()
+const { serveJobs } = await import('../../src/platform/worker-server.ts')
 
-const handlers: Record<string, () => never | Promise<never>> = {
+const kept = []
+
+const handlers = {
   throw: () => {
     throw new TypeError('a text of the platform')
   },
@@ -12,7 +16,7 @@ const handlers: Record<string, () => never | Promise<never>> = {
   memory: () => {
     for (;;) kept.push(Array.from({ length: 1_000 }, (_, at) => ({ at, kept })))
   },
-  hang: () => new Promise<never>(() => {}),
+  hang: () => new Promise(() => {}),
 }
 
 if (parentPort) {
@@ -22,7 +26,7 @@ if (parentPort) {
     },
     get_history: async ({ params: { from, to } }) => {
       if (from === 'json') return { result: { json: Buffer.from(to), skippedRows: 0 }, transfer: [] }
-      return handlers[from]?.() as never
+      return handlers[from]?.()
     },
   })
 }
