@@ -159,9 +159,9 @@ async function introduce(nodes: RedisServer[]): Promise<void> {
 
 /** Resolves once the condition holds; rejects after ten seconds. For events that cannot be listened to. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('The condition did not hold within ten seconds')
+    if (Date.now() > deadline) throw new Error('The condition did not hold within thirty seconds')
     await pause(20)
   }
 }
