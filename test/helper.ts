@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { ByteBudget } from '../src/lib/byte-budget.js'
@@ -15,6 +16,7 @@ import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
+import { program } from './program.js'
 
 /** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
 const readActions = new Set([
@@ -93,7 +95,7 @@ export interface GatewayOptions {
   store?: Store
 }
 
-export const deviceWorker = new URL('./gateway-worker.js', import.meta.url)
+export const deviceWorker = pathToFileURL(join(program(), 'devices', 'worker.js'))
 
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
 const worker = new WorkerClient(deviceWorker)

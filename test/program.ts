@@ -1,9 +1,9 @@
 /** The program as plain JavaScript, so that tests can start many processes of it without compiling it in each. */
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src')
@@ -29,6 +29,8 @@ export function program(): string {
 
 /** Copies a folder with its TypeScript files as JavaScript. */
 export function transpile(from: string, to: string): void {
+  // Only here: loading the compiler takes as long as most tests.
+  const ts: typeof import('typescript') = createRequire(import.meta.url)('typescript')
   cpSync(from, to, { recursive: true })
   const { ESNext } = ts.ModuleKind
   const compilerOptions = { module: ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }

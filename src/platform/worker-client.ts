@@ -92,7 +92,8 @@ export class WorkerClient {
 
   #started(): Worker {
     if (this.#worker) return this.#worker
-    const worker = new Worker(this.#module, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
+    // Without the options of the process, such as the loaders of a test.
+    const worker = new Worker(this.#module, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => this.#ended(worker, error))
     worker.on('exit', () => this.#ended(worker, undefined))
