@@ -53,8 +53,8 @@ async function run(config: Config): Promise<void> {
   const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
-  await worker.start()
-  const app = await buildApp(config, { logger, clock, ticks, store, sandbox, metrics, worker, isDraining })
+  const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
+  const [app] = await Promise.all([buildApp(config, deps), worker.start()])
   await app.listen({
     host: config.host,
     port: config.port,

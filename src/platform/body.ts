@@ -20,8 +20,11 @@ const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /
 export function unpacked(body: Readable, encoding: unknown): Readable {
   if (!isGzip(encoding)) return body
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
-  // A failure of either stream destroys both and is thrown to the reader of the unpacked bytes.
+  // A failure of either stream destroys both and is thrown to the reader of the unpacked bytes, if there is one.
   pipeline(body, gunzip, () => {})
+  // The pipeline stops listening when the last byte is written. The end of a gzip that was cut off comes after that, and an error without a
+  // listener ends the process.
+  gunzip.on('error', () => {})
   return gunzip
 }
 

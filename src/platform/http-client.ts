@@ -75,10 +75,10 @@ export class HttpClient {
 
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const response = await this.#pool.request({ method: 'GET', path, headers, signal })
-    const content = unpacked(response.body, response.headers['content-encoding'])
+    const content = () => unpacked(response.body, response.headers['content-encoding'])
     const status = response.statusCode
-    if (isSuccess(status)) return await read(content)
-    const body = mayRefuse(status) ? await textOf(content) : ''
+    if (isSuccess(status)) return await read(content())
+    const body = mayRefuse(status) ? await textOf(content()) : ''
     await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
     throw failureOfStatus(action, { status, location: locationOf(response), body })
   }

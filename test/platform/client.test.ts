@@ -1,5 +1,6 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
 import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Account } from '../../src/platform/account.js'
 import type { CallReport } from '../../src/platform/client.js'
@@ -52,6 +53,21 @@ t.test('a body that trickles is cut off by the same deadline', async (t) => {
   })
   const { platform } = client(t, url, 100)
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
+})
+
+t.test('a gzip that is cut off, or none, fails its call alone, whatever the status', async (t) => {
+  const page = Buffer.from(JSON.stringify({ message: Array.from({ length: 40_000 }, (_, at) => at * 7919).join() }))
+  const bodies = [gzipSync('{"status":1}').subarray(0, 15), gzipSync(page).subarray(0, -20), page, Buffer.alloc(0)]
+  for (const status of [200, 302, 401, 403, 404, 500, 502]) {
+    for (const [at, body] of bodies.entries()) {
+      const { url } = await openPlatform(t, (_request, response) => {
+        response.writeHead(status, { 'content-encoding': 'gzip' }).write(body)
+        setImmediate(() => response.end())
+      })
+      const { platform } = client(t, url)
+      t.notMatch(await failure(platform.get('get_devices', someHash)), /^not/, `${status}, body ${at}`)
+    }
+  }
 })
 
 t.test('a connection that is reset is tried once more, and only once', async (t) => {
