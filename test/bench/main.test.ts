@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { program, transpile } from '../program.js'
 import { missingPrograms } from './processes.js'
 import { verdictOn } from './table.js'
@@ -24,26 +24,32 @@ function processesIn(folder: string): string[] {
   })
 }
 
-t.test('nothing outlives a run, whether it ends by itself or is interrupted', { skip }, async (t) => {
+/** Runs the benchmark in a folder of its own, until it ends or a signal ends it. */
+async function ended(t: Test, signal?: NodeJS.Signals): Promise<{ code: number; left: string[] }> {
   const folder = mkdtempSync(resolve('.tap/bench-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync('package.json', join(folder, 'package.json'))
   cpSync(program(), join(folder, 'dist'), { recursive: true })
   transpile('test/bench', join(folder, 'dist/bench/test/bench'))
   symlinkSync('..', join(folder, 'dist/bench/src'))
-  for (const signal of [undefined, 'SIGINT'] as const) {
-    const args = [join(folder, 'dist/bench/test/bench/main.js'), '--quick', '--only', 'page']
-    const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: folder }
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
-    while (!processesIn(folder).some((command) => command.startsWith('nginx: worker'))) {
-      if (child.exitCode !== null) throw new Error('the benchmark ended before nginx started')
-      await pause(20)
-    }
-    if (signal) child.kill(signal)
-    const [code] = await once(child, 'exit')
-    t.ok(signal ? code === 130 : code === 0 || code === 2, `exit code ${code}`)
-    t.same(processesIn(folder), [])
+  const args = [join(folder, 'dist/bench/test/bench/main.js'), '--quick', '--only', 'page']
+  const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: folder }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const exit = once(child, 'exit')
+  while (!processesIn(folder).some((command) => command.startsWith('nginx: worker'))) {
+    if (child.exitCode !== null) throw new Error('the benchmark ended before nginx started')
+    await pause(20)
   }
+  if (signal) child.kill(signal)
+  const [code] = await exit
+  return { code, left: processesIn(folder) }
+}
+
+t.test('nothing outlives a run, whether it ends by itself or is interrupted', { skip }, async (t) => {
+  const [whole, interrupted] = await Promise.all([ended(t), ended(t, 'SIGINT')])
+  t.ok(whole.code === 0 || whole.code === 2, `exit code ${whole.code}`)
+  t.equal(interrupted.code, 130)
+  t.same([whole.left, interrupted.left], [[], []])
 })
 
 t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {

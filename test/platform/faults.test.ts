@@ -94,12 +94,8 @@ for (const [name, { behave, opens }] of Object.entries(failures)) {
     become(behave)
     for (let n = 0; n < 6; n += 1) isUnavailable(t, await devices(), `failure ${n + 1}`)
     const sent = calls.length
-    const started = performance.now()
     isUnavailable(t, await devices(), 'and then')
-    if (opens) {
-      t.ok(performance.now() - started < 150, 'without waiting for the platform')
-      t.equal(calls.length, sent, 'nor sending a request')
-    }
+    if (opens) t.equal(calls.length, sent, 'without a request to wait for')
     t.equal(/outcome="breaker_open"/.test(await metrics()), opens)
     t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
     t.equal((await health()).body.status, 'degraded')

@@ -36,17 +36,17 @@ t.test('of a thousand concurrent requests over three gateways exactly 100 pass',
 })
 
 t.test('a window shared through Redis ends when its headers say', { skip: withoutRedis }, async (t) => {
-  const [here, there] = await threeGateways(t, { RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '1' })
+  const [here, there] = await threeGateways(t, { RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' })
   const { key } = (await createKey(here.get)).body
   for (const credential of [someHash, key]) {
-    const first = await here.get('/v1/devices', credential)
     const opened = performance.now()
+    const first = await here.get('/v1/devices', credential)
     await there.get('/v1/devices', credential)
     const third = await there.get('/v1/devices', credential)
-    t.same([first.status, ...limitsOf(first), third.status], [200, 2, 1, 1, 429])
+    t.same([first.status, ...limitsOf(first), third.status], [200, 2, 1, 2, 429])
+    // If rejected requests prolonged the window, it would never end.
     await until(async () => (await here.get('/v1/devices', credential)).status === 200)
-    t.ok(performance.now() - opened > 900)
-    t.ok(performance.now() - opened < 1500, 'rejected requests do not prolong the window')
+    t.ok(performance.now() - opened >= 2_000)
   }
 })
 

@@ -30,7 +30,7 @@ t.test('while Redis is away, only what needs it fails, in time', { skip: without
   for (let n = 0; n < 3; n += 1) {
     const started = performance.now()
     isUnavailable(t, await byKey(), 'a key')
-    t.ok(performance.now() - started < 1_500, 'in time')
+    t.ok(performance.now() - started < 3_000, 'in time')
   }
   isUnavailable(t, await create(), 'a new key')
   const response = await byHash()
