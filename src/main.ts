@@ -2,6 +2,7 @@
 /** The process: read the configuration, open, listen; on a signal drain and close. */
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
@@ -40,9 +41,19 @@ async function openSandbox({
   return { url: `${origin}/api`, demoHash: demo.hash, close: () => app.close() }
 }
 
+/** Node aborts at its exit, and then loops, when a terminal that it was started on is gone. */
+function endWithoutTerminal(): void {
+  const terminals = [0, 1, 2].filter(isatty)
+  process.on('exit', () => {
+    if (terminals.some((fd) => !isatty(fd))) process.kill(process.pid, 'SIGKILL')
+  })
+}
+
 async function run(config: Config): Promise<void> {
   const metrics = new Metrics()
   const logger = createLogger(config.logLevel, { onDropped: metrics.countLogDropped })
+  // After the listeners of the logger, which write what is left.
+  endWithoutTerminal()
   const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining

@@ -44,13 +44,35 @@ function timestamp(): () => string {
 /** Bytes that may wait for a slow or stuck reader of the standard output; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
+/** Milliseconds that the exit of the process waits for a stuck reader of the standard output. */
+const maxExitMs = 1_000
+
 function openStdout(onDropped: (bytes: number) => void): LineBuffer {
+  let giveUpAt = Number.POSITIVE_INFINITY
+  const retryEAGAIN = (): boolean => Date.now() < giveUpAt
   // With a `minLength` of 0 its `flush` waits for nothing.
-  const options = { dest: 1, sync: false, minLength: 1, maxLength: maxWaitingBytes, contentMode: 'buffer' } as const
-  const out = pino.destination(options)
+  const size = { minLength: 1, maxLength: maxWaitingBytes } as const
+  const out = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', retryEAGAIN, ...size })
   out.on('drop', (bytes: string | Buffer) => onDropped(bytes.length))
   // A full disk must not end the process: what cannot be written is tried again with the next line.
-  out.on('error', () => {})
+  let canWrite = true
+  out.on('error', () => {
+    canWrite = false
+  })
+  out.on('write', () => {
+    canWrite = true
+  })
+  // Its own `flushSync` tries until it succeeds: on a full disk, or with a closed terminal, the process would never end.
+  const flushSync = out.flushSync.bind(out)
+  out.flushSync = () => {
+    if (!canWrite) return
+    giveUpAt = Date.now() + maxExitMs
+    try {
+      flushSync()
+    } catch {
+      canWrite = false
+    }
+  }
   const lines = lineBuffer(out)
   return isatty(1) ? { ...lines, write: (line) => lines.write(readableLine(line)) } : lines
 }

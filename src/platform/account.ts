@@ -1,4 +1,5 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
+import type { Reservation } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
@@ -168,12 +169,20 @@ export class Account {
     query: Query,
     name?: string,
   ): Promise<Read<T>[]> {
-    const found = new DistinctRows()
-    for (let number = 1; number <= maxPages; number += 1) {
-      const page = await this.#page(action, { ...query, page: number }, number, name)
-      if (!found.add(page) || !hasMore(page, found.rows.length)) break
-    }
-    return this.#read(action, [shape] as const, found.rows) as Read<T>[]
+    return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
+      const found = new DistinctRows()
+      const { reservation, isLate } = this.#platform.openList(this.#hash)
+      try {
+        for (let number = 1; number <= maxPages; number += 1) {
+          if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${number - 1} pages` })
+          const page = await this.#page(action, { ...query, page: number }, number, name, reservation)
+          if (!found.add(page) || !hasMore(page, found.rows.length)) break
+        }
+        return this.#read(action, [shape] as const, found.rows) as Read<T>[]
+      } finally {
+        reservation.release()
+      }
+    })
   }
 
   #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {
@@ -183,11 +192,11 @@ export class Account {
     return result
   }
 
-  /** One page of a list. @param number of the page. @param name see `pageOf`. */
-  #page(action: Action, query: Query, number: number, name?: string): Promise<Page> {
+  /** One page of a list. @param number of the page. @param name see `pageOf`. @param list see `Platform.get`. */
+  #page(action: Action, query: Query, number: number, name?: string, list?: Reservation): Promise<Page> {
     return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
       const check = (body: unknown): void => checkPage(action, body, number, name)
-      return pageOf(await this.#platform.get(action, this.#hash, query, check), name)
+      return pageOf(await this.#platform.get(action, this.#hash, query, check, list), name)
     })
   }
 

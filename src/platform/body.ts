@@ -13,6 +13,8 @@ const maxDocumentBytes = 16 * 1024 * 1024
 const maxRowsBytes = 512 * 1024 * 1024
 /** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
 const heapFactor = 4
+/** Heap that a record or list takes at least, however short it is: itself, and what it is read as and translated into. */
+const heapPerOpening = 400
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
@@ -43,10 +45,18 @@ export async function readDocument(
   for await (const chunk of body) {
     received += chunk.byteLength
     if (received > maxDocumentBytes) throw tooLarge(action, received)
-    reserve(action, reservation, heapFactor * chunk.byteLength)
+    reserve(action, reservation, heapFactor * chunk.byteLength + heapPerOpening * openingsIn(chunk))
     chunks.push(chunk)
   }
   return dataOf(action, { status: 200, location: undefined, body: Buffer.concat(chunks).toString() })
+}
+
+/** Brackets and braces that open something; those within texts count as well. */
+function openingsIn(chunk: Uint8Array): number {
+  let openings = 0
+  // `[` is 0x5b, and `{` differs from it in one bit.
+  for (let at = 0; at < chunk.length; at += 1) if (((chunk[at] as number) & 0xdf) === 0x5b) openings += 1
+  return openings
 }
 
 /** Reads the rows of a document as its bytes arrive; `end` returns the document without its rows. */

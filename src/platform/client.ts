@@ -1,7 +1,7 @@
 /** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
 import { hash as digest } from 'node:crypto'
 import { BoundedMap } from '../lib/bounded-map.js'
-import type { ByteBudget } from '../lib/byte-budget.js'
+import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker, type Outcome } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
 import type { Addresses } from './addresses.js'
@@ -42,6 +42,8 @@ export interface PlatformOptions {
 
 /** How long the breaker waits before a probe. */
 const coolDownMs = 2_000
+/** A list of many pages that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
+const maxListMs = 30_000
 /** Accounts to remember as validated; beyond this, the oldest is forgotten. */
 const maxValidated = 20_000
 
@@ -54,6 +56,7 @@ export class Platform {
   readonly #timeoutMs: number
   readonly #worker: WorkerClient
   readonly #budget: ByteBudget
+  readonly #now: () => number
   readonly #onCall: (report: CallReport) => void
   readonly #breaker: CircuitBreaker
   readonly #missing: MissingActions
@@ -68,6 +71,7 @@ export class Platform {
     this.#timeoutMs = options.timeoutMs
     this.#worker = options.worker
     this.#budget = options.budget
+    this.#now = now
     this.addresses = options.addresses
     this.#onCall = onCall
     this.#breaker = new CircuitBreaker({
@@ -82,11 +86,18 @@ export class Platform {
   /**
    * Requests one action and returns the data of the response, checked to be a response to it.
    * @param check throws if the data cannot be used.
+   * @param list holds the memory of all pages of a list.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
    */
-  get(action: Action, hash: string, query: Query = {}, check: (data: unknown) => void = () => {}): Promise<unknown> {
+  get(
+    action: Action,
+    hash: string,
+    query: Query = {},
+    check: (data: unknown) => void = () => {},
+    list?: Reservation,
+  ): Promise<unknown> {
     return this.#call(action, hash, async (signal, account) => {
-      const reservation = this.#budget.open(account)
+      const reservation = list ?? this.#budget.open(account)
       try {
         return await this.#http.send({ action, hash, query }, signal, async (body) => {
           const data = await readDocument(action, body, reservation)
@@ -94,9 +105,15 @@ export class Platform {
           return data
         })
       } finally {
-        reservation.release()
+        if (!list) reservation.release()
       }
     })
+  }
+
+  /** The memory of a list of several pages, and until when they must have come; the caller releases it. */
+  openList(hash: string): { reservation: Reservation; isLate: () => boolean } {
+    const deadline = this.#now() + maxListMs
+    return { reservation: this.#budget.open(nameOf(hash)), isLate: () => this.#now() > deadline }
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */

@@ -1,5 +1,6 @@
 /** Collects the commands of one turn of the event loop and sends them to Redis as one call. */
-import type { Command, Replies } from './scripts.js'
+import { type Command, isReply, type Replies } from './scripts.js'
+import { StoreUnavailable } from './store.js'
 
 type Value = string | number
 
@@ -11,7 +12,7 @@ export interface Run {
 }
 
 /** Sends the runs on as many consecutive keys. Resolves with one reply per key, in order; an Error among them concerns its key only. */
-export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown[]>
+export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown>
 
 interface Request {
   readonly key: string
@@ -52,14 +53,23 @@ export class Batch {
     this.#pending = []
     for (const group of groups.values()) {
       const keys = group.map(({ key }) => key)
-      this.#send(keys, runsOf(group)).then(
-        (replies) =>
-          group.forEach(({ resolve }, i) => void resolve(replies[i] instanceof Error ? 'damaged' : replies[i])),
-        (error) => group.forEach(({ reject }) => void reject(error)),
-      )
+      this.#send(keys, runsOf(group))
+        .then((replies) => settle(group, replies))
+        .catch((error) => group.forEach(({ reject }) => void reject(error)))
     }
   }
 }
+
+function settle(group: readonly Request[], replies: unknown): void {
+  if (!Array.isArray(replies) || replies.length !== group.length) throw unexpectedReply()
+  for (const [i, { command, resolve, reject }] of group.entries()) {
+    const reply = replies[i] instanceof Error ? 'damaged' : replies[i]
+    if (isReply(command, reply)) resolve(reply)
+    else reject(unexpectedReply())
+  }
+}
+
+const unexpectedReply = (): StoreUnavailable => new StoreUnavailable('Redis sent an unexpected reply', undefined)
 
 function runsOf(requests: readonly Request[]): Run[] {
   const runs: Run[] = []

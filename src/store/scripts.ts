@@ -32,6 +32,24 @@ export interface Replies {
 }
 export type Command = keyof Replies
 
+const isNumber = (value: unknown): boolean => typeof value === 'number'
+const isText = (value: unknown): boolean => value === null || typeof value === 'string'
+const isListOf = (reply: unknown, ...parts: ((value: unknown) => boolean)[]): boolean =>
+  Array.isArray(reply) && reply.length >= parts.length && parts.every((isPart, at) => isPart(reply[at]))
+const isFields = (reply: unknown): boolean => isListOf(reply, isText, isText, isText)
+const isCounted = (reply: unknown): boolean => isListOf(reply, isText, isText, isText, isNumber, isNumber)
+const isCount = (reply: unknown): boolean => isListOf(reply, isNumber, isNumber)
+
+const isReplyOf: Partial<Record<Command, (reply: unknown) => boolean>> = {
+  ...{ find: isFields, use: isCounted, again: isCounted, increment: isCount, read: isCount, GET: isText },
+  ...{ limit: isNumber, replace: isNumber, reserve: isNumber, DEL: isNumber },
+  HGETALL: (reply) => Array.isArray(reply) && reply.every((value) => typeof value === 'string'),
+}
+
+/** Whether a reply is one of `Replies`: a proxy, or another server that speaks the protocol, may send anything. */
+export const isReply = (command: Command, reply: unknown): boolean =>
+  reply === 'damaged' || isReplyOf[command]?.(reply) !== false
+
 /**
  * ARGV holds runs: a command, for how many of KEYS it is meant, the number of its values, the values. The reply holds one element per key.
  * A value of the wrong type becomes an error as the element of its key; counters and windows that hold nonsense start anew. Errors about

@@ -1,7 +1,9 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
+import type { RequestListener } from 'node:http'
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Account } from '../../src/platform/account.js'
 import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
@@ -158,6 +160,49 @@ t.test('N50 drivers on several pages come all, once each', async (t) => {
     (await accountOn(t, url).drivers()).map(({ id }) => id),
     all.map(({ id }) => id),
   )
+})
+
+/** A list of drivers that never ends; each page is about 20 kB. */
+const endless = (onPage: () => void): RequestListener => {
+  return (request, response) => {
+    onPage()
+    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'))
+    const data = Array.from({ length: 100 }, (_, at) => ({ id: page * 100 + at, name: 'x'.repeat(170) }))
+    response.end(JSON.stringify({ items: { drivers: { data, total: 1e9, per_page: 100, current_page: page } } }))
+  }
+}
+
+t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
+  const { url, calls } = await openPlatform(
+    t,
+    endless(() => {}),
+  )
+  const budget = new ByteBudget({ maxBytes: 4_000_000, maxBytesPerOwner: 2_000_000 })
+  const account = new Account(platformClient(t, url, { budget }), someHash, { id: 'a', email: null }, () => {})
+  const lists = await Promise.all([failure(account.drivers()), failure(account.drivers())])
+  t.same(lists, ['overload', 'overload'])
+  t.ok(calls.length > 3 && calls.length < 30, `${calls.length} pages, for both together`)
+  t.equal(budget.usedBytes, 0)
+})
+
+t.test('a list that never ends is given up after 30 seconds', async (t) => {
+  let now = 0
+  const { url, calls } = await openPlatform(
+    t,
+    endless(() => {
+      now += 8_000
+    }),
+  )
+  const account = new Account(platformClient(t, url, { now: () => now }), someHash, { id: 'a', email: null }, () => {})
+  t.equal(await failure(account.drivers()), 'timeout')
+  t.equal(calls.length, 4)
+})
+
+t.test('a document of very many small records is no more than its budget allows', async (t) => {
+  const { url } = await openPlatform(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }))
+  const budget = new ByteBudget({ maxBytes: 2 ** 28, maxBytesPerOwner: 2 ** 27 })
+  t.equal(await failure(platformClient(t, url, { budget }).get('get_events', someHash)), 'overload')
+  t.equal(budget.usedBytes, 0)
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {

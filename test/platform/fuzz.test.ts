@@ -17,6 +17,7 @@ import { MaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { isLong } from '../faults.js'
 import { Clock, gateway, platform, sandbox, someHash } from '../helper.js'
+import { until } from '../redis.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 const runs = isLong ? 20_000 : 500
@@ -101,7 +102,7 @@ t.test('whatever becomes of a platform response, the caller gets a documented on
     good().then((body) => response.end(body))
   })
   let ticks = 0
-  const env = { PLATFORM_URL: url, LOG_LEVEL: 'error' }
+  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '500', LOG_LEVEL: 'error' }
   const { get, log } = await gateway(t, { clock: clock.now, ticks: () => ticks, env })
   /** Nothing is cached any more, and the circuit breaker is closed again. */
   const later = (): void => {
@@ -124,6 +125,9 @@ t.test('whatever becomes of a platform response, the caller gets a documented on
   t.ok((seen.get(200) ?? 0) > runs / 20, `responses by status: ${JSON.stringify([...seen])}`)
   t.equal(log(), '', 'nothing was a bug of the gateway')
   harm = undefined
-  later()
-  t.equal((await get('/v1/devices', someHash)).status, 200, 'and all is well afterwards')
+  // A call that waits for the rest of a response may be in flight until its deadline.
+  await until(async () => {
+    later()
+    return (await get('/v1/devices', someHash)).status === 200
+  })
 })
