@@ -1,6 +1,7 @@
 /** The process: rolling restarts behind a load balancer, draining, signals. */
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -191,13 +192,20 @@ t.test('a started gateway says where the reference is, and the curl that it name
   }
 })
 
-t.test('on a terminal the log is readable', async (t) => {
-  // A pseudoterminal for one program, which ends with it.
+t.test('on a terminal the log is readable, and a gateway whose terminal is closed ends', async (t) => {
+  // A pseudoterminal for one program; SIGTERM closes it, and waits for the end of the program.
   const script = `
-import os, pty, signal, sys
+import os, pty, signal, sys, time
 pid, terminal = pty.fork()
 if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGKILL))
+def close(*_):
+  os.close(terminal)
+  for _ in range(200):
+    if os.waitpid(pid, os.WNOHANG)[0]: os._exit(0)
+    time.sleep(0.1)
+  os.kill(pid, signal.SIGKILL)
+  os._exit(1)
+signal.signal(signal.SIGTERM, close)
 while True:
   try: os.write(1, os.read(terminal, 65536))
   except OSError: break
@@ -205,16 +213,41 @@ while True:
   const main = join(program(), 'main.js')
   const { env } = plainly({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
   const child = spawn('python3', ['-c', script, process.execPath, main], { env, stdio: ['pipe', 'pipe', 'inherit'] })
-  t.teardown(async () => {
-    child.kill('SIGTERM')
-    await once(child, 'exit')
-  })
+  const exit = once(child, 'exit')
+  t.teardown(() => child.kill('SIGTERM'))
   let log = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     log += text
   })
   await until(() => log.includes('try: '))
   t.match(log, /^\d\d:\d\d:\d\d info {2}reference: http:\S+\/docs - try: curl -H 'Authorization: Bearer demo' \S+\s*$/m)
+  child.kill('SIGTERM')
+  t.equal((await exit)[0], 0, 'it has ended')
+})
+
+t.test('on a full disk it serves, and ends when it is told to', async (t) => {
+  const port = createServer().listen(0, '127.0.0.1')
+  await once(port, 'listening')
+  const { port: free } = port.address() as AddressInfo
+  await new Promise((closed) => port.close(closed))
+  const settings = { HOST: '127.0.0.1', PORT: `${free}`, OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` }
+  const full = openSync('/dev/full', 'w')
+  const stdio: StdioOptions = ['ignore', full, 'ignore']
+  const child = spawn(process.execPath, [join(program(), 'main.js')], { env: plainly(settings).env, stdio })
+  const exit = once(child, 'exit')
+  t.teardown(() => {
+    closeSync(full)
+    child.kill('SIGKILL')
+  })
+  await until(() =>
+    statusOf(`http://127.0.0.1:${free}/api/health`).then(
+      (status) => status === 200,
+      () => false,
+    ),
+  )
+  child.kill('SIGTERM')
+  const late = pause(20_000, ['still there'], { ref: false })
+  t.same(await Promise.race([exit, late]), [0, null])
 })
 
 t.test('metrics and alert rules pass promtool', { skip: withoutPromtool }, async (t) => {
