@@ -37,7 +37,9 @@ const isText = (value: unknown): boolean => value === null || typeof value === '
 const isListOf = (reply: unknown, ...parts: ((value: unknown) => boolean)[]): boolean =>
   Array.isArray(reply) && reply.length >= parts.length && parts.every((isPart, at) => isPart(reply[at]))
 const isFields = (reply: unknown): boolean => isListOf(reply, isText, isText, isText)
-const isCounted = (reply: unknown): boolean => isListOf(reply, isText, isText, isText, isNumber, isNumber)
+/** An unknown key is not counted. */
+const isCounted = (reply: unknown): boolean =>
+  isFields(reply) && ((reply as unknown[])[0] === null || isListOf(reply, isText, isText, isText, isNumber, isNumber))
 const isCount = (reply: unknown): boolean => isListOf(reply, isNumber, isNumber)
 
 const isReplyOf: Partial<Record<Command, (reply: unknown) => boolean>> = {

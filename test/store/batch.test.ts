@@ -44,6 +44,12 @@ t.test('an unexpected reply fails the requests that wait for it, and nothing els
   }
 })
 
+t.test('the reply for an unknown key is a reply', async (t) => {
+  const nothing = [null, null, null, null, null]
+  for (const command of ['find', 'use', 'again'] as const)
+    t.same(await batchOf([nothing]).request(command, 'k'), nothing)
+})
+
 t.test('an error as the reply of one key concerns that key only', async (t) => {
   const batch = batchOf([new Error('WRONGTYPE'), [1, 60_000]])
   t.same(await Promise.all([batch.request('find', 'k'), batch.request('increment', 'c')]), ['damaged', [1, 60_000]])
