@@ -1,4 +1,4 @@
-/** Reads one object by a shape and writes its fields as the text of a flat list. Declines whatever is unusual or invalid. */
+/** Reads the fields of one object that its shape names, and writes them as a flat JSON list. Returns 0 for unusual or invalid objects. */
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfLongName, endOfValue } from './json'
 import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
