@@ -1,7 +1,7 @@
 /** The alert resource, a configured rule: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
 import type { WireAlert } from '../platform/wire.js'
-import { Id, ObjectName, Resource } from './schema.js'
+import { field, ObjectName, Part, Resource } from './schema.js'
 import { flag, id, number, text } from './units.js'
 
 export const Alert = Resource(
@@ -9,23 +9,19 @@ export const Alert = Resource(
   'A configured rule that generates events',
   {
     object: ObjectName('alert'),
-    id: Id('Unique alert identifier'),
-    name: Type.String({ description: 'Name given to the alert' }),
-    type: Type.String({
-      description:
-        "`overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule",
-    }),
+    id: field.id('Unique alert identifier'),
+    name: field.text('Name given to the alert'),
+    type: field.text(
+      "`overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule",
+    ),
     types: Type.Array(Type.String(), {
       minItems: 1,
       description: 'All types that the rule covers; more than one for a geofence or ignition rule in both directions',
     }),
-    active: Type.Boolean({ description: 'Whether the rule is enabled' }),
-    all_devices: Type.Boolean({ description: 'Whether the rule covers all devices of the account, later ones too' }),
+    active: field.flag('Whether the rule is enabled'),
+    all_devices: field.flag('Whether the rule covers all devices of the account, later ones too'),
     devices: Type.Array(
-      Type.Object(
-        { id: Id('Device identifier'), name: Type.String({ description: 'Device name; empty if unknown' }) },
-        { additionalProperties: false, title: 'AlertDevice' },
-      ),
+      Part('AlertDevice', { id: field.id('Device identifier'), name: field.text('Device name; empty if unknown') }),
       { description: 'The devices the rule is assigned to' },
     ),
   },

@@ -5,7 +5,7 @@ import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } fro
 import { displayTime } from './display-time.js'
 import { Format } from './geojson.js'
 import { Ids, Paging } from './list.js'
-import { Id, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
 import { coordinates, id, number, text, toKmh, toMetres } from './units.js'
@@ -45,55 +45,44 @@ export const deviceExample = {
   group: 'Vans',
 }
 
-const TextOrNull = (description: string) => Nullable(Type.String({ description: `${description}; null if unknown` }))
-const SecondsOrNull = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${description}, in seconds; null if unknown` }))
-
 export const Device = Resource(
   'Device',
   'A vehicle with its last known state',
   {
-    id: Id('Unique device identifier'),
-    name: Type.String({ description: 'Name given to the vehicle' }),
-    imei: TextOrNull('IMEI of the tracker'),
-    plate_number: TextOrNull('Number plate'),
-    vin: TextOrNull('Vehicle identification number'),
-    sim_number: TextOrNull('Number of the SIM card'),
+    id: field.id('Unique device identifier'),
+    name: field.text('Name given to the vehicle'),
+    imei: field.textOrNull('IMEI of the tracker; null if unknown'),
+    plate_number: field.textOrNull('Number plate; null if unknown'),
+    vin: field.textOrNull('Vehicle identification number; null if unknown'),
+    sim_number: field.textOrNull('Number of the SIM card; null if unknown'),
     status: DeviceStatus,
-    protocol: Nullable(Type.String({ description: 'Tracker protocol in lower case; null if unknown' })),
+    protocol: field.textOrNull('Tracker protocol in lower case; null if unknown'),
     ...OptionalPosition,
-    speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
-    course: Type.Number({
+    speed: field.number('Speed in km/h', { minimum: 0 }),
+    course: field.number('Degrees; 0 is north, 90 is east. 0 too if the platform sends none', {
       minimum: 0,
       maximum: 360,
-      description: 'Degrees; 0 is north, 90 is east. 0 too if the platform sends none',
     }),
-    altitude: Type.Number({ description: 'Metres above sea level; 0 if the platform sends none' }),
+    altitude: field.number('Metres above sea level; 0 if the platform sends none'),
     last_seen: Nullable(
       WallClock(
         'When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown',
       ),
     ),
-    timestamp: Type.Integer({
-      minimum: 0,
-      description:
-        'Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later',
-    }),
-    ignition: Nullable(Type.Boolean({ description: 'Whether the ignition is on; null if the platform does not tell' })),
-    odometer_km: Nullable(
-      Type.Number({ description: "Odometer in km, else the platform's own total distance; null if unknown" }),
+    timestamp: field.count(
+      'Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later',
     ),
-    engine_hours: Nullable(
-      Type.Number({ description: 'Engine hours of a sensor that states hours, minutes or seconds; null if unknown' }),
-    ),
-    moved_at: Nullable(Type.Integer({ minimum: 0, description: 'Unix seconds of the last movement; null if unknown' })),
-    stopped_seconds: SecondsOrNull('How long the vehicle has stood still'),
-    idle_seconds: SecondsOrNull('How long the engine has idled'),
-    driver: Nullable(Type.String({ description: 'Name of the assigned driver; null if none' })),
-    driver_id: Nullable(Type.Integer({ minimum: 1, description: 'Id of the assigned driver; null if none' })),
-    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
+    ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not tell'),
+    odometer_km: field.numberOrNull("Odometer in km, else the platform's own total distance; null if unknown"),
+    engine_hours: field.numberOrNull('Engine hours of a sensor that states hours, minutes or seconds; null if unknown'),
+    moved_at: field.countOrNull('Unix seconds of the last movement; null if unknown'),
+    stopped_seconds: field.countOrNull('How long the vehicle has stood still, in seconds; null if unknown'),
+    idle_seconds: field.countOrNull('How long the engine has idled, in seconds; null if unknown'),
+    driver: field.textOrNull('Name of the assigned driver; null if none'),
+    driver_id: field.idOrNull('Id of the assigned driver; null if none'),
+    address: field.textOrNull('Approximate address; null if the platform has none'),
     sensors: Type.Array(Sensor, { description: 'Additional sensors' }),
-    group: Type.String({ description: 'Name of the device group' }),
+    group: field.text('Name of the device group'),
   },
   deviceExample,
 )

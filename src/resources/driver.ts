@@ -1,22 +1,20 @@
 /** The driver resource: its schema and its translation from the platform's row and the device list. */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { WireDevice, WireDriver } from '../platform/wire.js'
 import { deviceName } from './device.js'
-import { Id, Nullable, Resource } from './schema.js'
+import { field, Resource } from './schema.js'
 import { id, text } from './units.js'
 
 export const Driver = Resource(
   'Driver',
   'A driver, with the assigned vehicle',
   {
-    id: Id('Unique driver identifier'),
-    name: Type.String({ description: 'Full name; empty if unknown' }),
-    phone: Type.String({ description: 'Contact phone; empty if unknown' }),
-    rfid: Type.String({ description: 'RFID identification code; empty if unknown' }),
-    assigned_device_id: Nullable(
-      Type.Integer({ minimum: 1, description: 'The currently assigned vehicle; null without one' }),
-    ),
-    assigned_device: Nullable(Type.String({ description: 'Name of that vehicle; null without one' })),
+    id: field.id('Unique driver identifier'),
+    name: field.text('Full name; empty if unknown'),
+    phone: field.text('Contact phone; empty if unknown'),
+    rfid: field.text('RFID identification code; empty if unknown'),
+    assigned_device_id: field.idOrNull('The currently assigned vehicle; null without one'),
+    assigned_device: field.textOrNull('Name of that vehicle; null without one'),
   },
   {
     id: 12,

@@ -1,68 +1,40 @@
 /** The kinds of events: the platform's words for each, and the words that the filter `type` accepts for it. */
 
-interface KindRow {
-  kind: string
-  /** What has happened. */
-  meaning: string
-  /** The platform's words for it; one that ends with `*` is the beginning of several. */
-  words: readonly string[]
-  /** Other words for it in the filter `type`: those of the first documentation, and the types of alerts. */
-  aliases?: readonly string[]
-}
+/**
+ * Each kind, what has happened, the platform's words for it, and other words for it in the filter `type`: those of the first
+ * documentation, and the types of alerts. A word that ends with `*` is the beginning of several.
+ */
+const table = [
+  ['geofence.enter', 'Entered a geofence', 'zone_in', 'geofence_in'],
+  ['geofence.exit', 'Left a geofence', 'zone_out', 'geofence_out'],
+  ['speed.exceeded', 'Drove faster than the limit of an alert', 'overspeed', 'speeding speed_exceeded'],
+  ['ignition.on', 'Ignition switched on', 'ignition_on', ''],
+  ['ignition.off', 'Ignition switched off', 'ignition_off', ''],
+  ['device.offline', 'Sent nothing for the time of an alert', 'offline_duration', 'device_offline'],
+  ['harsh.brake', 'Braked harshly: a `custom` event whose message says so', '', 'harsh_brake'],
+  ['harsh.acceleration', 'Accelerated harshly: a `custom` event whose message says so', '', 'harsh_accel'],
+  ['alarm.triggered', 'Panic button, or another event that the account has defined', 'sos custom', ''],
+  ['maintenance.due', 'A maintenance service is due or overdue', 'service*', 'maintenance_due'],
+  ['stop', 'Stopped for the time of an alert', 'stop_duration', ''],
+  ['idle', 'Stood with the engine running for the time of an alert', 'idle_duration', ''],
+  ['move.start', 'Started to move', 'move_start', ''],
+  ['driver.changed', 'Another driver, or one without authorization', 'driver*', ''],
+  ['fuel.filled', 'Fuel filled in', 'fuel_fill', ''],
+  ['fuel.stolen', 'Fuel drained', 'fuel_theft', ''],
+  ['power.cut', 'Tracker unplugged from its power supply', 'unplugged', ''],
+  ['other', 'Any other word of the platform', '*', ''],
+] as const
 
-export const eventKinds = [
-  { kind: 'geofence.enter', meaning: 'Entered a geofence', words: ['zone_in'], aliases: ['geofence_in'] },
-  { kind: 'geofence.exit', meaning: 'Left a geofence', words: ['zone_out'], aliases: ['geofence_out'] },
-  {
-    kind: 'speed.exceeded',
-    meaning: 'Drove faster than the limit of an alert',
-    words: ['overspeed'],
-    aliases: ['speeding', 'speed_exceeded'],
-  },
-  { kind: 'ignition.on', meaning: 'Ignition switched on', words: ['ignition_on'] },
-  { kind: 'ignition.off', meaning: 'Ignition switched off', words: ['ignition_off'] },
-  {
-    kind: 'device.offline',
-    meaning: 'Sent nothing for the time of an alert',
-    words: ['offline_duration'],
-    aliases: ['device_offline'],
-  },
-  {
-    kind: 'harsh.brake',
-    meaning: 'Braked harshly: a `custom` event whose message says so',
-    words: [],
-    aliases: ['harsh_brake'],
-  },
-  {
-    kind: 'harsh.acceleration',
-    meaning: 'Accelerated harshly: a `custom` event whose message says so',
-    words: [],
-    aliases: ['harsh_accel'],
-  },
-  {
-    kind: 'alarm.triggered',
-    meaning: 'Panic button, or another event that the account has defined',
-    words: ['sos', 'custom'],
-  },
-  {
-    kind: 'maintenance.due',
-    meaning: 'A maintenance service is due or overdue',
-    words: ['service*'],
-    aliases: ['maintenance_due'],
-  },
-  { kind: 'stop', meaning: 'Stopped for the time of an alert', words: ['stop_duration'] },
-  { kind: 'idle', meaning: 'Stood with the engine running for the time of an alert', words: ['idle_duration'] },
-  { kind: 'move.start', meaning: 'Started to move', words: ['move_start'] },
-  { kind: 'driver.changed', meaning: 'Another driver, or one without authorization', words: ['driver*'] },
-  { kind: 'fuel.filled', meaning: 'Fuel filled in', words: ['fuel_fill'] },
-  { kind: 'fuel.stolen', meaning: 'Fuel drained', words: ['fuel_theft'] },
-  { kind: 'power.cut', meaning: 'Tracker unplugged from its power supply', words: ['unplugged'] },
-  { kind: 'other', meaning: 'Any other word of the platform', words: ['*'] },
-] as const satisfies readonly KindRow[]
+export type EventKind = (typeof table)[number][0]
 
-export type EventKind = (typeof eventKinds)[number]['kind']
+const wordsIn = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 
-const rows: readonly (KindRow & { kind: EventKind })[] = eventKinds
+export const eventKinds = table.map(([kind, meaning, words, aliases]) => ({
+  kind,
+  meaning,
+  words: wordsIn(words),
+  aliases: wordsIn(aliases),
+}))
 
 const covers = (pattern: string, word: string): boolean =>
   pattern.endsWith('*') ? word.startsWith(pattern.slice(0, -1)) : pattern === word
@@ -77,7 +49,7 @@ export function kindOf(word: string, message: string): EventKind {
     if (braking.test(message)) return 'harsh.brake'
     if (acceleration.test(message)) return 'harsh.acceleration'
   }
-  return rows.find(({ words }) => words.some((pattern) => covers(pattern, word)))?.kind ?? 'other'
+  return eventKinds.find(({ words }) => words.some((pattern) => covers(pattern, word)))?.kind ?? 'other'
 }
 
 /** What the filter `type` selects. */
@@ -92,7 +64,7 @@ export interface TypeFilter {
 /** The filter for the platform's word, a kind or an alias, in any case. */
 export function typeFilter(sent: string): TypeFilter {
   const type = sent.toLowerCase()
-  const row = rows.find(({ kind, aliases }) => kind === type || aliases?.includes(type))
+  const row = eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
   if (!row) return { word: type, isExact: true, matches: (event) => event.type === type }
   const [word, ...others] = row.kind.startsWith('harsh.') ? ['custom'] : row.words
   const isOneWord = word !== undefined && others.length === 0 && !word.endsWith('*')

@@ -4,7 +4,7 @@ import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { eventKinds, kindOf } from './event-kind.js'
 import { Ids, Paging } from './list.js'
-import { Id, Nullable, OptionalPosition, PlatformTime, Resource, Word } from './schema.js'
+import { field, Nullable, OptionalPosition, Part, PlatformTime, Resource, Word } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id, number, text, toKmh } from './units.js'
 
@@ -12,37 +12,34 @@ import { coordinates, id, number, text, toKmh } from './units.js'
 const kindTable = [
   "| `kind` | Meaning | The platform's `type` | Also in the filter |",
   '|---|---|---|---|',
-  ...eventKinds.map(({ kind, meaning, words, ...row }) => {
+  ...eventKinds.map(({ kind, meaning, words, aliases }) => {
     const coded = (list: readonly string[]) => list.map((word) => `\`${word}\``).join(', ')
-    return `| \`${kind}\` | ${meaning} | ${coded(words)} | ${coded('aliases' in row ? row.aliases : [])} |`
+    return `| \`${kind}\` | ${meaning} | ${coded(words)} | ${coded(aliases)} |`
   }),
 ].join('\n')
 
-const EventGeofence = Type.Object(
-  {
-    id: Nullable(Type.Integer({ minimum: 1, description: 'Geofence id; null if unknown' })),
-    name: Nullable(Type.String({ description: 'Name of the geofence; null if unknown' })),
-  },
-  { additionalProperties: false, title: 'EventGeofence' },
-)
+const EventGeofence = Part('EventGeofence', {
+  id: field.idOrNull('Geofence id; null if unknown'),
+  name: field.textOrNull('Name of the geofence; null if unknown'),
+})
 
 export const Event = Resource(
   'Event',
   'Something that happened to a device',
   {
-    id: Id('Unique event identifier'),
-    type: Type.String({ description: "The platform's word for the kind of event, in lower case, such as `overspeed`" }),
+    id: field.id('Unique event identifier'),
+    type: field.text("The platform's word for the kind of event, in lower case, such as `overspeed`"),
     kind: Word(
       eventKinds.map(({ kind }) => kind),
       { description: `What happened, independent of the platform's words:\n\n${kindTable}` },
     ),
-    message: Type.String({ description: 'Human-readable text' }),
-    device_id: Nullable(Type.Integer({ minimum: 1, description: 'The device it happened to; null if unknown' })),
-    device: Type.String({ description: 'Name of that device; empty if unknown' }),
+    message: field.text('Human-readable text'),
+    device_id: field.idOrNull('The device it happened to; null if unknown'),
+    device: field.text('Name of that device; empty if unknown'),
     ...OptionalPosition,
-    speed: Nullable(Type.Number({ minimum: 0, description: 'Speed in km/h; null if unknown' })),
-    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
-    alert_id: Nullable(Type.Integer({ minimum: 1, description: 'The alert that noticed it; null if unknown' })),
+    speed: field.numberOrNull('Speed in km/h; null if unknown', { minimum: 0 }),
+    address: field.textOrNull('Approximate address; null if the platform has none'),
+    alert_id: field.idOrNull('The alert that noticed it; null if unknown'),
     geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
     timestamp: Nullable(PlatformTime('When it happened; null if unknown')),
   },
@@ -73,14 +70,12 @@ const Moment = (description: string, dayMeans: string, example: string) =>
   )
 
 export const EventsQuery = Type.Object({
-  device_id: Type.Optional(Id('Only events of this device')),
+  device_id: Type.Optional(field.id('Only events of this device')),
   device_ids: Type.Optional(Ids(10, 'Only events of these devices')),
   after_id: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description:
-        'Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event.',
-    }),
+    field.count(
+      'Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event.',
+    ),
   ),
   type: Type.Optional(
     Type.String({

@@ -4,14 +4,14 @@ import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
 import { ListQuery } from './list.js'
-import { Id, Nullable, PlatformTime, Resource } from './schema.js'
+import { field, Nullable, PlatformTime, Resource } from './schema.js'
 import { coordinates, flag, id, number, text } from './units.js'
 
 const listItem = {
-  id: Id('Unique geofence identifier'),
-  name: Type.String({ description: 'Name given to the geofence' }),
-  type: Type.String({ description: 'Shape in lower case: `polygon`, `circle` or another word of the platform' }),
-  active: Type.Boolean({ description: 'Whether the geofence is enabled' }),
+  id: field.id('Unique geofence identifier'),
+  name: field.text('Name given to the geofence'),
+  type: field.text('Shape in lower case: `polygon`, `circle` or another word of the platform'),
+  active: field.flag('Whether the geofence is enabled'),
   color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` if none is set' }),
   created_at: Nullable(PlatformTime('When it was created; null if unknown')),
 }
@@ -32,7 +32,7 @@ const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
     'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
 })
-const radius = Nullable(Type.Number({ minimum: 0, description: 'Radius of a circle in metres; null for other shapes' }))
+const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', { minimum: 0 })
 const exampleGeometry: Static<typeof geometry> = {
   type: 'Polygon',
   coordinates: [

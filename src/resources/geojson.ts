@@ -1,7 +1,7 @@
 /** GeoJSON (RFC 7946): schemas of geometries, features and collections, and lists as collections. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { type List, paging } from './list.js'
-import { Id, Word } from './schema.js'
+import { field, Word } from './schema.js'
 
 /** The media type of `format=geojson`. */
 export const geoJson = 'application/geo+json'
@@ -44,7 +44,7 @@ export const Polygon = Geometry(
 /** A feature with the fields of a resource as its properties. */
 export const Feature = <G extends TSchema, P extends TSchema>(title: string, geometry: G, properties: P) =>
   Type.Object(
-    { type: Constant('Feature'), id: Id('The id of the resource'), geometry, properties },
+    { type: Constant('Feature'), id: field.id('The id of the resource'), geometry, properties },
     { additionalProperties: false, title },
   )
 

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
 import { Format } from './geojson.js'
 import { type Leg, legOf, Position, positionsOf, type Reading, readingOf } from './position.js'
-import { Id, Nullable, ObjectName, Resource, Word } from './schema.js'
+import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
 import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
@@ -17,27 +17,25 @@ const Day = (description: string, example: string) =>
   })
 const from = Day('First day', '2026-05-11')
 const Duration = (description: string) =>
-  Type.String({ description: `${description}, as the platform writes it, such as \`1h 12min 5s\`` })
+  field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\``)
 const Seconds = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${description} in seconds; null if the text is not readable` }))
+  field.countOrNull(`${description} in seconds; null if the text is not readable`)
 
 export const History = Resource(
   'History',
   'Positions, trips, stops, events and totals of a device over whole days',
   {
     object: ObjectName('history'),
-    device_id: Id('The requested device'),
+    device_id: field.id('The requested device'),
     from,
     to: Day('Last day', '2026-05-12'),
-    distance_km: Type.Number({ minimum: 0, description: 'Total distance in km' }),
-    top_speed: Type.Number({ minimum: 0, description: 'Maximum speed in km/h' }),
+    distance_km: field.number('Total distance in km', { minimum: 0 }),
+    top_speed: field.number('Maximum speed in km/h', { minimum: 0 }),
     move_duration: Duration('Total time moving'),
     stop_duration: Duration('Total time stopped'),
     move_seconds: Seconds('Total time moving'),
     stop_seconds: Seconds('Total time stopped'),
-    fuel_l: Nullable(
-      Type.Number({ minimum: 0, description: 'Fuel used in litres; null unless the platform tells it in litres' }),
-    ),
+    fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform tells it in litres', { minimum: 0 }),
     trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
     stops: Type.Array(Stop, { description: 'Stops between the drives, oldest first' }),
     events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),

@@ -1,16 +1,15 @@
 /** An API key as documented: created, listed, revoked. */
 import { type Static, Type } from 'typebox'
-import { Nullable, Word } from './schema.js'
+import { field, ObjectName, Resource, Word } from './schema.js'
 
-const KEY_EXAMPLE = 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92'
 export const KEY_ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
 
-const object = Type.Literal('api_key', { type: 'string', description: 'Always `api_key`' })
+const object = ObjectName('api_key')
 const id = Type.String({ format: 'uuid', description: 'Identifier of the key; not a secret' })
-const label = Type.String({ description: 'Descriptive name; empty without one' })
-const created_at = Type.Integer({ minimum: 0, description: 'When it was created, in epoch milliseconds' })
-const expires_at = Type.Integer({ minimum: 0, description: 'When it expires, in epoch milliseconds' })
-const message = Type.String({ description: 'Human-readable text' })
+const label = field.text('Descriptive name; empty without one')
+const created_at = field.count('When it was created, in epoch milliseconds')
+const expires_at = field.count('When it expires, in epoch milliseconds')
+const message = field.text('Human-readable text')
 
 /** Any script; no control characters or line separators. Validators of every language read this: most refuse `\p{…}` and surrogates. */
 const LABEL = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
@@ -47,107 +46,8 @@ export const CreateKey = Type.Object(
 )
 export type CreateKey = Static<typeof CreateKey>
 
-export const CreatedKey = Type.Object(
-  {
-    object,
-    id,
-    key: Type.String({
-      pattern: '^gps_live_[0-9a-f]{48}$',
-      description: 'The complete key; not shown again',
-    }),
-    label,
-    created_at,
-    expires_at,
-    platform_email: Nullable(Type.String({ description: 'E-mail of the owning account; null if unknown' })),
-    message,
-  },
-  {
-    additionalProperties: false,
-    title: 'CreatedKey',
-    description: 'A new API key, with its complete value',
-    examples: [
-      {
-        object: 'api_key',
-        id: KEY_ID_EXAMPLE,
-        key: KEY_EXAMPLE,
-        label: 'Dispatch board',
-        created_at: 1778501007000,
-        expires_at: 1786277007000,
-        platform_email: 'owner@example.com',
-        message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
-      },
-    ],
-  },
-)
-export type CreatedKey = Static<typeof CreatedKey>
-
-export const Key = Type.Object(
-  {
-    object,
-    id,
-    key: Type.String({ description: 'The first and last four characters of the key' }),
-    label,
-    created_at,
-    expires_at,
-    last_used_at: Nullable(
-      Type.Integer({ minimum: 0, description: 'When it was last used, in epoch milliseconds; null if never' }),
-    ),
-    status: Word(['active'], { description: 'Only active keys are listed' }),
-    usable: Nullable(
-      Type.Boolean({
-        description:
-          'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    title: 'Key',
-    description: 'An active API key, with its value truncated',
-    examples: [
-      {
-        object: 'api_key',
-        id: KEY_ID_EXAMPLE,
-        key: 'gps_live_5d0b…1b92',
-        label: 'Dispatch board',
-        created_at: 1778501007000,
-        expires_at: 1786277007000,
-        last_used_at: null,
-        status: 'active',
-        usable: true,
-      },
-    ],
-  },
-)
-export type Key = Static<typeof Key>
-
-export const RevokedKey = Type.Object(
-  {
-    object,
-    id,
-    deleted: Type.Literal(true, { type: 'boolean', description: 'Always true' }),
-    revoked_at: Type.Integer({ minimum: 0, description: 'When it was revoked, in epoch milliseconds' }),
-    message,
-  },
-  {
-    additionalProperties: false,
-    title: 'RevokedKey',
-    description: 'A revoked API key',
-    examples: [
-      {
-        object: 'api_key',
-        id: KEY_ID_EXAMPLE,
-        deleted: true,
-        revoked_at: 1778587407000,
-        message: 'The key is revoked. Requests with it are rejected from now on.',
-      },
-    ],
-  },
-)
-export type RevokedKey = Static<typeof RevokedKey>
-
 /** The fields of a stored key that responses show; `hint` is its truncated value, times are epoch milliseconds. */
-export interface StoredKey {
+interface StoredKey {
   readonly id: string
   readonly hint: string
   readonly label: string
@@ -156,31 +56,94 @@ export interface StoredKey {
   readonly lastUsedAt: number | null
 }
 
-/** The only response with the complete key. */
-export function toCreatedKey(stored: StoredKey, key: string, email: string | null): CreatedKey {
-  return {
-    object: 'api_key',
-    id: stored.id,
-    key,
-    label: stored.label,
-    created_at: stored.createdAt,
-    expires_at: stored.expiresAt,
-    platform_email: email,
-    message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
-  }
+const example: StoredKey = {
+  id: KEY_ID_EXAMPLE,
+  hint: 'gps_live_5d0b…1b92',
+  label: 'Dispatch board',
+  createdAt: 1778501007000,
+  expiresAt: 1786277007000,
+  lastUsedAt: null,
 }
 
+/** The only response with the complete key. */
+export const toCreatedKey = (stored: StoredKey, key: string, email: string | null) => ({
+  object: 'api_key' as const,
+  id: stored.id,
+  key,
+  label: stored.label,
+  created_at: stored.createdAt,
+  expires_at: stored.expiresAt,
+  platform_email: email,
+  message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
+})
+
+export const CreatedKey = Resource(
+  'CreatedKey',
+  'A new API key, with its complete value',
+  {
+    object,
+    id,
+    key: Type.String({ pattern: '^gps_live_[0-9a-f]{48}$', description: 'The complete key; not shown again' }),
+    label,
+    created_at,
+    expires_at,
+    platform_email: field.textOrNull('E-mail of the owning account; null if unknown'),
+    message,
+  },
+  toCreatedKey(example, 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92', 'owner@example.com'),
+)
+export type CreatedKey = Static<typeof CreatedKey>
+
 /** @param usable whether it holds the current platform hash; null if unknown. */
-export function toKey(stored: StoredKey, usable: boolean | null): Key {
-  return {
-    object: 'api_key',
-    id: stored.id,
-    key: stored.hint,
-    label: stored.label,
-    created_at: stored.createdAt,
-    expires_at: stored.expiresAt,
-    last_used_at: stored.lastUsedAt,
-    status: 'active',
-    usable,
-  }
-}
+export const toKey = (stored: StoredKey, usable: boolean | null) => ({
+  object: 'api_key' as const,
+  id: stored.id,
+  key: stored.hint,
+  label: stored.label,
+  created_at: stored.createdAt,
+  expires_at: stored.expiresAt,
+  last_used_at: stored.lastUsedAt,
+  status: 'active' as const,
+  usable,
+})
+
+export const Key = Resource(
+  'Key',
+  'An active API key, with its value truncated',
+  {
+    object,
+    id,
+    key: field.text('The first and last four characters of the key'),
+    label,
+    created_at,
+    expires_at,
+    last_used_at: field.countOrNull('When it was last used, in epoch milliseconds; null if never'),
+    status: Word(['active'], { description: 'Only active keys are listed' }),
+    usable: field.flagOrNull(
+      'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
+    ),
+  },
+  toKey(example, true),
+)
+
+/** @param revokedAt epoch milliseconds. */
+export const toRevokedKey = (id: string, revokedAt: number) => ({
+  object: 'api_key' as const,
+  id,
+  deleted: true as const,
+  revoked_at: revokedAt,
+  message: 'The key is revoked. Requests with it are rejected from now on.',
+})
+
+export const RevokedKey = Resource(
+  'RevokedKey',
+  'A revoked API key',
+  {
+    object,
+    id,
+    deleted: Type.Literal(true, { type: 'boolean', description: 'Always true' }),
+    revoked_at: field.count('When it was revoked, in epoch milliseconds'),
+    message,
+  },
+  toRevokedKey(KEY_ID_EXAMPLE, 1778587407000),
+)

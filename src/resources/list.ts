@@ -1,20 +1,18 @@
 /** The list envelope, paging, and strict parsing of query strings. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { ObjectName } from './schema.js'
+import { field, ObjectName } from './schema.js'
 import { id } from './units.js'
 
 type Annotated = { title?: string; examples?: unknown[] }
 
 /** The applied paging, part of every list. */
 export const paging = {
-  count: Type.Integer({ minimum: 0, description: 'Number of items that match the filters, before paging' }),
-  limit: Type.Integer({
-    minimum: 0,
-    description:
-      'The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.',
-  }),
-  offset: Type.Integer({ minimum: 0, description: 'Number of skipped items' }),
-  has_more: Type.Boolean({ description: 'Whether more items follow' }),
+  count: field.count('Number of items that match the filters, before paging'),
+  limit: field.count(
+    'The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.',
+  ),
+  offset: field.count('Number of skipped items'),
+  has_more: field.flag('Whether more items follow'),
 }
 
 /** The envelope of every list (spec.md, List envelope) with the applied paging. */

@@ -1,7 +1,7 @@
 /** The location resource, a device's last position: its schema and its derivation from the device. */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { Device } from './device.js'
-import { Id, Latitude, Longitude, ObjectName, Resource } from './schema.js'
+import { field, Latitude, Longitude, ObjectName, Resource } from './schema.js'
 
 const { speed, course, altitude, status, address, last_seen } = Device.properties
 
@@ -10,7 +10,7 @@ export const Location = Resource(
   'The last recorded position of a device',
   {
     object: ObjectName('location'),
-    device_id: Id('The device'),
+    device_id: field.id('The device'),
     lat: Latitude,
     lng: Longitude,
     speed,
@@ -18,7 +18,7 @@ export const Location = Resource(
     altitude,
     status,
     address,
-    timestamp: Type.Integer({ minimum: 0, description: 'Unix seconds of the position; 0 if unknown' }),
+    timestamp: field.count('Unix seconds of the position; 0 if unknown'),
     last_seen,
   },
   {

@@ -5,11 +5,11 @@ import { deviceName } from './device.js'
 import { distanceUnit, engineHours, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
-import { Id, Nullable, Resource } from './schema.js'
+import { field, Nullable, Resource } from './schema.js'
 import { dayText, epochDay } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
 
-const Amount = (description: string) => Nullable(Type.Number({ description: `${description}; null if unknown` }))
+const Amount = (description: string) => field.numberOrNull(`${description}; null if unknown`)
 const DateOrNull = (description: string) =>
   Nullable(
     Type.String({
@@ -22,18 +22,18 @@ export const MaintenanceService = Resource(
   'MaintenanceService',
   'A maintenance service, due by distance, engine hours or days',
   {
-    id: Id('Unique service identifier'),
-    name: Type.String({ description: 'Name given to the service' }),
-    device_id: Nullable(Type.Integer({ minimum: 1, description: 'The device of the service; null if unknown' })),
-    device: Type.String({ description: 'Name of that device; empty if unknown' }),
-    expiration_by: Type.String({
-      description: 'Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01)',
-    }),
+    id: field.id('Unique service identifier'),
+    name: field.text('Name given to the service'),
+    device_id: field.idOrNull('The device of the service; null if unknown'),
+    device: field.text('Name of that device; empty if unknown'),
+    expiration_by: field.text(
+      'Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01)',
+    ),
     interval: Amount('Maintenance interval in that unit'),
     last_service: Amount('Value at the last service in that unit'),
     expires_at: Amount('Value at which the next service is due, in that unit'),
     remaining: Amount('Amount left until then in that unit; negative when overdue'),
-    expired: Type.Boolean({ description: 'Whether the service is overdue' }),
+    expired: field.flag('Whether the service is overdue'),
     last_service_date: DateOrNull('For `days`: day of the last service'),
     expires_date: DateOrNull('For `days`: day on which the next service is due'),
   },
@@ -55,7 +55,7 @@ export const MaintenanceService = Resource(
 export type MaintenanceService = Static<typeof MaintenanceService>
 
 export const ServicesQuery = Type.Object({
-  device_id: Type.Optional(Id('Only services of this device')),
+  device_id: Type.Optional(field.id('Only services of this device')),
   ...Paging({ max: 500 }),
 })
 export type ServicesQuery = Static<typeof ServicesQuery>

@@ -1,6 +1,6 @@
 /** The response of `GET /v1/me`: the account and credential of the caller. */
 import { type Static, Type } from 'typebox'
-import { Nullable, ObjectName, Resource, Word } from './schema.js'
+import { field, Nullable, ObjectName, Part, Resource, Word } from './schema.js'
 
 export const Me = Resource(
   'Me',
@@ -8,7 +8,7 @@ export const Me = Resource(
   {
     object: ObjectName('account'),
     credential: Word(['platform_hash', 'api_key', 'demo'], { description: 'The kind of credential in the request' }),
-    email: Nullable(Type.String({ description: 'E-mail of the account; null if the platform sends none' })),
+    email: field.textOrNull('E-mail of the account; null if the platform sends none'),
     utc_offset: Nullable(
       Type.String({
         pattern: '^[+-]\\d{2}:\\d{2}$',
@@ -17,14 +17,11 @@ export const Me = Resource(
     ),
     key: Type.Union(
       [
-        Type.Object(
-          {
-            id: Type.String({ format: 'uuid', description: 'Identifier of the key' }),
-            label: Type.String({ description: 'Descriptive name; empty if none' }),
-            expires_at: Type.Integer({ minimum: 0, description: 'When it expires, in epoch milliseconds' }),
-          },
-          { additionalProperties: false, title: 'OwnKey' },
-        ),
+        Part('OwnKey', {
+          id: Type.String({ format: 'uuid', description: 'Identifier of the key' }),
+          label: field.text('Descriptive name; empty if none'),
+          expires_at: field.count('When it expires, in epoch milliseconds'),
+        }),
         Type.Null(),
       ],
       { description: 'The API key in the request; null for other credentials' },

@@ -3,32 +3,26 @@ import { type Static, Type } from 'typebox'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { Latitude, Longitude, Nullable, WallClock } from './schema.js'
+import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
 import { clockReader, type Zone } from './zone.js'
 
-export const Position = Type.Object(
-  {
-    time: WallClock('Time of the position'),
-    timestamp: Nullable(
-      Type.Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
-    ),
-    lat: Latitude,
-    lng: Longitude,
-    speed: Type.Number({ minimum: 0, description: 'Speed in km/h' }),
-    course: Nullable(
-      Type.Number({
-        minimum: 0,
-        maximum: 360,
-        description: 'Heading in degrees, 0 = north, 90 = east; null if unknown',
-      }),
-    ),
-    altitude: Nullable(Type.Number({ description: 'Metres above sea level; null if unknown' })),
-    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
-  },
-  { additionalProperties: false, title: 'Position' },
-)
+export const Position = Part('Position', {
+  time: WallClock('Time of the position'),
+  timestamp: Nullable(
+    Type.Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
+  ),
+  lat: Latitude,
+  lng: Longitude,
+  speed: field.number('Speed in km/h', { minimum: 0 }),
+  course: field.numberOrNull('Heading in degrees, 0 = north, 90 = east; null if unknown', {
+    minimum: 0,
+    maximum: 360,
+  }),
+  altitude: field.numberOrNull('Metres above sea level; null if unknown'),
+  address: field.textOrNull('Approximate address; null if the platform has none'),
+})
 export type Position = Static<typeof Position>
 
 /** How to read the values of one history. */

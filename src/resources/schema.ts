@@ -14,12 +14,37 @@ import {
 export const Resource = <T extends TProperties>(title: string, description: string, fields: T, example: object) =>
   Type.Object(fields, { additionalProperties: false, title, description, examples: [example] })
 
+/** The schema of an object within a response object. */
+export const Part = <T extends TProperties>(title: string, fields: T) =>
+  Type.Object(fields, { additionalProperties: false, title })
+
 /**
  * A string, number or boolean that may be null, as JSON Schema 2020-12 writes it (`type: ['number', 'null']`).
  * With a plain `number` the serializer writes null as 0.
  */
 export const Nullable = <T extends TString | TNumber | TInteger | TBoolean>(of: T) =>
   Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
+
+type Range = { minimum?: number; maximum?: number }
+const text = (description: string) => Type.String({ description })
+const number = (description: string, range: Range = {}) => Type.Number({ ...range, description })
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+const id = (description: string) => Type.Integer({ minimum: 1, description })
+const flag = (description: string) => Type.Boolean({ description })
+
+/** The schemas of fields, by the kind of their value. */
+export const field = {
+  text,
+  number,
+  count,
+  id,
+  flag,
+  textOrNull: (description: string) => Nullable(text(description)),
+  numberOrNull: (description: string, range: Range = {}) => Nullable(number(description, range)),
+  countOrNull: (description: string) => Nullable(count(description)),
+  idOrNull: (description: string) => Nullable(id(description)),
+  flagOrNull: (description: string) => Nullable(flag(description)),
+}
 
 /** One of several fixed strings. */
 export const Word = <const T extends readonly string[]>(words: T, options: { description: string }) =>
@@ -41,8 +66,6 @@ export const PlatformTime = (description: string) =>
     pattern,
     description: `${description}, as \`YYYY-MM-DD HH:MM:SS\`, as the platform writes it: in which time zone is not known`,
   })
-
-export const Id = (description: string) => Type.Integer({ minimum: 1, description })
 
 const latitude = { minimum: -90, maximum: 90, description: 'Latitude in decimal degrees (WGS84)' }
 const longitude = { minimum: -180, maximum: 180, description: 'Longitude in decimal degrees (WGS84)' }

@@ -1,21 +1,16 @@
 /** A device's sensor: its schema and its translation from the platform's row. */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { WireDevice } from '../platform/wire.js'
-import { Nullable } from './schema.js'
+import { field, Part } from './schema.js'
 import { id, quantity, text } from './units.js'
 
-export const Sensor = Type.Object(
-  {
-    id: Nullable(
-      Type.Integer({ minimum: 1, description: 'Unique sensor identifier; null if the platform sends none' }),
-    ),
-    type: Type.String({ description: "The platform's word in lower case; `other` if it sends none" }),
-    name: Type.String({ description: 'Name given to the sensor' }),
-    value: Nullable(Type.String({ description: 'Value with its unit; null if the sensor has none' })),
-    number: Nullable(Type.Number({ description: 'The value as a number in the unit shown; null if it is none' })),
-  },
-  { additionalProperties: false, title: 'Sensor' },
-)
+export const Sensor = Part('Sensor', {
+  id: field.idOrNull('Unique sensor identifier; null if the platform sends none'),
+  type: field.text("The platform's word in lower case; `other` if it sends none"),
+  name: field.text('Name given to the sensor'),
+  value: field.textOrNull('Value with its unit; null if the sensor has none'),
+  number: field.numberOrNull('The value as a number in the unit shown; null if it is none'),
+})
 export type Sensor = Static<typeof Sensor>
 
 export type WireSensor = WireDevice['sensors'][number]

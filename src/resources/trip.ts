@@ -3,49 +3,40 @@ import { DateTime } from 'luxon'
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
 import type { Leg, Reading } from './position.js'
-import { Nullable, OptionalPosition, WallClock } from './schema.js'
+import { field, OptionalPosition, Part, WallClock } from './schema.js'
 import { asIfUtc, durationSeconds, wallClockText } from './time.js'
 import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
 
-const Seconds = Nullable(Type.Integer({ minimum: 0, description: 'Duration in seconds; null if unknown' }))
+const Seconds = field.countOrNull('Duration in seconds; null if unknown')
 const Place = (description: string) => Type.Object(OptionalPosition, { additionalProperties: false, description })
 
-export const Trip = Type.Object(
-  {
-    from: WallClock('Start'),
-    to: WallClock('End'),
-    distance_km: Type.Number({ minimum: 0, description: 'Distance in km' }),
-    duration_seconds: Seconds,
-    top_speed: Type.Number({ minimum: 0, description: 'Maximum speed in km/h' }),
-    average_speed: Nullable(Type.Number({ minimum: 0, description: 'Average speed in km/h; null if unknown' })),
-    driver: Nullable(Type.String({ description: 'Name of the driver; null if unknown' })),
-    start: Place('First position'),
-    end: Place('Last position'),
-  },
-  { additionalProperties: false, title: 'Trip' },
-)
+export const Trip = Part('Trip', {
+  from: WallClock('Start'),
+  to: WallClock('End'),
+  distance_km: field.number('Distance in km', { minimum: 0 }),
+  duration_seconds: Seconds,
+  top_speed: field.number('Maximum speed in km/h', { minimum: 0 }),
+  average_speed: field.numberOrNull('Average speed in km/h; null if unknown', { minimum: 0 }),
+  driver: field.textOrNull('Name of the driver; null if unknown'),
+  start: Place('First position'),
+  end: Place('Last position'),
+})
 export type Trip = Static<typeof Trip>
 
-export const Stop = Type.Object(
-  {
-    from: WallClock('Start'),
-    to: WallClock('End'),
-    duration_seconds: Seconds,
-    ...OptionalPosition,
-    address: Nullable(Type.String({ description: 'Approximate address; null if the platform has none' })),
-  },
-  { additionalProperties: false, title: 'Stop' },
-)
+export const Stop = Part('Stop', {
+  from: WallClock('Start'),
+  to: WallClock('End'),
+  duration_seconds: Seconds,
+  ...OptionalPosition,
+  address: field.textOrNull('Approximate address; null if the platform has none'),
+})
 export type Stop = Static<typeof Stop>
 
-export const HistoryEvent = Type.Object(
-  {
-    time: WallClock('When it happened'),
-    ...OptionalPosition,
-    message: Type.String({ description: 'Human-readable text' }),
-  },
-  { additionalProperties: false, title: 'HistoryEvent' },
-)
+export const HistoryEvent = Part('HistoryEvent', {
+  time: WallClock('When it happened'),
+  ...OptionalPosition,
+  message: field.text('Human-readable text'),
+})
 export type HistoryEvent = Static<typeof HistoryEvent>
 
 const placeOf = (point: Leg['points'][number] | undefined) => ({

@@ -1,7 +1,7 @@
 /** `GET /health`: the state of the gateway's components according to recent calls. Makes no call itself. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { Resource } from '../resources/schema.js'
+import { field, Resource } from '../resources/schema.js'
 
 type State = 'up' | 'down' | 'unknown'
 
@@ -16,8 +16,8 @@ const Health = Resource(
   'State of the service according to recent calls',
   {
     status: Type.Enum(['ok', 'degraded'], { type: 'string', description: '`degraded` while a component is down' }),
-    version: Type.String({ description: 'Version of the API' }),
-    uptime_s: Type.Integer({ minimum: 0, description: 'Seconds since the gateway started' }),
+    version: field.text('Version of the API'),
+    uptime_s: field.count('Seconds since the gateway started'),
     components: Type.Object({
       platform: Component('The tracking platform'),
       store: Component('The store of API keys'),

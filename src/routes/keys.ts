@@ -5,7 +5,7 @@ import { hashPrintOf, ownerOf, parseCredential } from '../auth/credential.js'
 import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey } from '../resources/key.js'
+import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import type { KeyRecord, KeyStore } from '../store/store.js'
 import { notFound, queryOf } from './query.js'
@@ -65,13 +65,7 @@ export function keys(app: App, { keys, clock }: KeysOptions): void {
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
       if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', id)
       audit(request, 'API key revoked', { id, label })
-      return {
-        object: 'api_key' as const,
-        id,
-        deleted: true as const,
-        revoked_at: revokedAt,
-        message: 'The key is revoked. Requests with it are rejected from now on.',
-      }
+      return toRevokedKey(id, revokedAt)
     },
   )
 }
