@@ -1,4 +1,4 @@
-/** The environment as one schema; tells every problem at once. Knows nothing of what the settings are used for. */
+/** The environment as one schema, and the configuration that it means; reports every problem at once. */
 import { isIP } from 'node:net'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
@@ -74,35 +74,7 @@ export const Environment = Type.Object({
 })
 export type Environment = Static<typeof Environment>
 
-export interface Config {
-  host: string
-  port: number
-  opsHost: string
-  /** null = no second listener. */
-  opsPort: number | null
-  /** undefined = the sandbox in the process. */
-  platformUrl: string | undefined
-  platformTimeoutMs: number
-  redisUrl: string | undefined
-  dataDir: string
-  demoToken: string | undefined
-  rateLimitMax: number
-  rateLimitWindowMs: number
-  positionTtlMs: number
-  cacheMaxBytes: number
-  accountTtlMs: number
-  addressLookupsPerMinute: number
-  maxKeysPerAccount: number
-  historyMaxDays: number
-  /** What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. */
-  trustProxy: false | ((address: string, hop: number) => boolean) | string[]
-  /** Without a trailing slash. */
-  publicUrl: string
-  logLevel: string
-  sandboxSeed: number
-  /** Epoch milliseconds. */
-  clock: () => number
-}
+export type Config = ReturnType<typeof toConfig>
 
 /** What is wrong with the environment: one line per problem, none with a value that may be a secret. */
 export class ConfigError extends Error {
@@ -115,17 +87,17 @@ export class ConfigError extends Error {
 }
 
 /**
- * The configuration an environment means, with `design` defaults filled in.
+ * The configuration an environment means, with defaults filled in.
  * @throws ConfigError that lists every problem.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const problems: string[] = []
   const values = parsed(given, problems)
-  for (const check of checks) {
-    const raw = given[check.name]
-    const problem = raw === undefined ? undefined : check.problem(raw)
-    if (problem) problems.push(`${check.name} ${problem}`)
+  for (const [name, problemOf] of Object.entries(checks)) {
+    const raw = given[name]
+    const problem = raw === undefined ? undefined : problemOf(raw)
+    if (problem) problems.push(`${name} ${problem}`)
   }
   if (values === undefined || problems.length > 0) throw new ConfigError(problems)
   return toConfig(values)
@@ -151,46 +123,37 @@ function urlProblem(raw: string, protocols: string[]): string | undefined {
   return `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
 }
 
-/** What the schema language cannot say. */
-const checks: { name: keyof Environment; problem: (raw: string) => string | undefined }[] = [
-  { name: 'PLATFORM_URL', problem: (raw) => urlProblem(raw, ['http:', 'https:']) },
-  { name: 'PUBLIC_URL', problem: (raw) => urlProblem(raw, ['http:', 'https:']) },
-  {
-    name: 'REDIS_URL',
-    problem: (raw) =>
-      raw
-        .split(',')
-        .map((one) => urlProblem(one.trim(), ['redis:', 'rediss:']))
-        .find((problem) => problem !== undefined),
+/** What the schema language cannot say: the problem of a value that is set. */
+const checks: { [name in keyof Environment]?: (raw: string) => string | undefined } = {
+  PLATFORM_URL: (raw) => urlProblem(raw, ['http:', 'https:']),
+  PUBLIC_URL: (raw) => urlProblem(raw, ['http:', 'https:']),
+  REDIS_URL: (raw) => {
+    const problems = raw.split(',').map((one) => urlProblem(one.trim(), ['redis:', 'rediss:']))
+    return problems.find((problem) => problem !== undefined)
   },
-  {
-    name: 'GATEWAY_CLOCK',
-    problem: (raw) => (Number.isNaN(Date.parse(raw)) ? 'must be an ISO 8601 instant' : undefined),
-  },
-  {
-    name: 'OPS_PORT',
-    problem: (raw) =>
-      /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
-  },
-  {
-    name: 'TRUST_PROXY',
-    problem: (raw) =>
-      proxies(raw) === undefined ? 'must be a hop count or comma-separated addresses or CIDRs' : undefined,
-  },
-]
+  GATEWAY_CLOCK: (raw) => (Number.isNaN(Date.parse(raw)) ? 'must be an ISO 8601 instant' : undefined),
+  OPS_PORT: (raw) =>
+    /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
+  TRUST_PROXY: (raw) => (proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs'),
+}
 
-function proxies(raw: string): number | string[] | undefined {
-  if (/^\d{1,2}$/.test(raw)) return Number(raw)
+function proxies(raw: string): { hops: number } | { ranges: string[] } | undefined {
+  if (/^\d{1,2}$/.test(raw)) return { hops: Number(raw) }
   const ranges = raw.split(',').map((one) => one.trim())
-  return ranges.every(isRange) ? ranges : undefined
+  return ranges.every(isRange) ? { ranges } : undefined
 }
 
-/** The trust of a hop count as a function, because Fastify trusts no peer with a number alone; the peer is hop 0. */
-function trusted(raw: string | undefined): Config['trustProxy'] {
+/**
+ * What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. A hop count is a function, because Fastify
+ * trusts no peer with a number alone; the peer is hop 0.
+ */
+function trusted(raw: string | undefined): false | string[] | ((address: string, hop: number) => boolean) {
   const found = raw === undefined ? undefined : proxies(raw)
-  return typeof found === 'number' ? (_address, hop) => hop < found : (found ?? false)
+  if (found === undefined) return false
+  return 'hops' in found ? (_address, hop) => hop < found.hops : found.ranges
 }
 
+/** Epoch milliseconds. */
 function clockAt(instant: string | undefined): () => number {
   if (instant === undefined) return Date.now
   const now = Date.parse(instant)
@@ -204,13 +167,15 @@ function isRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
-function toConfig(env: Environment): Config {
+function toConfig(env: Environment) {
   const sandbox = env.PLATFORM_URL === undefined
   return {
     host: env.HOST,
     port: env.PORT,
     opsHost: env.OPS_HOST,
+    /** null = no second listener. */
     opsPort: env.OPS_PORT === 'off' ? null : Number(env.OPS_PORT),
+    /** undefined = the sandbox in the process. */
     platformUrl: env.PLATFORM_URL,
     platformTimeoutMs: env.PLATFORM_TIMEOUT_MS,
     redisUrl: env.REDIS_URL,
@@ -225,6 +190,7 @@ function toConfig(env: Environment): Config {
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     historyMaxDays: env.HISTORY_MAX_DAYS,
     trustProxy: trusted(env.TRUST_PROXY),
+    /** Without a trailing slash. */
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,
     sandboxSeed: env.SANDBOX_SEED,

@@ -23,13 +23,13 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   /** Never contains text of the platform. */
-  message?: string
+  message?: string | undefined
   /** The parameter or body field that a 400 is about. */
-  param?: string
+  param?: string | undefined
   /** Seconds, for `Retry-After`. */
-  retryAfterS?: number
+  retryAfterS?: number | undefined
   /** For the log. */
   cause?: unknown
 }
@@ -74,18 +74,13 @@ export function errorHeaders({ code, retryAfterS }: ApiError): Record<string, st
 }
 
 /** Errors of Fastify by code. Any other error without a 4xx status is a bug of the gateway. */
-const fastifyCodes: Record<string, [ErrorCode, string?]> = {
+const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty, but Content-Type is JSON.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The request URL is malformed.'],
-}
-
-interface FastifyError {
-  code?: unknown
-  statusCode?: unknown
 }
 
 /** The error response for anything thrown. */
@@ -96,8 +91,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('forbidden', { cause: error, message: forbiddenMessage(error.action) })
   }
   if (error instanceof PlatformUnavailable) {
-    const { retryAfterS } = error
-    return new ApiError('gateway_error', { cause: error, ...(retryAfterS === undefined ? {} : { retryAfterS }) })
+    return new ApiError('gateway_error', { cause: error, retryAfterS: error.retryAfterS })
   }
   if (error instanceof StoreUnavailable) {
     const message = 'API keys cannot be checked at the moment. Try again shortly.'
@@ -107,12 +101,9 @@ export function toApiError(error: unknown): ApiError {
 }
 
 function fromFastify(error: unknown): ApiError {
-  const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as FastifyError
-  const known = typeof code === 'string' ? fastifyCodes[code] : undefined
-  if (known) {
-    const [ownCode, message] = known
-    return new ApiError(ownCode, { cause: error, ...(message === undefined ? {} : { message }) })
-  }
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
+  const [ownCode, message] = (typeof code === 'string' && fastifyCodes[code]) || []
+  if (ownCode) return new ApiError(ownCode, { cause: error, message })
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new ApiError(statusCode === 413 ? 'payload_too_large' : 'invalid_request', { cause: error })
   }
