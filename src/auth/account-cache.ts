@@ -11,7 +11,7 @@ import { accountIdOf, type Secret } from './credential.js'
 /** Beyond this, the least recently used hashes are evicted. */
 const maxHashes = 20_000
 
-export interface AccountCacheOptions {
+interface AccountCacheOptions {
   platform: Platform
   /** Keeps the accounts of different platforms apart. */
   realm: string
@@ -68,31 +68,19 @@ export class AccountCache {
   /**
    * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call.
    * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
+   * @param forceRefresh the platform validates the hash even on a cache hit.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  fetch(hash: Secret, maxStaleMs = 0): Promise<Account> {
-    return this.#fetch(hash, { maxStaleMs, forceRefresh: false })
-  }
-
-  /** The same, but the platform validates the hash even on a cache hit. */
-  revalidate(hash: Secret): Promise<Account> {
-    return this.#fetch(hash, { maxStaleMs: 0, forceRefresh: true })
-  }
-
-  async #fetch(hash: Secret, { maxStaleMs, forceRefresh }: { maxStaleMs: number; forceRefresh: boolean }) {
+  async fetch(hash: Secret, { maxStaleMs = 0, forceRefresh = false } = {}): Promise<Account> {
     try {
       return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {
       if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
-      const stale = error instanceof PlatformUnavailable ? this.#stale(hash, maxStaleMs) : undefined
+      const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
+      const stale = error instanceof PlatformUnavailable && ageMs <= maxStaleMs ? this.peek(hash) : undefined
       if (!stale) throw error
       return stale
     }
-  }
-
-  #stale({ digest }: Secret, maxAgeMs: number): Account | undefined {
-    const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(digest)
-    return ageMs <= maxAgeMs ? this.#cache.peek(digest, { allowStale: true }) : undefined
   }
 
   /** Invalidates the hash of an account that the platform has refused. */

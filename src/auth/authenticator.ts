@@ -33,7 +33,7 @@ export interface AuthenticatorOptions {
 const hashCaller: Caller = { credential: 'platform_hash', key: null }
 const demoCaller: Caller = { credential: 'demo', key: null }
 
-export interface Identity {
+interface Identity {
   account: Account
   caller: Caller
   usage: Usage
@@ -110,7 +110,7 @@ export class Authenticator {
 
   /** The account of a hash that `authenticateHash` accepted; the platform validates it once more. Throws as `AccountCache.fetch`. */
   revalidate(hash: Secret): Promise<Account> {
-    return this.#options.accounts.revalidate(hash)
+    return this.#options.accounts.fetch(hash, { forceRefresh: true })
   }
 
   async #demo({ ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
@@ -228,21 +228,18 @@ export class Authenticator {
     return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
   }
 
+  /** @throws AuthFailure when the limit is exceeded. */
   async #count(name: string): Promise<Usage> {
-    return withinLimit(await this.#options.limits.count(name))
+    const usage = await this.#options.limits.count(name)
+    if (isExceeded(usage)) throw new AuthFailure(usage)
+    return usage
   }
-}
-
-/** @throws AuthFailure when the limit is exceeded. */
-function withinLimit(usage: Usage): Usage {
-  if (isExceeded(usage)) throw new AuthFailure(usage)
-  return usage
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
 async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
   try {
-    return await accounts.fetch(hash, maxStaleMs)
+    return await accounts.fetch(hash, { maxStaleMs })
   } catch (error) {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
   }

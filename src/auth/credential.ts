@@ -86,16 +86,10 @@ export function ownerOf(email: string): string {
   return fingerprint('owner', email.trim().toLowerCase())
 }
 
-/** The digest that an API key is stored under: SHA-256 of the whole key, in hex. */
-export function digestOf(key: Secret): string {
-  return key.digest
-}
-
-/** A new API key of 192 random bits, its digest, and the truncated form for listings. */
-export function newKey(): { key: Secret; digest: string; hint: string } {
+/** A new API key of 192 random bits, and the truncated form for listings. */
+export function newKey(): { key: Secret; hint: string } {
   const random = randomBytes(24).toString('hex')
-  const key = new Secret(keyPrefix + random)
-  return { key, digest: digestOf(key), hint: `${keyPrefix}${random.slice(0, 4)}…${random.slice(-4)}` }
+  return { key: new Secret(keyPrefix + random), hint: `${keyPrefix}${random.slice(0, 4)}…${random.slice(-4)}` }
 }
 
 /** Whether a record holds a given platform hash is shown by this digest, which differs from record to record. */

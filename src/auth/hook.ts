@@ -10,7 +10,7 @@ import { parseCredential } from './credential.js'
 /** Responses to a key that expires within this time say when. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
-export interface AuthOptions {
+interface AuthOptions {
   authenticator: Authenticator
   demoToken: string | undefined
   /** Epoch milliseconds. */

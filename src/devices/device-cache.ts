@@ -3,13 +3,11 @@ import { LRUCache } from 'lru-cache'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
-import type { FleetColumns } from '../platform/worker-messages.js'
-import type { Device } from '../resources/device.js'
 import { toZone, type Zone } from '../resources/zone.js'
 import { Fleet, needsZone } from './fleet.js'
 import { CorrectedLists } from './wall-clock.js'
 
-export interface DeviceCacheOptions {
+interface DeviceCacheOptions {
   ttlMs: number
   maxBytes: number
   /** Epoch milliseconds. */
@@ -17,13 +15,13 @@ export interface DeviceCacheOptions {
   /** Items of a device list that are no devices. */
   onSkipped: (rows: number) => void
   /** A state word that the gateway does not know, and the number of rows that have it. */
-  onUnknownState?: (word: string, rows: number) => void
+  onUnknownState: (word: string, rows: number) => void
   /** The Unix times of an account are recognised as its wall clock. */
-  onWallClock?: (account: string, offsetMinutes: number) => void
+  onWallClock: (account: string, offsetMinutes: number) => void
   /** The Unix times of a list have been corrected. */
-  onCorrected?: () => void
-  onLookup?: (isHit: boolean) => void
-  onEvicted?: () => void
+  onCorrected: () => void
+  onLookup: (isHit: boolean) => void
+  onEvicted: () => void
 }
 
 type Load = () => Promise<Fleet>
@@ -41,7 +39,7 @@ export class DeviceCache {
     const { ttlMs, maxBytes, clock } = options
     const now = monotonicClock(clock)
     this.#options = options
-    this.#lists = new CorrectedLists(options.onWallClock ?? (() => {}))
+    this.#lists = new CorrectedLists(options.onWallClock)
     this.#cache = new LRUCache({
       ttl: ttlMs,
       ttlResolution: 0,
@@ -49,7 +47,7 @@ export class DeviceCache {
       maxSize: maxBytes,
       sizeCalculation: ({ bytes }) => bytes,
       dispose: (_fleet, _key, reason) => {
-        if (reason === 'evict') options.onEvicted?.()
+        if (reason === 'evict') options.onEvicted()
       },
       // Expired entries stay for `stale` until they are evicted.
       noDeleteOnStaleGet: true,
@@ -66,27 +64,20 @@ export class DeviceCache {
     })
   }
 
-  /** All devices of the account, at most `ttlMs` old. @throws PlatformRefused, PlatformForbidden or PlatformUnavailable. */
-  fetchAll(account: Account): Promise<Fleet> {
-    return this.fetchFleet(account, undefined)
-  }
-
-  /** One device: from the cached fleet, else by a call for this device alone. Throws as `fetchAll`. */
-  async fetch(account: Account, id: number): Promise<Device | undefined> {
-    return (await this.fetchFleet(account, id)).get(id)
-  }
-
-  /** All devices, or with an id perhaps only that device. Throws as `fetchAll`. */
-  async fetchFleet(account: Account, id: number | undefined): Promise<Fleet> {
+  /**
+   * All devices of the account, at most `ttlMs` old. With an id perhaps only that device: unless the fleet is cached, it is requested alone.
+   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
+   */
+  async fetch(account: Account, id?: number): Promise<Fleet> {
     const key = keyOf(account, id)
     const cached = this.#cache.get(account.id) ?? (id === undefined ? undefined : this.#cache.get(key))
-    this.#options.onLookup?.(cached !== undefined)
+    this.#options.onLookup(cached !== undefined)
     const fleet = cached ?? (await this.#cache.fetch(key, { context: () => this.#load(account, id) }))
     if (!fleet) throw new Error('the device cache lost a response')
     return fleet
   }
 
-  /** As `fetchFleet`, the newest that is cached, fresh or expired; undefined where there is none of that age. */
+  /** As `fetch`, the newest that is cached, fresh or expired; undefined where there is none of that age. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
     const cached = [account.id, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
     const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)
@@ -113,14 +104,11 @@ export class DeviceCache {
       if (!(error instanceof PlatformUnavailable)) this.delete(account)
       throw error
     })
-    this.#report(columns)
-    if (zone) this.#options.onCorrected?.()
+    const { onSkipped, onUnknownState, onCorrected } = this.#options
+    if (columns.skippedRows > 0) onSkipped(columns.skippedRows)
+    for (const [word, rows] of columns.unknownStates) onUnknownState(word, rows)
+    if (zone) onCorrected()
     return new Fleet(columns, zone ?? (needsZone(columns) ? await zoneOf(account) : undefined), zone !== undefined)
-  }
-
-  #report({ skippedRows, unknownStates }: FleetColumns): void {
-    if (skippedRows > 0) this.#options.onSkipped(skippedRows)
-    for (const [word, rows] of unknownStates) this.#options.onUnknownState?.(word, rows)
   }
 }
 

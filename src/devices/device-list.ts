@@ -1,22 +1,19 @@
 /** Reads the device list of an account: all pages of `get_devices`, row by row. Runs in the worker. */
 import { BoundedMap } from '../lib/bounded-map.js'
-import { RowReader } from '../lib/json-rows/index.js'
-import { readRows } from '../platform/body.js'
+import type { Row } from '../lib/json-rows/index.js'
 import { changed, checkGroups } from '../platform/changed.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
-import { read } from '../platform/shape.js'
 import { wireDevice } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toZone } from '../resources/zone.js'
 import { FleetBuilder, type PageCount } from './fleet-builder.js'
+import { readItems } from './items.js'
 
 /** Pages after which a list that never ends is cut. */
 const maxPages = 1_000
-/** Everything of a response but its rows. */
 const maxEnvelopeBytes = 32 * 1024 * 1024
-const maxRowBytes = 1024 * 1024
 
 /**
  * The number of rows of each account's last list that had no second page. The platform does not say whether it pages this
@@ -68,30 +65,17 @@ function isWhole(job: Job<'get_devices'>, rows: number): boolean {
 
 function readPage(
   { hash }: Job<'get_devices'>,
-  { client, signal, reservation }: JobContext,
+  context: JobContext,
   fleet: FleetBuilder,
   query: Query,
 ): Promise<PageCount> {
-  return client.send({ action: 'get_devices', hash, query }, signal, async (body) => {
+  return context.client.send({ action: 'get_devices', hash, query }, context.signal, async (body) => {
     // Taken here, since a request that is sent again starts with rows of its first attempt in the builder.
     const firstRow = fleet.nextRow
-    const reader = new RowReader({
-      shape: wireDevice,
-      normalize: (record) => read(wireDevice, record),
-      onRow: (row) => fleet.addRow(row),
-      listName: 'items',
-      maxEnvelopeBytes,
-      maxRowBytes,
-    })
-    const sink = {
-      write: (chunk: Uint8Array) => reader.write(chunk),
-      end: () => reader.end(),
-      get bytes() {
-        return fleet.bytes
-      },
-    }
-    const envelope = await readRows('get_devices', body, sink, reservation)
+    const onRow = (row: Row): void => fleet.addRow(row)
+    const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
+    const { envelope, rowOf } = await readItems('get_devices', body, options, context)
     checkGroups('get_devices', pageOf(envelope).rows)
-    return fleet.addPage(envelope, reader, firstRow)
+    return fleet.addPage(envelope, rowOf, firstRow)
   })
 }

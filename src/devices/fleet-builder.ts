@@ -1,14 +1,15 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
-import type { Row, RowReader } from '../lib/json-rows/index.js'
+import type { Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { pageOf } from '../platform/pages.js'
-import { itemsOf, read } from '../platform/shape.js'
+import { isObject, itemsOf, read } from '../platform/shape.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import { deviceId, isKnownState, needsZone, statusOf, updatedAt } from '../resources/device.js'
 import { driverIdOf } from '../resources/device-state.js'
 import type { Zone } from '../resources/zone.js'
 import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
 import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.js'
+import type { RowOf } from './items.js'
 import { AheadCounter, correctTimes } from './wall-clock.js'
 
 /** Unknown state words kept per fleet, and characters kept of each. */
@@ -80,22 +81,20 @@ export class FleetBuilder {
   /**
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
    * @param envelope the page without the rows that arrived by `addRow`.
-   * @param reader the reader of the page.
    * @param firstRow `nextRow` before the page.
    * @returns the rows of the page, and those of them that no earlier page had.
    */
-  addPage(envelope: unknown, reader: Pick<RowReader, 'rowAt' | 'add'>, firstRow: number): PageCount {
+  addPage(envelope: unknown, rowOf: RowOf, firstRow: number): PageCount {
     const before = this.#order.length
     let [rows, skipped] = [0, 0]
     for (const group of itemsOf(pageOf(envelope).rows)) {
-      if (!isRecord(group)) {
+      if (!isObject(group)) {
         skipped += 1
         continue
       }
       const title = read('scalar', group.title)
       for (const item of itemsOf(group.items)) {
-        // Rows in an object with numeric keys are part of the envelope.
-        const row = reader.rowAt(item) ?? (isRecord(item) ? reader.add(item) : undefined)
+        const row = rowOf(item)
         if (row !== undefined) rows += 1
         if (row === undefined || !this.#place(firstRow + row, title)) skipped += 1
       }
@@ -167,6 +166,3 @@ export class FleetBuilder {
     return [...counts]
   }
 }
-
-const isRecord = (raw: unknown): raw is Record<string, unknown> =>
-  typeof raw === 'object' && raw !== null && !Array.isArray(raw)

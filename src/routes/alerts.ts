@@ -20,7 +20,7 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
     },
     async (request) => {
       const paging = queryOf(ListQuery, request)
-      const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetchAll(request.account)])
+      const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetch(request.account)])
       let all: Alert['devices'] | undefined
       const fleet = {
         all: () => {

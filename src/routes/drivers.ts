@@ -23,7 +23,7 @@ export function drivers(
     },
     async (request) => {
       const paging = queryOf(ListQuery, request)
-      const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetchAll(request.account)])
+      const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetch(request.account)])
       const context = driverContext(fleet)
       const items = translate('get_user_drivers', rows, (row) => toDriver(row, context))
       return page(items.sort(byId), paging)

@@ -70,10 +70,10 @@ async function devicesOf(
 ): Promise<(number | undefined)[]> {
   if (one !== undefined && several !== undefined)
     throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
-  if (one !== undefined) return (await deviceCache.fetch(account, one)) ? [one] : []
+  if (one !== undefined) return (await deviceCache.fetch(account, one)).has(one) ? [one] : []
   if (several === undefined) return [undefined]
-  const devices = await deviceCache.fetchAll(account)
-  return several.filter((id) => devices.get(id) !== undefined)
+  const devices = await deviceCache.fetch(account)
+  return several.filter((id) => devices.has(id))
 }
 
 /** The filter's times on the account's clock. The account's zone is loaded only for a time with a UTC offset. */
@@ -104,6 +104,6 @@ async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Ac
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     device_name !== undefined || device.name !== undefined
   if (rows.every(isNamed)) return () => undefined
-  const devices = await deviceCache.fetchAll(account)
+  const devices = await deviceCache.fetch(account)
   return (id: number): string | undefined => devices.get(id)?.name
 }

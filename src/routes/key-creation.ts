@@ -87,14 +87,14 @@ async function newRecord(
   { label = '', expires_in_days = 365 }: CreateKey,
   now: number,
 ) {
-  const { key, digest, hint } = newKey()
+  const { key, hint } = newKey()
   const id = randomUUID()
   // Without it, the first use of the key completes the record.
   const userId = await account.userId().catch(() => undefined)
   const record: KeyRecord = {
     version: 1,
     id,
-    digest,
+    digest: key.digest,
     owner: ownerOfKeys(account),
     email: account.email ?? '',
     hint,

@@ -31,11 +31,11 @@ export class LastKnown {
     this.#cacheControl = `private, max-age=${this.#maxAgeS}`
   }
 
-  /** All devices, or at least the one with the id if the account has it. Throws as `DeviceCache.fetchAll`. */
+  /** All devices, or at least the one with the id if the account has it. Throws as `DeviceCache.fetch`. */
   async fetch(request: FastifyRequest, deviceId?: number): Promise<Found> {
     const { deviceCache } = this.#options
     try {
-      return { fleet: await deviceCache.fetchFleet(request.account, deviceId), isStale: false }
+      return { fleet: await deviceCache.fetch(request.account, deviceId), isStale: false }
     } catch (error) {
       const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
       const fleet = maxAgeMs > 0 ? deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined

@@ -34,7 +34,7 @@ export function notFound(noun: string, sent: string): ApiError {
 /** The account's device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
 export async function deviceOf(deviceCache: DeviceCache, account: Account, sent: string): Promise<Device> {
   const deviceId = id(sent)
-  const device = deviceId === undefined ? undefined : await deviceCache.fetch(account, deviceId)
+  const device = deviceId && (await deviceCache.fetch(account, deviceId)).get(deviceId)
   if (!device) throw notFound('device', sent)
   return device
 }

@@ -36,7 +36,7 @@ export function services(app: App, { deviceCache, translate, clock }: ServicesNe
     async (request) => {
       const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
       const { account } = request
-      const fleet = await deviceCache.fetchAll(account)
+      const fleet = await deviceCache.fetch(account)
       // No platform call for a device of another account.
       if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
       const rows = await rowsOf(account, fleet, deviceId)

@@ -2,15 +2,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  digestOf,
-  fingerprint,
-  newKey,
-  ownerOf,
-  parseCredential,
-  Secret,
-  toCredential,
-} from '../../src/auth/credential.js'
+import { fingerprint, newKey, ownerOf, parseCredential, Secret, toCredential } from '../../src/auth/credential.js'
 import { publicKeyOf, seal, sealFor, unseal } from '../../src/auth/seal.js'
 
 const DEMO = 'look-around'
@@ -108,12 +100,12 @@ t.test('a secret cannot be printed by accident', async (t) => {
 t.test('a new key has the documented form, is unique, and has the digest of its text', async (t) => {
   const made = Array.from({ length: 1000 }, newKey)
   t.equal(new Set(made.map(({ key }) => key.reveal())).size, 1000)
-  for (const { key, digest, hint } of made.slice(0, 20)) {
+  for (const { key, hint } of made.slice(0, 20)) {
     const text = key.reveal()
     t.match(text, /^gps_live_[0-9a-f]{48}$/)
     t.equal(kindOf(`Bearer ${text}`), 'key')
-    t.equal(digest, digestOf(new Secret(text)))
-    t.match(digest, /^[0-9a-f]{64}$/)
+    t.equal(key.digest, new Secret(text).digest)
+    t.match(key.digest, /^[0-9a-f]{64}$/)
     t.equal(hint, `${text.slice(0, 13)}…${text.slice(-4)}`)
   }
 })

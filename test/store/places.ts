@@ -23,12 +23,12 @@ export function anOwner(): string {
 
 /** A key fit for storing, with the two secrets that must never be seen in a store. */
 export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: KeyRecord; key: Secret; hash: Secret } {
-  const { key, digest, hint } = newKey()
+  const { key, hint } = newKey()
   const hash = new Secret(randomBytes(30).toString('hex'))
   const record: KeyRecord = {
     version: 1,
     id: randomUUID(),
-    digest,
+    digest: key.digest,
     owner,
     email: 'dispatch@fleet.example',
     hint,
