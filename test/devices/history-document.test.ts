@@ -1,11 +1,9 @@
 /** Histories read by the real worker over real sockets: the same response as translating the whole document. */
-import assert from 'node:assert/strict'
 import t from 'tap'
 import { read, type Tally } from '../../src/platform/shape.js'
 import { wireHistory, wireSetup } from '../../src/platform/wire.js'
 import { toHistory } from '../../src/resources/history.js'
 import { toTrack } from '../../src/resources/track.js'
-import { answers, gateway, platform, someHash } from '../helper.js'
 import { jobs } from './worker.js'
 
 const setup = read(wireSetup, { item: { timezone_id: 7 }, timezones: [{ id: 7, value: 'UTC -03:30' }] })
@@ -71,20 +69,4 @@ t.test('every layout of the platform gives the response of the whole document', 
       t.same(JSON.parse(Buffer.from(track.json).toString()), JSON.parse(JSON.stringify(toTrack(expected))), name)
     }
   }
-})
-
-t.test('a history of 20,000 points has every one of them, in order', async (t) => {
-  const history = { items: [{ status: 1, distance: 9.5, items: points(0, 20_000) }], ...totals }
-  assert.ok(JSON.stringify(history).length > 3 * 1024 * 1024)
-  const { url } = await platform(
-    t,
-    answers({ get_devices: [{ title: 'A', items: [{ id: 7, name: 'Van' }] }], get_history: history }),
-  )
-  const api = await gateway(t, { env: { PLATFORM_URL: url } })
-  const { status, headers, body } = await api.get('/v1/history/7?from=2026-05-11&to=2026-05-12', someHash)
-  t.equal(status, 200)
-  t.equal(headers.get('content-type'), 'application/json; charset=utf-8')
-  t.equal(body.positions.length, 20_000)
-  t.match(body, { object: 'history', device_id: 7, distance_km: 9.5, top_speed: 89 })
-  t.match(body.positions[19_999], { time: '2026-05-11 22:13:16', lat: 48.19999, lng: 9.5, speed: 19 })
 })

@@ -305,16 +305,3 @@ t.test('points of the same second keep their order', async (t) => {
     [1, 2, 16],
   )
 })
-
-t.test('a history of 100,000 points is complete and in order', async (t) => {
-  const start = Date.parse('2026-05-11T00:00:00Z')
-  const stamp = (at: number) => new Date(start + at * 1000).toISOString().slice(0, 19).replace('T', ' ')
-  const items = Array.from({ length: 1000 }, (_, group) => ({
-    status: 1 + (group % 2),
-    items: Array.from({ length: 100 }, (_, at) => point(group * 100 + at, '', { raw_time: stamp(group * 100 + at) })),
-  }))
-  const wire = read(wireHistory, { items: items.reverse() })
-  const result = toHistory(wire, requested)
-  t.equal(result.positions.length, 100_000)
-  t.ok(result.positions.every(({ time }, at) => at === 0 || time > (result.positions[at - 1]?.time ?? '')))
-})

@@ -1,12 +1,11 @@
 /** `GET /v1/events`. */
 import t, { type Test } from 'tap'
 import { answers, gateway, platform, someHash } from '../helper.js'
-import { fleet, metres } from './fleet.js'
+import { fleet, idsOf, metres } from './fleet.js'
 
 t.test('from and to are the same instant in every UTC offset', async (t) => {
   const { get, hash } = await fleet(t)
-  const ids = async (range: string) =>
-    (await get(`/v1/events?limit=200&${range}`, hash)).body.data.map(({ id }: { id: number }) => id)
+  const ids = async (range: string) => idsOf((await get(`/v1/events?limit=200&${range}`, hash)).body)
   // The account's clock is UTC +01:00.
   const wall = await ids('from=2026-05-11T08:00:00&to=2026-05-11T20:00:00')
   t.ok(wall.length > 0)
@@ -25,9 +24,8 @@ t.test('each event is on the track of its day', async (t) => {
     const { body: events } = await get(`/v1/events?device_id=${device}&from=2026-05-11&to=2026-05-11&limit=200`, hash)
     for (const event of events.data) {
       if (event.lat === null || event.type === 'offline_duration') continue
-      const nearest = Math.min(
-        ...history.positions.map((position: { lat: number; lng: number }) => metres(position, event)),
-      )
+      const distances = history.positions.map((position: { lat: number; lng: number }) => metres(position, event))
+      const nearest = Math.min(...distances)
       t.ok(nearest < 50, `${event.type} at ${event.timestamp} is ${Math.round(nearest)} m from the track`)
       checked += 1
     }
@@ -74,13 +72,12 @@ async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number) 
   })
   const { get } = await gateway(t, { env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const list = (query: string) => get(`/v1/events?${query}`, someHash)
-  const idsOf = (body: { data: Row[] }): number[] => body.data.map(({ id }) => id)
-  return { all, calls, list, idsOf }
+  return { all, calls, list }
 }
 
 for (const generation of ['2.x', '3.x'] as const) {
   t.test(`platform ${generation}: a type, kind or alias selects exactly its events (N35)`, async (t) => {
-    const { all, list, idsOf } = await eventPlatform(t, generation, 200)
+    const { all, list } = await eventPlatform(t, generation, 200)
     const isNew = generation === '3.x'
     for (const [sent, ...selected] of [
       ['zone_in', 'Zone in'],
@@ -107,7 +104,7 @@ for (const generation of ['2.x', '3.x'] as const) {
   })
 
   t.test(`platform ${generation}: after_id gives every later event once, in ascending order`, async (t) => {
-    const { all, list, idsOf, calls } = await eventPlatform(t, generation, 300)
+    const { all, list, calls } = await eventPlatform(t, generation, 300)
     const newest = all.splice(0, 120)
     t.same((await list('after_id=180')).body.data, [], 'nothing new')
     all.unshift(...newest)
@@ -119,10 +116,7 @@ for (const generation of ['2.x', '3.x'] as const) {
       last = seen.at(-1) ?? 0
       more = body.has_more
     }
-    t.same(
-      seen,
-      Array.from({ length: 120 }, (_, at) => 181 + at),
-    )
+    t.same(seen, newest.map(({ id }) => id).reverse())
     const some = (await list('after_id=180&device_ids=1,4&type=zone_in&limit=200')).body
     const wanted = newest.filter(({ device_id, message }) => device_id % 3 === 1 && message === 'Zone in')
     t.same(idsOf(some), wanted.map(({ id }) => id).reverse(), 'of two devices and one type')
@@ -149,7 +143,7 @@ for (const generation of ['2.x', '3.x'] as const) {
 }
 
 t.test('an event that arrives late, behind newer ones, is in the next response to after_id', async (t) => {
-  const { all, list, idsOf } = await eventPlatform(t, '3.x', 300)
+  const { all, list } = await eventPlatform(t, '3.x', 300)
   all.splice(120, 0, { ...(all[120] as Row), id: 301 })
   t.same(idsOf((await list('after_id=300')).body), [301])
 })
@@ -165,27 +159,12 @@ t.test(
     t.equal(calls.length, before)
     const { body } = await get(`/v1/events?device_ids=${foreignId},${id},${id + 1}&limit=200`, hash)
     t.same([...new Set(body.data.map(({ device_id }: Row) => device_id))].sort(), [id, id + 1])
-    const theirs = (await get('/v1/events?limit=200', otherHash)).body.data.map((event: Row) => event.id)
+    const theirs = idsOf((await get('/v1/events?limit=200', otherHash)).body)
     const own = (await get('/v1/events?after_id=0&limit=200&from=2026-05-12', hash)).body.data
     t.ok(own.length > 0)
     t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
   },
 )
-
-t.test('a list of devices that is no list of at most 10 ids, or stands beside a single one, is a 400', async (t) => {
-  const { get, hash } = await fleet(t)
-  for (const [query, param] of [
-    ['device_ids=1,x', 'device_ids'],
-    ['device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
-    ['device_ids=', 'device_ids'],
-    ['device_ids=1&device_id=1', 'device_ids'],
-    ['after_id=-1', 'after_id'],
-    ['after_id=x', 'after_id'],
-  ]) {
-    const { status, body } = await get(`/v1/events?${query}`, hash)
-    t.match([status, body], [400, { error: 'invalid_request', param }], `${query}`)
-  }
-})
 
 t.test('every word of the documentation finds events of the sandbox, of its kind', async (t) => {
   const { get, hash } = await fleet(t, 20)
@@ -208,11 +187,9 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
   }
   const [entered] = (await get('/v1/events?type=geofence.enter&limit=1', hash)).body.data
   const geofences = (await get('/v1/geofences', hash)).body.data
-  t.ok(
-    geofences.some(
-      ({ id, name }: { id: number; name: string }) => id === entered.geofence.id && name === entered.geofence.name,
-    ),
+  t.match(
+    geofences.find(({ id }: Row) => id === entered.geofence.id),
+    { name: entered.geofence.name },
   )
-  const alerts = (await get('/v1/alerts', hash)).body.data
-  t.ok(alerts.some(({ id }: { id: number }) => id === entered.alert_id))
+  t.ok(idsOf((await get('/v1/alerts', hash)).body).includes(entered.alert_id))
 })

@@ -12,6 +12,10 @@ export async function fleet(t: Test, devices = 6) {
   return { get, hash, otherHash, calls, id, foreignId }
 }
 
+/** The ids of a list or of a feature collection. */
+export const idsOf = ({ data, features = data }: Record<'data' | 'features', { id: number }[]>): number[] =>
+  features.map(({ id }) => id)
+
 const metresPerDegree = 111_195
 
 /** Metres between two neighbouring positions, approximately. */

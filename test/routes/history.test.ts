@@ -39,15 +39,8 @@ t.test('a history of 100,000 points is complete and in order, and other requests
     speed: 30,
     other: 'x'.repeat(100),
   }))
-  const history = {
-    items: [{ status: 1, items: points }],
-    distance_sum: '111 Km',
-    top_speed: '30 kph',
-    move_duration: '27h 46min',
-    stop_duration: '0s',
-    status: 1,
-  }
-  const text = Buffer.from(JSON.stringify(history))
+  const totals = { distance_sum: '111 Km', top_speed: '30 kph', move_duration: '27h 46min', stop_duration: '0s' }
+  const text = Buffer.from(JSON.stringify({ items: [{ status: 1, items: points }], ...totals, status: 1 }))
   const others = answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })
   const { url } = await platform(t, (request, response) =>
     request.url?.includes('get_history') ? response.end(text) : others(request, response),
@@ -69,9 +62,12 @@ t.test('a history of 100,000 points is complete and in order, and other requests
   const total = (times.at(-1) ?? 0) - (times[0] ?? 0)
   // The translation alone takes a quarter of the time; on the event loop it would be one gap.
   t.ok(longest < total / 5, `${times.length} responses, ${longest} of ${total} ms between two of them`)
-  const body = (await (await large).json()) as { positions: object[] }
+  const response = await large
+  t.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+  const body = (await response.json()) as { positions: { time: string }[] }
   t.equal(body.positions.length, 100_000)
   t.match(body, { distance_km: 111, move_seconds: 99_960 })
+  t.ok(body.positions.every(({ time }, at) => at === 0 || time > (body.positions[at - 1]?.time ?? '')))
   t.match(body.positions[99_999], { time: time(99_999), lat: 40.99999, lng: 2, speed: 30, address: null })
 })
 

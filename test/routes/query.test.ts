@@ -19,8 +19,19 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     ['/v1/events?device_id=x', 'device_id'],
     ['/v1/events?device_id=1&device_id=2', 'device_id'],
     ['/v1/events?limit=0', 'limit'],
+    ['/v1/events?device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
+    ['/v1/events?device_ids=1&device_id=1', 'device_ids'],
+    ['/v1/events?after_id=-1', 'after_id'],
     ['/v1/services?device_id=-1', 'device_id'],
     ['/v1/drivers?offset=-1', 'offset'],
+    ['/v1/devices?limit=%205', 'limit'],
+    ['/v1/devices?offset=0x10', 'offset'],
+    ['/v1/devices?status=driving', 'status'],
+    ['/v1/devices?ids=1%2C-2', 'ids'],
+    ['/v1/devices?ids=1&ids=', 'ids'],
+    ['/v1/devices?updated_since=2026-05-12', 'updated_since'],
+    ['/v1/devices?format=geojson&format=json', 'format'],
+    ['/v1/geofences?format=kml', 'format'],
   ]
   for (const [path, param] of cases) {
     const { status, body } = await get(path, hash)
@@ -32,13 +43,11 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
 })
 
 t.test('a 404 names the id as sent, truncated, and never a credential', async (t) => {
-  const { get, hash, foreignId } = await fleet(t)
+  const { get, hash, foreignId, calls } = await fleet(t)
   const key = `gps_live_${'0123456789ab'.repeat(4)}`
+  const asSent = ['999999', String(foreignId), '1e3', '0', '-1', '1.0', '007', 'abc', '9'.repeat(20)]
   const rows: [sent: string, named: string][] = [
-    ['999999', '999999'],
-    [String(foreignId), String(foreignId)],
-    ['1e3', '1e3'],
-    ['0', '0'],
+    ...asSent.map((sent): [string, string] => [sent, sent]),
     ['9'.repeat(99), '9'.repeat(64)],
     [`x${key}`, 'x…'],
     [hash, '…'],
@@ -49,6 +58,7 @@ t.test('a 404 names the id as sent, truncated, and never a credential', async (t
       t.strictSame([status, body.message], [404, `There is no ${noun} with id ${named}.`])
     }
   }
+  t.equal(calls.filter((call) => call.includes('get_devices')).length, 2, 'what cannot be an id is not asked for')
 })
 
 t.test('any window of devices and events is that part of the complete list, with any filter', async (t) => {

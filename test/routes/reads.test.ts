@@ -18,31 +18,40 @@ import { MaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { Track } from '../../src/resources/track.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
-import { fleet } from './fleet.js'
+import { fleet, idsOf } from './fleet.js'
+
+const days = 'from=2026-05-11&to=2026-05-11'
+
+/** Each read of a device or of an account's only geofence 101, with the platform action that it shows and the schema of its response. */
+const routesOf = (id: number): [action: string, path: string, schema: TSchema][] => [
+  ['get_user_data', '/v1/me', Me],
+  ['get_devices', '/v1/devices', ListOf(Device)],
+  ['get_devices', `/v1/devices?format=geojson&ids=${id}&updated_since=1`, DeviceCollection],
+  ['get_devices', `/v1/devices/${id}`, Device],
+  ['get_devices', `/v1/devices/${id}/location`, Location],
+  ['get_geofences', '/v1/geofences', ListOf(Geofence)],
+  ['get_geofences', '/v1/geofences?format=geojson', GeofenceCollection],
+  ['get_geofences', '/v1/geofences/101', GeofenceDetail],
+  ['get_events', '/v1/events?limit=5', ListOf(Event)],
+  ['get_events', '/v1/events?limit=3&offset=2&type=overspeed', ListOf(Event)],
+  ['get_events', `/v1/events?after_id=5&device_ids=${id},${id + 1}&type=harsh_brake`, ListOf(Event)],
+  ['edit_setup_data', '/v1/events?from=2026-05-11T00:00:00Z', ListOf(Event)],
+  ['edit_setup_data', '/v1/events?limit=5&type=speed.exceeded', ListOf(Event)],
+  ['get_history', `/v1/history/${id}?${days}`, History],
+  ['get_history', `/v1/history/${id}?${days}&format=geojson`, Track],
+  ['edit_setup_data', `/v1/history/${id}?${days}`, History],
+  ['get_alerts', '/v1/alerts', ListOf(Alert)],
+  ['services', '/v1/services', ListOf(MaintenanceService)],
+  ['get_user_drivers', '/v1/drivers', ListOf(Driver)],
+]
 
 t.test('every resource of the sandbox satisfies its schema', async (t) => {
   const { get, hash, id } = await fleet(t, 50)
-  const [geofence] = (await get('/v1/geofences', hash)).body.data
-  const shapes: [path: string, schema: TSchema][] = [
-    ['/v1/devices', ListOf(Device)],
-    [`/v1/devices/${id}`, Device],
-    [`/v1/devices/${id}/location`, Location],
-    ['/v1/devices?format=geojson', DeviceCollection],
-    ['/v1/geofences', ListOf(Geofence)],
-    ['/v1/geofences?format=geojson', GeofenceCollection],
-    [`/v1/geofences/${geofence.id}`, GeofenceDetail],
-    ['/v1/events?limit=200', ListOf(Event)],
-    [`/v1/history/${id}?from=2026-05-11&to=2026-05-12`, History],
-    ['/v1/alerts', ListOf(Alert)],
-    ['/v1/services', ListOf(MaintenanceService)],
-    ['/v1/drivers', ListOf(Driver)],
-    ['/v1/me', Me],
-  ]
-  for (const [path, schema] of shapes) {
+  for (const [, path, schema] of routesOf(id)) {
     const { status, body } = await get(path, hash)
     t.equal(status, 200, path)
     t.ok(Compile(schema).Check(body), path)
-    if (body.object === 'list') t.ok(body.count > 0, `${path} is not empty`)
+    if (body.object === 'list' && !path.includes('after_id')) t.ok(body.count > 0, `${path} is not empty`)
   }
 })
 
@@ -55,10 +64,10 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
         t.match(headers.get('content-type'), /^application\/geo\+json/)
         check(JSON.stringify(body))
         t.ok(body.features.length > 0 && body.count >= body.features.length)
-        return body.features.map(({ id }: { id: number }) => id)
+        return idsOf(body)
       }),
     )
-    t.notOk(mine.some((id: number) => theirs.includes(id)))
+    t.notOk(mine?.some((id) => theirs?.includes(id)))
   }
   const { body } = await get('/v1/geofences?format=geojson&limit=2&offset=1', hash)
   const { body: list } = await get('/v1/geofences?limit=2&offset=1', hash)
@@ -80,8 +89,8 @@ t.test("another account's geofence, device or driver is unknown, without a platf
   t.same((await get(`/v1/events?device_id=${foreignId}`, hash)).body.data, [])
   t.same((await get(`/v1/services?device_id=${foreignId}`, hash)).body.data, [])
   t.same(calls.slice(before), [], 'the cached list is enough')
-  const names = (await get('/v1/drivers', otherHash)).body.data.map(({ id }: { id: number }) => id)
-  t.notOk((await get('/v1/drivers', hash)).body.data.some(({ id }: { id: number }) => names.includes(id)))
+  const drivers = idsOf((await get('/v1/drivers', otherHash)).body)
+  t.notOk(idsOf((await get('/v1/drivers', hash)).body).some((id) => drivers.includes(id)))
 })
 
 t.test('a permission that the account lacks on the platform is a 403 that names the resource', async (t) => {
@@ -91,62 +100,32 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
     else response.writeHead(403).end('{"message":"No permission"}')
   })
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
-  for (const [path, resource] of [
-    ['/v1/geofences', 'geofences'],
-    ['/v1/events', 'events'],
-    ['/v1/history/1?from=2026-05-11&to=2026-05-11', 'history'],
-    ['/v1/alerts', 'alerts'],
-    ['/v1/services', 'maintenance services'],
-    ['/v1/drivers', 'drivers'],
-  ] as const) {
-    const { status, body } = await get(path, someHash)
+  for (const resource of ['geofences', 'events', 'history', 'alerts', 'maintenance services', 'drivers']) {
+    const path = resource.replace('history', `history/1?${days}`).replace('maintenance ', '')
+    const { status, body } = await get(`/v1/${path}`, someHash)
     t.same([status, body.error], [403, 'forbidden'], path)
-    t.match(body.message, resource)
-    t.notMatch(body.message, 'No permission')
+    t.equal(body.message, `The account has no permission to read ${resource} on the tracking platform.`)
   }
 })
 
 /** Values in place of another. */
+const texts = ['', '-', '0', '0000-00-00', 'Not connected', '[{"a":', '<p>']
 const odd = fc.oneof(
-  fc.constantFrom<unknown>(
-    null,
-    [],
-    {},
-    '',
-    '-',
-    '0',
-    0,
-    -1,
-    true,
-    false,
-    1e308,
-    Number.MAX_SAFE_INTEGER,
-    '0000-00-00',
-    'Not connected',
-    [[]],
-    [null],
-    { 0: {} },
-    '[{"a":',
-    '<p>',
-  ),
+  fc.constantFrom<unknown>(...texts, null, [], {}, [[]], [null], { 0: {} }, true, false),
+  fc.constantFrom<unknown>(0, -1, 1e308, Number.MAX_SAFE_INTEGER, 'x'.repeat(50_000)),
   fc.string(),
   fc.double({ noNaN: true }),
   fc.jsonValue(),
-  fc.constant('x'.repeat(50_000)),
 )
 
 /** The body with one of its values, at any depth, replaced or removed. */
 function mutate(body: unknown, pick: number, value: unknown): unknown {
   const copy = structuredClone(body)
   const places: [holder: Record<string, unknown>, key: string][] = []
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    for (const key of Object.keys(node)) {
-      places.push([node as Record<string, unknown>, key])
-      visit((node as Record<string, unknown>)[key])
-    }
-  }
-  visit(copy)
+  JSON.stringify(copy, function (this: Record<string, unknown>, key, node: unknown) {
+    if (node !== copy) places.push([this, key])
+    return node
+  })
   const place = places[pick % Math.max(1, places.length)]
   if (!place) return value
   if (value === undefined) delete place[0][place[1]]
@@ -176,27 +155,7 @@ t.test(
       get_services: await sample('get_services', `&device_id=${id}`),
       get_user_drivers: await sample('get_user_drivers'),
     }
-    const routes: [action: string, path: string, schema: TSchema][] = [
-      ['get_user_data', '/v1/me', Me],
-      ['edit_setup_data', '/v1/events?from=2026-05-11T00:00:00Z', ListOf(Event)],
-      ['get_devices', '/v1/devices', ListOf(Device)],
-      ['get_devices', `/v1/devices?format=geojson&ids=${id}&updated_since=1`, DeviceCollection],
-      ['get_devices', `/v1/devices/${id}`, Device],
-      ['get_devices', `/v1/devices/${id}/location`, Location],
-      ['get_geofences', '/v1/geofences', ListOf(Geofence)],
-      ['get_geofences', '/v1/geofences?format=geojson', GeofenceCollection],
-      ['get_geofences', '/v1/geofences/101', GeofenceDetail],
-      ['get_events', '/v1/events?limit=5', ListOf(Event)],
-      ['get_events', '/v1/events?limit=3&offset=2&type=overspeed', ListOf(Event)],
-      ['get_events', `/v1/events?after_id=5&device_ids=${id},${id + 1}&type=harsh_brake`, ListOf(Event)],
-      ['edit_setup_data', '/v1/events?limit=5&type=speed.exceeded', ListOf(Event)],
-      ['get_history', `/v1/history/${id}?from=2026-05-11&to=2026-05-11`, History],
-      ['get_history', `/v1/history/${id}?from=2026-05-11&to=2026-05-11&format=geojson`, Track],
-      ['edit_setup_data', `/v1/history/${id}?from=2026-05-11&to=2026-05-11`, History],
-      ['get_alerts', '/v1/alerts', ListOf(Alert)],
-      ['services', '/v1/services', ListOf(MaintenanceService)],
-      ['get_user_drivers', '/v1/drivers', ListOf(Driver)],
-    ]
+    const routes = routesOf(id)
     const checks = new Map(routes.map(([, path, schema]) => [path, Compile(schema)]))
     let bodies = valid
     const { url } = await platform(t, (request, response) => answers(bodies)(request, response))
