@@ -1,7 +1,7 @@
 /** What the tests of authentication, limits and API keys share. */
 import { randomBytes } from 'node:crypto'
 import { openStore } from '../src/store/open.js'
-import { type Answer, answers, type Gateway, gateway, someHash, type Test } from './helper.js'
+import { type Answer, answers, type Gateway, gateway, platform, someHash, type Test } from './helper.js'
 
 export const otherHash = someHash.replace('ab', 'zz')
 export const randomHash = (): string => `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
@@ -12,6 +12,28 @@ export type Get = Gateway['get']
 /** A platform that accepts every hash. */
 export const fleet = answers({ get_devices: [], edit_setup_data: { item: { timezone_id: 1 } } })
 export const unauthorized = '{"status":0,"message":"Unauthorized"}'
+
+export interface User {
+  hash: string
+  email: string
+  userId?: number | string | undefined
+}
+
+/** A platform with an account for each user, whose hash can change; every other hash is refused. */
+export async function usersPlatform(t: Test, ...users: User[]) {
+  const { url, calls } = await platform(t, (request, response) => {
+    const hash = new URL(request.url ?? '', 'http://x').searchParams.get('user_api_hash')
+    const user = users.find((one) => one.hash === hash)
+    if (!user) return void response.writeHead(401).end(unauthorized)
+    const { email, userId: id } = user
+    answers({
+      get_devices: [],
+      get_user_data: { email },
+      edit_setup_data: { item: { id, email, timezone_id: 61 }, timezones: [] },
+    })(request, response)
+  })
+  return { url, calls, users }
+}
 
 /** Limit, remaining requests and seconds to the reset, as the headers say. */
 export const limitsOf = ({ headers }: Pick<Answer, 'headers'>): [limit: number, remaining: number, reset: number] => {

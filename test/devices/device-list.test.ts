@@ -1,11 +1,11 @@
 /** Device lists read by the real worker over real sockets: the same devices as parsing the whole response, and every failure by its name. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import t from 'tap'
-import { Fleet } from '../../src/devices/fleet.js'
+import t, { type Test } from 'tap'
+import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { read } from '../../src/platform/shape.js'
@@ -32,17 +32,21 @@ function rowsOf(body: unknown): WireDevice[] {
 
 const devicesOf = (rows: WireDevice[]): Device[] => rows.map((one) => toDevice(one, now, zone) as Device)
 
-/** Sends a body in pieces of odd sizes, as gzip where wanted. */
-const inPieces =
-  (body: () => Uint8Array, isGzip = (): boolean => false): RequestListener =>
-  (_request, response) => {
-    if (isGzip()) response.setHeader('content-encoding', 'gzip')
-    const bytes = isGzip() ? gzipSync(body(), { level: 1 }) : body()
-    for (let from = 0, size = 1; from < bytes.length; from += size, size = (size * 7919) % 65_521) {
-      response.write(bytes.subarray(from, from + size))
-    }
-    response.end()
+/** Sends a text in pieces of odd sizes. */
+function sendInPieces(response: ServerResponse, text: string, isGzip = false): void {
+  if (isGzip) response.setHeader('content-encoding', 'gzip')
+  const bytes = isGzip ? gzipSync(text, { level: 1 }) : Buffer.from(text)
+  for (let from = 0, size = 1; from < bytes.length; from += size, size = (size * 7919) % 65_521) {
+    response.write(bytes.subarray(from, from + size))
   }
+  response.end()
+}
+
+/** Runs jobs against a platform; `fleet` decodes the devices. */
+async function lists(t: Test, listener: RequestListener) {
+  const all = await jobs(t, listener)
+  return { ...all, fleet: async (id?: number) => new Fleet(await all.devices(id), zone) }
+}
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -54,14 +58,8 @@ for (const count of [3, 3_000]) {
   t.test(`a list of ${count + 4} devices reads as the whole document would, packed or not`, async (t) => {
     const body = list(count)
     let isGzip = false
-    const bytes = Buffer.from(JSON.stringify(body))
-    const { devices } = await jobs(
-      t,
-      inPieces(
-        () => bytes,
-        () => isGzip,
-      ),
-    )
+    const text = JSON.stringify(body)
+    const { devices } = await jobs(t, (_request, response) => sendInPieces(response, text, isGzip))
     const rows = rowsOf(body)
     const expected = devicesOf(rows)
     const drivers = rows.map((one) => [deviceId(one), driverIdOf(one)]).filter(([, driver]) => driver !== undefined)
@@ -76,20 +74,20 @@ for (const count of [3, 3_000]) {
       t.same(rowsById, rows)
       const contacts = rows.map((one) => Math.max(Number(one.timestamp ?? 0), Number(one.acktimestamp ?? 0)))
       const since = Math.max(...contacts)
-      for (const status of [undefined, 'online', 'offline', 'moving'] as const) {
-        for (const updatedSince of [undefined, since, since + 1]) {
-          for (const ids of [undefined, [], [1, 2, count, 99_999]]) {
-            const filter = { status, updatedSince, ids }
-            const some = expected.filter(
-              (device, at) =>
-                (status === undefined || device.status === status) &&
-                (contacts[at] as number) >= (updatedSince ?? 0) &&
-                (ids?.includes(device.id) ?? true),
-            )
-            const found = fleet.where(filter)
-            t.same([found.length, ...found.slice(1, 4)], [some.length, ...some.slice(1, 4)], JSON.stringify(filter))
-          }
-        }
+      const filters = [undefined, 'online', 'offline', 'moving'].flatMap((status) =>
+        [undefined, since, since + 1].flatMap((updatedSince) =>
+          [undefined, [], [1, 2, count, 99_999]].map((ids) => ({ status, updatedSince, ids }) as DeviceFilter),
+        ),
+      )
+      for (const filter of filters) {
+        const { status, updatedSince = 0, ids } = filter
+        const isSelected = (device: Device, at: number): boolean =>
+          (status ?? device.status) === device.status &&
+          (contacts[at] as number) >= updatedSince &&
+          (ids?.includes(device.id) ?? true)
+        const some = expected.filter(isSelected)
+        const found = fleet.where(filter)
+        t.same([found.length, ...found.slice(1, 4)], [some.length, ...some.slice(1, 4)], JSON.stringify(filter))
       }
       t.same([...fleet.drivers()], drivers)
       t.same(fleet.withServices('listed'), rows.filter((one) => one.device_data.services.length > 0).map(deviceId))
@@ -120,22 +118,19 @@ t.test('every layout of the platform is read', async (t) => {
     'no devices in an object': { items: [] },
   }
   let text = ''
-  const { devices } = await jobs(
-    t,
-    inPieces(() => Buffer.from(text)),
-  )
+  const { fleet } = await lists(t, (_request, response) => sendInPieces(response, text))
   for (const [name, body] of Object.entries(layouts)) {
     text = typeof body === 'string' ? body : JSON.stringify(body)
-    const fleet = new Fleet(await devices(), zone)
-    t.same(fleet.slice(0, 9), devicesOf(rowsOf(JSON.parse(text.replace(/^\ufeff/, '')))), name)
-    t.equal(fleet.length, name.startsWith('no devices') ? 0 : 2, name)
+    const found = await fleet()
+    t.same(found.slice(0, 9), devicesOf(rowsOf(JSON.parse(text.replace(/^\ufeff/, '')))), name)
+    t.equal(found.length, name.startsWith('no devices') ? 0 : 2, name)
   }
 })
 
 t.test('a response with a byte changed or cut off gives what the whole document would give', async (t) => {
   const whole = Buffer.from(JSON.stringify(list(30)))
   let bytes = whole
-  const { devices } = await jobs(t, (_request, response) => void response.end(bytes))
+  const { devices, fleet } = await lists(t, (_request, response) => void response.end(bytes))
   const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
   t.comment(`seed ${seed}`)
   const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255), isCut: fc.boolean() })
@@ -150,8 +145,7 @@ t.test('a response with a byte changed or cut off gives what the whole document 
         assert.equal(await failureOf(devices()), bytes.toString().startsWith('<') ? 'html' : 'bad_json')
         return
       }
-      const fleet = new Fleet(await devices(), zone)
-      assert.deepStrictEqual(fleet.slice(0, 999), devicesOf(rowsOf(parsed)))
+      assert.deepStrictEqual((await fleet()).slice(0, 999), devicesOf(rowsOf(parsed)))
     }),
     { numRuns: 150, seed },
   )
@@ -162,30 +156,30 @@ t.test('N19 a device in two groups is one device, in the first of them', async (
     { title: 'A', items: [row(1)] },
     { title: 'B', items: [{ ...row(1), id: '1' }, row(2)] },
   ]
-  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(body)))
-  const found = new Fleet(await devices(), zone).slice(0, 9).map(({ id, group }) => `${id} ${group}`)
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify(body)))
+  const found = (await fleet()).slice(0, 9).map(({ id, group }) => `${id} ${group}`)
   t.same(found, ['1 A', '2 B'])
 })
 
 t.test('a list of 100,000 devices has every one of them', async (t) => {
   const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
-  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
-  const fleet = new Fleet(await devices(), zone)
-  t.equal(fleet.length, 100_001)
-  t.match(fleet.get(77_777), { id: 77_777, lat: 48.1 })
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const found = await fleet()
+  t.equal(found.length, 100_001)
+  t.match(found.get(77_777), { id: 77_777, lat: 48.1 })
 })
 
 const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
 
 t.test('a platform that pages its list without saying so is read to the end, each device once', async (t) => {
-  const { devices, calls } = await jobs(t, (request, response) => {
+  const { fleet, calls } = await lists(t, (request, response) => {
     const page = pageIn(request.url)
     const items = Array.from({ length: page === 3 ? 950 : 1_000 }, (_, at) => row((page - 1) * 999 + at + 1))
     response.end(JSON.stringify([{ title: 'A', items }]))
   })
-  const fleet = new Fleet(await devices(), zone)
-  t.equal(fleet.length, 2 * 999 + 950)
-  t.match(fleet.get(2_948), { id: 2_948, group: 'A', sensors: [{ type: 'odometer' }, { type: 'acc' }] })
+  const found = await fleet()
+  t.equal(found.length, 2 * 999 + 950)
+  t.match(found.get(2_948), { id: 2_948, group: 'A', sensors: [{ type: 'odometer' }, { type: 'acc' }] })
   t.equal(calls.length, 3)
 })
 
@@ -196,31 +190,27 @@ t.test('N20 a platform that ignores the page costs one more call, and no device 
   t.equal(calls.length, 2)
 })
 
-t.test(
-  'N23 a platform that ignores the id sends the list, and the device is found on whatever page it is',
-  async (t) => {
-    const { devices, calls } = await jobs(t, (request, response) => {
-      const page = pageIn(request.url)
-      const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
-      response.end(JSON.stringify([{ items }]))
-    })
-    t.equal(new Fleet(await devices(7), zone).get(7)?.id, 7)
-    t.equal(calls.length, 1, 'one call where the first page has it')
-    t.equal(new Fleet(await devices(150), zone).get(150)?.id, 150)
-    t.notOk(new Fleet(await devices(999), zone).has(999))
-  },
-)
+t.test('N23 a platform that ignores the id sends the list, and the device is found on any page of it', async (t) => {
+  const { fleet, calls } = await lists(t, (request, response) => {
+    const page = pageIn(request.url)
+    const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
+    response.end(JSON.stringify([{ items }]))
+  })
+  t.equal((await fleet(7)).get(7)?.id, 7)
+  t.equal(calls.length, 1, 'one call where the first page has it')
+  t.equal((await fleet(150)).get(150)?.id, 150)
+  t.notOk((await fleet(999)).has(999))
+})
 
 t.test('a list that is sent again after a lost connection has each device once', async (t) => {
   const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 301 }, (_, at) => row(at + 1)) }])
-  const { devices, calls } = await jobs(t, (request, response) => {
+  const { fleet, calls } = await lists(t, (request, response) => {
     if (calls.length > 1) return void response.end(whole)
     response.writeHead(200, { 'content-length': whole.length })
     response.write(whole.slice(0, whole.length / 2), () => void setImmediate(() => request.socket.destroy()))
   })
-  const fleet = new Fleet(await devices(), zone)
   t.same(
-    fleet.slice(0, 999).map(({ id }) => id),
+    (await fleet()).slice(0, 999).map(({ id }) => id),
     Array.from({ length: 301 }, (_, at) => at + 1),
   )
   t.equal(calls.length, 3, 'two attempts, and the second page')
@@ -309,9 +299,9 @@ const cutAt =
   }
 
 t.test('a list that is cut at any page size is read to the end', async (t) => {
-  const { devices } = await jobs(t, cutAt(25, { total: 60 }))
-  t.equal((await devices()).ids.length, 60)
-  t.equal(new Fleet(await devices(55), zone).get(55)?.id, 55)
+  const { fleet } = await lists(t, cutAt(25, { total: 60 }))
+  t.equal((await fleet()).length, 60)
+  t.equal((await fleet(55)).get(55)?.id, 55)
 })
 
 t.test(

@@ -2,38 +2,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
-import { createKey, fleet, type Get, limitsOf, otherHash, redisGateway, unauthorized } from '../limits.js'
-import { gatewayProcess } from '../process.js'
+import { type Answer, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { createKey, fleet, type Get, limitsOf, otherHash, redisGateway, usersPlatform } from '../limits.js'
 import { clusterReplica, redisCluster, redisServer, stopOnceCopied, until, withoutRedis } from '../redis.js'
 
 const dayMs = 86_400_000
 
-/** Accepts two hashes, each of an account of its own. */
-const emails: Record<string, string> = { [someHash]: 'Owner@Example.com', [otherHash]: 'other@example.com' }
-const twoAccounts: Parameters<typeof platform>[1] = (request, response) => {
-  const hash = new URL(request.url ?? '', 'http://x').searchParams.get('user_api_hash') ?? ''
-  const email = emails[hash]
-  if (email === undefined) response.writeHead(401).end(unauthorized)
-  else answers({ get_devices: [], get_user_data: { email } })(request, response)
-}
+const twoAccounts = (t: Test) =>
+  usersPlatform(t, { hash: someHash, email: 'Owner@Example.com' }, { hash: otherHash, email: 'other@example.com' })
 
 const revokeKey = (get: Get, id: string, hash = someHash): Promise<Answer> =>
   get(`/v1/keys/${id}`, hash, { method: 'DELETE' })
 
-/** `get` of a gateway in a process of its own. */
-const getFrom =
-  (url: string): Get =>
-  async (path, credential, init = {}) => {
-    const headers = new Headers(init.headers)
-    if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
-    const response = await fetch(`${url}${path}`, { ...init, headers })
-    return { status: response.status, headers: response.headers, body: await response.json() }
-  }
-
 async function setUp(t: Test, env: Record<string, string> = {}) {
   const clock = new Clock()
-  const { url, calls } = await platform(t, twoAccounts)
+  const { url, calls } = await twoAccounts(t)
   const there = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo', ...env } })
   return { ...there, clock, calls }
 }
@@ -265,7 +248,7 @@ t.test(
   { skip: withoutRedis },
   async (t) => {
     const server = await redisServer(t)
-    const { url } = await platform(t, twoAccounts)
+    const { url } = await twoAccounts(t)
     const env = { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '7' }
     const [one, two] = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
     const results = await Promise.all(Array.from({ length: 30 }, (_, i) => createKey((i % 2 ? one : two).get)))
@@ -281,7 +264,7 @@ t.test(
 )
 
 t.test('a loop of create, spend and revoke gets at most a fifth of the limit in keys per window', async (t) => {
-  const { url } = await platform(t, twoAccounts)
+  const { url } = await twoAccounts(t)
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '25', TRUST_PROXY: '1' }
   const clock = new Clock()
   const stores = { embedded: [await gateway(t, { env, clock: clock.now })], Redis: [] as Gateway[] }
@@ -317,10 +300,10 @@ t.test('a loop of create, spend and revoke gets at most a fifth of the limit in 
 
 t.test('keys work and are revoked on another instance at once, a thousand times', { skip: withoutRedis }, async (t) => {
   const { url: redisUrl } = await redisServer(t)
-  const { url } = await platform(t, twoAccounts)
-  const env = { PLATFORM_URL: url, REDIS_URL: redisUrl, MAX_KEYS_PER_ACCOUNT: '100' }
-  const processes = await Promise.all([gatewayProcess(t, env), gatewayProcess(t, env)])
-  const [one, two] = processes.map(({ url }) => getFrom(url)) as [Get, Get]
+  const { url } = await twoAccounts(t)
+  const env = { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '100', LOG_LEVEL: 'warn' }
+  const gateways = await Promise.all([redisGateway(t, redisUrl, env), redisGateway(t, redisUrl, env)])
+  const [one, two] = gateways.map(({ get }) => get) as [Get, Get]
   const lane = async (here: Get, there: Get): Promise<number[][]> => {
     const rounds = []
     for (let i = 0; i < 125; i += 1) {

@@ -79,6 +79,20 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
   }
 })
 
+t.test(
+  '`/me` has the kind, account and UTC offset of the credential, null where its platform does not tell',
+  async (t) => {
+    const { get, hash, otherHash } = await fleet(t)
+    const me = { credential: 'platform_hash', email: 'fleet@example.com', utc_offset: '+01:00', key: null }
+    t.match((await get('/v1/me', hash)).body, me)
+    t.equal((await get('/v1/me', otherHash)).body.utc_offset, '+03:00')
+    const { url } = await platform(t, answers({}))
+    const { get: without } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+    t.match(await without('/v1/me', someHash), { status: 200, body: { utc_offset: null } })
+    t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
+  },
+)
+
 t.test("another account's geofence, device or driver is unknown, without a platform call", async (t) => {
   const { get, hash, otherHash, foreignId, calls } = await fleet(t)
   const [theirs] = (await get('/v1/geofences', otherHash)).body.data
@@ -106,6 +120,28 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
     t.same([status, body.error], [403, 'forbidden'], path)
     t.equal(body.message, `The account has no permission to read ${resource} on the tracking platform.`)
   }
+})
+
+t.test('health needs no credential, is not counted, and shows what recent calls saw', async (t) => {
+  let broken = false
+  const { url } = await platform(t, (request, response) => {
+    if (broken) response.writeHead(502).end()
+    else answers({ get_devices: [] })(request, response)
+  })
+  const clock = new Clock()
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '3' } })
+  for (let at = 0; at < 10; at += 1) {
+    const { status, headers } = await get('/health')
+    t.equal(status, 200)
+    t.equal(headers.get('ratelimit-remaining'), '3')
+  }
+  await get('/v1/devices', someHash)
+  clock.advance(7_000)
+  const components = { platform: 'up', store: 'up' }
+  t.match((await get('/health')).body, { status: 'ok', version: '1.0.0', uptime_s: 7, components })
+  broken = true
+  await get('/v1/devices', someHash)
+  t.match((await get('/health')).body, { status: 'degraded', components: { platform: 'down' } })
 })
 
 /** Values in place of another. */

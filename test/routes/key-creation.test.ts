@@ -2,30 +2,17 @@
 import t, { type Test } from 'tap'
 import { ownerOf, Secret } from '../../src/auth/credential.js'
 import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
-import { createKey, type Get, otherHash, randomHash, randomKey, redisGateway, unauthorized } from '../limits.js'
+import {
+  createKey,
+  type Get,
+  otherHash,
+  randomHash,
+  randomKey,
+  redisGateway,
+  type User,
+  usersPlatform,
+} from '../limits.js'
 import { redisServer, withoutRedis } from '../redis.js'
-
-interface User {
-  hash: string
-  email: string
-  userId: number | string | undefined
-}
-
-/** A platform with users whose hashes can change. */
-async function usersPlatform(t: Test, ...users: User[]) {
-  const { url, calls } = await platform(t, (request, response) => {
-    const hash = new URL(request.url ?? '', 'http://x').searchParams.get('user_api_hash')
-    const user = users.find((one) => one.hash === hash)
-    if (!user) return void response.writeHead(401).end(unauthorized)
-    const { email, userId: id } = user
-    answers({
-      get_devices: [],
-      get_user_data: { email },
-      edit_setup_data: { item: { id, email, timezone_id: 61 }, timezones: [] },
-    })(request, response)
-  })
-  return { url, calls, users }
-}
 
 const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
 
