@@ -11,47 +11,76 @@ import { until } from '../redis.js'
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
 const forbidden = '{"status":0,"message":"Forbidden"}'
 
-t.test(
-  'requests waiting for a validation get its outcome, though the platform refuses the account meanwhile',
-  async (t) => {
-    const outcomes: [status: number, end: (response: ServerResponse) => void][] = [
-      [200, (response) => response.end('{"email":"owner@example.com"}')],
-      [401, (response) => response.writeHead(401).end(unauthorized)],
-      [503, (response) => response.writeHead(500).end()],
-    ]
-    for (const [status, end] of outcomes) {
-      const held: Record<string, ServerResponse> = {}
-      let holds = ''
-      const { url, calls } = await platform(t, (request, response) => {
-        const [, action = ''] = /api\/(\w+)/.exec(request.url ?? '') ?? []
-        if (holds.includes(action)) held[action] = response
-        else fleet(request, response)
-      })
-      const clock = new Clock()
-      const { get, log } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
-      const validations = () => calls.filter((call) => call.includes('get_user_data')).length
-      t.equal((await get('/v1/me', someHash)).status, 200)
-      holds = 'get_devices get_user_data'
-      const refused = get('/v1/devices', someHash)
-      await until(() => held.get_devices !== undefined)
-      clock.advance(60_001)
-      const waiting = Array.from({ length: 5 }, () => get('/v1/me', someHash))
-      await until(() => held.get_user_data !== undefined)
-      held.get_devices?.writeHead(401).end(unauthorized)
-      t.equal((await refused).status, 401)
-      end(held.get_user_data as ServerResponse)
-      t.same(
-        (await Promise.all(waiting)).map((one) => one.status),
-        Array(5).fill(status),
-      )
-      t.equal(validations(), 2, 'they share one call')
-      holds = ''
-      t.equal((await get('/v1/me', someHash)).status, 200)
-      t.equal(validations(), 3, 'and what they got is not cached, as it may be older than the refusal')
-      t.notMatch(log(), 'internal_error')
-    }
-  },
-)
+t.test('requests waiting for a validation get its outcome, though the account is refused meanwhile', async (t) => {
+  const outcomes: [status: number, end: (response: ServerResponse) => void][] = [
+    [200, (response) => response.end('{"email":"owner@example.com"}')],
+    [401, (response) => response.writeHead(401).end(unauthorized)],
+    [503, (response) => response.writeHead(500).end()],
+  ]
+  for (const [status, end] of outcomes) {
+    const held: Record<string, ServerResponse> = {}
+    let holds = ''
+    const { url, calls } = await platform(t, (request, response) => {
+      const [, action = ''] = /api\/(\w+)/.exec(request.url ?? '') ?? []
+      if (holds.includes(action)) held[action] = response
+      else fleet(request, response)
+    })
+    const clock = new Clock()
+    const { get, log } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+    const validations = () => calls.filter((call) => call.includes('get_user_data')).length
+    t.equal((await get('/v1/me', someHash)).status, 200)
+    holds = 'get_devices get_user_data'
+    const refused = get('/v1/devices', someHash)
+    await until(() => held.get_devices !== undefined)
+    clock.advance(60_001)
+    const waiting = Array.from({ length: 5 }, () => get('/v1/me', someHash))
+    await until(() => held.get_user_data !== undefined)
+    held.get_devices?.writeHead(401).end(unauthorized)
+    t.equal((await refused).status, 401)
+    end(held.get_user_data as ServerResponse)
+    t.same(
+      (await Promise.all(waiting)).map((one) => one.status),
+      Array(5).fill(status),
+    )
+    t.equal(validations(), 2, 'they share one call')
+    holds = ''
+    t.equal((await get('/v1/me', someHash)).status, 200)
+    t.equal(validations(), 3, 'and what they got is not cached, as it may be older than the refusal')
+    t.notMatch(log(), 'internal_error')
+  }
+})
+
+t.test('a credential is validated once per minute, with one call for all that wait', async (t) => {
+  const clock = new Clock()
+  const { url, calls } = await platform(t, answers({ get_devices: [] }))
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const validations = () => calls.filter((call) => call.includes('get_user_data')).length
+  await Promise.all(Array.from({ length: 30 }, () => get('/v1/devices', someHash)))
+  t.equal(validations(), 1)
+  clock.advance(59_999)
+  await get('/v1/devices', someHash)
+  t.equal(validations(), 1)
+  clock.advance(2)
+  await get('/v1/devices', someHash)
+  t.equal(validations(), 2)
+})
+
+t.test('a refusal by the platform drops the cached data and validation of the account at once', async (t) => {
+  const clock = new Clock()
+  let refuses = false
+  const { url, calls } = await platform(t, (request, response) => {
+    if (refuses) response.writeHead(401).end('{"status":0,"error":"Unauthorized"}')
+    else answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_geofences: { items: [] } })(request, response)
+  })
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  t.equal((await get('/v1/devices', someHash)).status, 200)
+  refuses = true
+  t.same([(await get('/v1/devices', someHash)).status], [200], 'fresh positions are answered from memory')
+  t.equal((await get('/v1/geofences', someHash)).status, 401)
+  const { status, body } = await get('/v1/devices', someHash)
+  t.same([status, body.error], [401, 'invalid_token'], 'the cached list is gone with the refusal')
+  t.match(calls.at(-1), 'get_user_data', 'and so is the validation')
+})
 
 /** A platform client whose first validation waits for `first`; any other hash is accepted at once. */
 class SlowFirst extends Platform {
@@ -69,14 +98,10 @@ class SlowFirst extends Platform {
 
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
   for (const outcome of ['accepted', 'refused'] as const) {
-    let end: () => void = () => {}
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    let end: (data: unknown) => void = () => {}
     const slow = new SlowFirst(
-      ended.then(() => {
-        if (outcome === 'refused') throw new Error('refused')
-        return { email: 'owner@example.com' }
+      new Promise((resolve, reject) => {
+        end = outcome === 'accepted' ? resolve : reject
       }),
     )
     t.teardown(() => slow.close())
@@ -84,7 +109,7 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
     const first = cache.fetch(new Secret('first'))
     for (let i = 0; i < 20_001; i += 1) await cache.fetch(new Secret(`hash ${i}`))
     t.notOk(cache.has(new Secret('hash 0')), 'the cache is bounded')
-    end()
+    end(outcome === 'accepted' ? { email: 'owner@example.com' } : new Error('refused'))
     if (outcome === 'accepted') t.equal((await first).email, 'owner@example.com')
     else await t.rejects(first, { message: 'refused' })
   }

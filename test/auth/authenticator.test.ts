@@ -1,4 +1,4 @@
-/** Tests of authentication: what wrong, unknown, refused and revoked credentials cost. */
+/** Tests of authentication: what missing, wrong, unknown, refused and revoked credentials get and cost. */
 import { Agent, request as send } from 'node:http'
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
@@ -30,6 +30,29 @@ async function onEachStore(t: Test, env: Record<string, string>): Promise<[store
   if (withoutRedis) return [embedded]
   return [embedded, ['Redis', await redisGateway(t, (await redisServer(t)).url, env)]]
 }
+
+t.test('a missing credential is unauthorized, and a wrong one is invalid_token', async (t) => {
+  const { url } = await strictPlatform(t)
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const none = await get('/v1/devices')
+  t.same([none.status, none.body.error, none.headers.get('www-authenticate')], [401, 'unauthorized', 'Bearer'])
+  for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', 'bearer']) {
+    const { body } = await get('/v1/devices', undefined, { headers: { authorization } })
+    t.equal(body.error, 'unauthorized', authorization)
+  }
+  for (const wrong of [
+    'nonsense',
+    otherHash,
+    `gps_live_${'0'.repeat(48)}`,
+    'gps_live_short',
+    'demo',
+    'x'.repeat(600),
+  ]) {
+    const { status, body, headers } = await get('/v1/devices', wrong)
+    t.same([status, body.error], [401, 'invalid_token'], wrong.slice(0, 20))
+    t.match(headers.get('www-authenticate'), 'invalid_token')
+  }
+})
 
 /** An unknown hash, sent in turn in the header and in the body of a key creation. */
 const guess = (get: Get, i: number, address: string): Promise<Answer> => {
