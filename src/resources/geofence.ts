@@ -145,9 +145,5 @@ export function toGeofenceDetail(wire: WireGeofence): GeofenceDetail | undefined
   const item = toGeofence(wire)
   if (item === undefined) return undefined
   const radius = item.type === 'circle' ? number(wire.radius) : undefined
-  return {
-    ...item,
-    geometry: geometryOf(wire, item.type),
-    radius: radius !== undefined && radius > 0 ? radius : null,
-  }
+  return { ...item, geometry: geometryOf(wire, item.type), radius: radius !== undefined && radius > 0 ? radius : null }
 }

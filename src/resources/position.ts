@@ -16,10 +16,7 @@ export const Position = Part('Position', {
   lat: Latitude,
   lng: Longitude,
   speed: field.number('Speed in km/h', { minimum: 0 }),
-  course: field.numberOrNull('Heading in degrees, 0 = north, 90 = east; null if unknown', {
-    minimum: 0,
-    maximum: 360,
-  }),
+  course: field.numberOrNull('Heading in degrees, 0 = north, 90 = east; null if unknown', { minimum: 0, maximum: 360 }),
   altitude: field.numberOrNull('Metres above sea level; null if unknown'),
   address: field.textOrNull('Approximate address; null if the platform has none'),
 })

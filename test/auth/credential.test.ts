@@ -118,10 +118,7 @@ t.test('an owner does not depend on the spelling of the e-mail, and another e-ma
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
 })
 
-const seals = {
-  v1: seal,
-  v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)),
-}
+const seals = { v1: seal, v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)) }
 
 for (const [version, sealed] of Object.entries(seals)) {
   t.test(`only the key itself opens its seal (${version})`, async (t) => {
