@@ -107,10 +107,13 @@ export class Fleet implements Sliceable<Device> {
     return index < 0 ? undefined : this.#row(index)
   }
 
-  /** The devices that have a driver, each with the driver's id. */
-  *drivers(): Iterable<readonly [device: number, driver: number]> {
-    const { ids, drivers } = this.#columns
-    for (const [index, driver] of drivers.entries()) if (driver !== 0) yield [ids[index] as number, driver]
+  name(id: number): string | undefined {
+    return this.get(id)?.name
+  }
+
+  /** The first device whose current driver this is. */
+  withDriver(driver: number): number | undefined {
+    return this.#columns.ids[this.#columns.drivers.indexOf(driver)]
   }
 
   /** Ids of the devices whose rows have maintenance services. */

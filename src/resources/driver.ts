@@ -1,7 +1,6 @@
 /** The driver resource: its schema and its translation from the platform's row and the device list. */
 import type { Static } from 'typebox'
-import type { WireDevice, WireDriver } from '../platform/wire.js'
-import { deviceName } from './device.js'
+import type { WireDriver } from '../platform/wire.js'
 import { field, Resource } from './schema.js'
 import { id, text } from './units.js'
 
@@ -28,34 +27,18 @@ export const Driver = Resource(
 export type Driver = Static<typeof Driver>
 
 /** The part of a device list that drivers need. */
-export interface DevicesWithDrivers {
-  /** The devices that have a driver, each with the driver's id. */
-  drivers(): Iterable<readonly [device: number, driver: number]>
-  /** The row of a device. */
-  row(device: number): WireDevice | undefined
+interface Devices {
+  /** A device's name; undefined for an unknown device. */
+  name(id: number): string | undefined
+  /** The first device whose current driver this is. */
+  withDriver(driver: number): number | undefined
 }
-
-/** The lookups between drivers and devices in a device list. If several devices have the same driver, the first one counts. */
-export function driverContext(devices: DevicesWithDrivers) {
-  const byDriver = new Map<number, number>()
-  for (const [device, driver] of devices.drivers()) if (!byDriver.has(driver)) byDriver.set(driver, device)
-  return {
-    /** The name of a device by its id. */
-    deviceName: (device: number): string | undefined => {
-      const row = devices.row(device)
-      return row && deviceName(row)
-    },
-    /** The id of the device whose current driver this is. */
-    deviceOf: (driver: number): number | undefined => byDriver.get(driver),
-  }
-}
-export type DriverContext = ReturnType<typeof driverContext>
 
 /** The driver of a platform row (spec.md, Driver; platform.md 11.8); undefined without a valid id. */
-export function toDriver(wire: WireDriver, { deviceName, deviceOf }: DriverContext): Driver | undefined {
+export function toDriver(wire: WireDriver, devices: Devices): Driver | undefined {
   const driverId = id(wire.id)
   if (driverId === undefined) return undefined
-  const assigned = id(wire.device_id) ?? id(wire.device.id) ?? deviceOf(driverId)
+  const assigned = id(wire.device_id) ?? id(wire.device.id) ?? devices.withDriver(driverId)
   const nested = id(wire.device.id) === assigned ? text(wire.device.name) : undefined
   return {
     id: driverId,
@@ -63,6 +46,6 @@ export function toDriver(wire: WireDriver, { deviceName, deviceOf }: DriverConte
     phone: text(wire.phone) ?? '',
     rfid: text(wire.rfid) ?? '',
     assigned_device_id: assigned ?? null,
-    assigned_device: assigned === undefined ? null : (nested ?? deviceName(assigned) ?? null),
+    assigned_device: assigned === undefined ? null : (nested ?? devices.name(assigned) ?? null),
   }
 }

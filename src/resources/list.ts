@@ -56,15 +56,6 @@ export function page<T>(items: Sliceable<T>, { limit, offset = 0 }: Page): List<
   return envelope(items.slice(offset, end), items.length, { limit, offset })
 }
 
-/** Platform rows as resources, in order, and the number of rows that are not valid and left out. */
-export function translated<Row, T>(
-  rows: readonly Row[],
-  toX: (row: Row) => T | undefined,
-): { items: T[]; skipped: number } {
-  const items = rows.map(toX).filter((item) => item !== undefined)
-  return { items, skipped: rows.length - items.length }
-}
-
 /** The parameters `limit` and `offset` (spec.md, Limits). Without a `default`, all items are returned. */
 export const Paging = ({ default: usual, max }: { default?: number; max: number }) => ({
   limit: Type.Optional(

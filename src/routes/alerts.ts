@@ -27,7 +27,7 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
           all ??= devices.slice(0, devices.length).map(({ id, name }) => ({ id, name }))
           return all
         },
-        name: (id: number) => devices.get(id)?.name,
+        name: (id: number) => devices.name(id),
       }
       const items = translate('get_alerts', rows, (row) => toAlert(row, fleet))
       return page(items.sort(byId), paging)

@@ -1,7 +1,7 @@
 /** `GET /v1/drivers`. */
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
-import { Driver, driverContext, toDriver } from '../resources/driver.js'
+import { Driver, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { byId, queryOf, type Translate } from './query.js'
 
@@ -24,8 +24,7 @@ export function drivers(
     async (request) => {
       const paging = queryOf(ListQuery, request)
       const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetch(request.account)])
-      const context = driverContext(fleet)
-      const items = translate('get_user_drivers', rows, (row) => toDriver(row, context))
+      const items = translate('get_user_drivers', rows, (row) => toDriver(row, fleet))
       return page(items.sort(byId), paging)
     },
   )

@@ -105,5 +105,5 @@ async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Ac
     device_name !== undefined || device.name !== undefined
   if (rows.every(isNamed)) return () => undefined
   const devices = await deviceCache.fetch(account)
-  return (id: number): string | undefined => devices.get(id)?.name
+  return (id: number) => devices.name(id)
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.js'
 import type { Account } from '../platform/account.js'
 import type { Device } from '../resources/device.js'
 import { geoJson, type ToFeature, toCollection } from '../resources/geojson.js'
-import { type List, readQuery, translated } from '../resources/list.js'
+import { type List, readQuery } from '../resources/list.js'
 import { id } from '../resources/units.js'
 
 export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
@@ -66,8 +66,8 @@ export const translator =
   (onSkipped: (action: string, rows: number) => void, onRows: (action: string, rows: readonly object[]) => void) =>
   <Row extends object, T>(action: string, rows: readonly Row[], toX: (row: Row) => T | undefined): T[] => {
     onRows(action, rows)
-    const { items, skipped } = translated(rows, toX)
-    if (skipped > 0) onSkipped(action, skipped)
+    const items = rows.map(toX).filter((item) => item !== undefined)
+    if (items.length < rows.length) onSkipped(action, rows.length - items.length)
     return items
   }
 export type Translate = ReturnType<typeof translator>

@@ -1,21 +1,19 @@
 /** Drivers from platform rows and the device list. */
 import t from 'tap'
 import { read } from '../../src/platform/shape.js'
-import { wireDevice, wireDriver } from '../../src/platform/wire.js'
-import { driverIdOf } from '../../src/resources/device-state.js'
-import { driverContext, toDriver } from '../../src/resources/driver.js'
+import { wireDriver } from '../../src/platform/wire.js'
+import { toDriver } from '../../src/resources/driver.js'
 
-const devices = [
-  { id: 318, name: 'Van 4', driver_data: { id: 12, name: 'Jo' } },
-  { id: 31, name: 'Lorry 9', device_data: { current_driver_id: '4' } },
-  { id: 32, name: 'Lorry 10', device_data: { current_driver_id: '4' } },
-].map((raw) => [raw.id, read(wireDevice, raw)] as const)
-const drivers = devices.flatMap(([id, row]) => {
-  const driver = driverIdOf(row)
-  return driver === undefined ? [] : [[id, driver] as const]
-})
-const context = driverContext({ drivers: () => drivers, row: (id) => new Map(devices).get(id) })
-const driver = (raw: object) => toDriver(read(wireDriver, { id: 99, ...raw }), context)
+const names = new Map([
+  [318, 'Van 4'],
+  [31, 'Lorry 9'],
+])
+const current = new Map([
+  [12, 318],
+  [4, 31],
+])
+const devices = { name: (id: number) => names.get(id), withDriver: (driver: number) => current.get(driver) }
+const driver = (raw: object) => toDriver(read(wireDriver, { id: 99, ...raw }), devices)
 
 t.test('a driver of platform 2.x has its device in the row (N01, N49)', async (t) => {
   const device = { id: '31', name: 'Lorry nine' }
@@ -33,7 +31,7 @@ t.test('missing text is empty and a missing vehicle is null (N49)', async (t) =>
   const none = { name: '', phone: '', rfid: '', assigned_device_id: null, assigned_device: null }
   t.strictSame(driver({ name: null, rfid: '-', phone: null }), { id: 99, ...none })
   const rows: [name: string, raw: object, id: number, device: string | null][] = [
-    ['of several devices with one driver, the first', { id: 4 }, 31, 'Lorry 9'],
+    ['the device whose current driver it is', { id: 4 }, 31, 'Lorry 9'],
     ['a device that the list lacks', { device_id: 500 }, 500, null],
     ['a name from the list', { device_id: 31, device: [] }, 31, 'Lorry 9'],
     ['only a nested device', { device: { id: 31, name: 'Nested' } }, 31, 'Nested'],

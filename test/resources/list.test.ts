@@ -5,8 +5,7 @@ import { Type } from 'typebox'
 import { DevicesQuery } from '../../src/resources/device.js'
 import { EventsQuery } from '../../src/resources/event.js'
 import { HistoryQuery } from '../../src/resources/history.js'
-import { envelope, Ids, ListQuery, page, readQuery, translated } from '../../src/resources/list.js'
-import { id } from '../../src/resources/units.js'
+import { envelope, Ids, ListQuery, page, readQuery } from '../../src/resources/list.js'
 
 const IdsQuery = Type.Object({ ids: Type.Optional(Ids(4, 'Only these')) })
 
@@ -41,10 +40,6 @@ t.test('the pages of any size together are the whole list', async () => {
       return JSON.stringify(all) === JSON.stringify(items)
     }),
   )
-})
-
-t.test('an invalid row is counted and does not affect the others', async (t) => {
-  t.strictSame(translated(['1', 'x', '3'], id), { items: [1, 3], skipped: 1 })
 })
 
 t.test('defaults are set, a high limit is lowered, unknown parameters are ignored', async (t) => {

@@ -8,8 +8,7 @@ import { read, type Shape } from '../../src/platform/shape.js'
 import * as wire from '../../src/platform/wire.js'
 import { Alert, toAlert } from '../../src/resources/alert.js'
 import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/device.js'
-import { driverIdOf } from '../../src/resources/device-state.js'
-import { Driver, driverContext, toDriver } from '../../src/resources/driver.js'
+import { Driver, toDriver } from '../../src/resources/driver.js'
 import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
 import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../../src/resources/geofence.js'
 import { History, HistoryQuery, toHistory } from '../../src/resources/history.js'
@@ -75,14 +74,8 @@ const now = Date.parse('2026-05-11T12:03:30Z')
 const name = (id: number) => (id % 2 ? `Device ${id}` : undefined)
 const deviceOf = (raw: unknown) => toDevice(read(wire.wireDevice, raw), now, { offsetMinutes: -840 })
 
-function driverOf(raw: unknown) {
-  const device = read(wire.wireDevice, raw)
-  const driver = driverIdOf(device)
-  return toDriver(
-    read(wire.wireDriver, raw),
-    driverContext({ drivers: () => (driver === undefined ? [] : [[1, driver]]), row: () => device }),
-  )
-}
+const driverOf = (raw: unknown) =>
+  toDriver(read(wire.wireDriver, raw), { name, withDriver: (id) => (id % 3 ? id : undefined) })
 const locationOf = (raw: unknown) => {
   const device = deviceOf(raw)
   return device && toLocation(device)
@@ -96,7 +89,7 @@ const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory,
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
   [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), { all: () => [], name })],
   [Device, wireDevice, deviceOf],
-  [Driver, { ...wireDevice, ...wireDriver }, driverOf],
+  [Driver, wireDriver, driverOf],
   [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
   [Geofence, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
   [GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],

@@ -1,6 +1,8 @@
 /** Parameters of all routes: errors, and windows of lists. */
 import fc from 'fast-check'
 import t from 'tap'
+import { id } from '../../src/resources/units.js'
+import { translator } from '../../src/routes/query.js'
 import type { Gateway } from '../helper.js'
 import { fleet } from './fleet.js'
 
@@ -59,6 +61,18 @@ t.test('a 404 names the id as sent, truncated, and never a credential', async (t
     }
   }
   t.equal(calls.filter((call) => call.includes('get_devices')).length, 2, 'what cannot be an id is not asked for')
+})
+
+t.test('an invalid row is left out and counted, and does not affect the others', async (t) => {
+  const counted: [action: string, rows: number][] = []
+  const translate = translator(
+    (...skipped) => void counted.push(skipped),
+    () => {},
+  )
+  const toId = ({ sent }: { sent: string }) => id(sent)
+  t.strictSame(translate('get_events', [{ sent: '1' }, { sent: 'x' }, { sent: '3' }], toId), [1, 3])
+  t.strictSame(translate('get_alerts', [{ sent: '1' }], toId), [1])
+  t.strictSame(counted, [['get_events', 1]])
 })
 
 t.test('any window of devices and events is that part of the complete list, with any filter', async (t) => {
