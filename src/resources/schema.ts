@@ -67,18 +67,14 @@ export const PlatformTime = (description: string) =>
     description: `${description}, as \`YYYY-MM-DD HH:MM:SS\`, as the platform writes it: in which time zone is not known`,
   })
 
-const latitude = { minimum: -90, maximum: 90, description: 'Latitude in decimal degrees (WGS84)' }
-const longitude = { minimum: -180, maximum: 180, description: 'Longitude in decimal degrees (WGS84)' }
-const orNull = <T extends { description: string }>(options: T) => ({
-  ...options,
-  description: `${options.description}; null without a position`,
-})
+const latitude = (note = '') => number(`Latitude in decimal degrees (WGS84)${note}`, { minimum: -90, maximum: 90 })
+const longitude = (note = '') => number(`Longitude in decimal degrees (WGS84)${note}`, { minimum: -180, maximum: 180 })
 
-export const Latitude = Type.Number(latitude)
-export const Longitude = Type.Number(longitude)
+export const Latitude = latitude()
+export const Longitude = longitude()
 
 /** The fields `lat` and `lng` of a resource that may have no position. */
 export const OptionalPosition = {
-  lat: Nullable(Type.Number(orNull(latitude))),
-  lng: Nullable(Type.Number(orNull(longitude))),
+  lat: Nullable(latitude('; null without a position')),
+  lng: Nullable(longitude('; null without a position')),
 }

@@ -137,17 +137,14 @@ check('a device without a position has null coordinates; the last valid position
   ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
 ])
 
+const server = (traccar: object) => ({ device_data: { traccar } })
 check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', [
   ['N06 never connected', { time: 'Not connected', timestamp: 0, acktimestamp: 0 }, { last_seen: null, timestamp: 0 }],
   ['N62 text', { timestamp: '1778501007' }, { timestamp: 1778501007 }],
   ['N62 milliseconds', { timestamp: 1778501007000 }, { timestamp: 1778501007 }],
   ['the fix before the heartbeat', { timestamp: 1778501007, acktimestamp: 1778501099 }, { timestamp: 1778501007 }],
   ['only a heartbeat', { timestamp: 0, acktimestamp: 1778501000 }, { timestamp: 1778501000 }],
-  [
-    'only a server time',
-    { timestamp: 0, device_data: { traccar: { time: '2026-05-11 12:03:27' } } },
-    { timestamp: 1778501007 },
-  ],
+  ['only a server time', { timestamp: 0, ...server({ time: '2026-05-11 12:03:27' }) }, { timestamp: 1778501007 }],
   ['beyond any date', { timestamp: 1e300 }, { timestamp: 0 }],
   [
     'N63 time and timestamp disagree: both as sent',
@@ -158,21 +155,19 @@ check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)
 
 const may4 = Date.parse('2026-05-04T09:00:00Z') / 1000
 const april5 = Date.parse('2026-04-05T09:00:00Z') / 1000
+const ambiguous = '05/04/2026 10:00 AM'
+const [asMay, asApril] = [{ last_seen: '2026-05-04 10:00:00' }, { last_seen: '2026-04-05 10:00:00' }]
 check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)', [
-  ['day first', { time: '04-05-2026 10:00:00', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
-  ['month first', { time: '05/04/2026 10:00 AM', timestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
+  ['day first', { time: '04-05-2026 10:00:00', timestamp: may4 }, asMay],
+  ['month first', { time: ambiguous, timestamp: may4 }, asMay],
+  ['heartbeat', { time: ambiguous, timestamp: 5, acktimestamp: may4 }, asMay],
   [
-    'heartbeat',
-    { time: '05/04/2026 10:00 AM', timestamp: 5, acktimestamp: may4 },
-    { last_seen: '2026-05-04 10:00:00' },
+    'a fix near one, a heartbeat near the other',
+    { time: ambiguous, timestamp: april5, acktimestamp: may4 + 86_400 },
+    asApril,
   ],
-  [
-    'a fix next to one reading, a later heartbeat near the other',
-    { time: '05/04/2026 10:00 AM', timestamp: april5, acktimestamp: may4 + 86_400 },
-    { last_seen: '2026-04-05 10:00:00' },
-  ],
-  ['only a heartbeat', { time: '05/04/2026 10:00 AM', acktimestamp: may4 }, { last_seen: '2026-05-04 10:00:00' }],
-  ['neither: day first', { time: '05/04/2026 10:00 AM' }, { last_seen: '2026-04-05 10:00:00' }],
+  ['only a heartbeat', { time: ambiguous, acktimestamp: may4 }, asMay],
+  ['neither: day first', { time: ambiguous }, asApril],
 ])
 
 t.test('an expired device has a last time once the zone is known, and none before (N07)', async (t) => {
@@ -206,32 +201,29 @@ check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N6
   ['360', { course: 360 }, { course: 0 }],
 ])
 
-t.test(
-  'a sensor shows its text, else its value with unit, else null, and the number in it (N04, N14, N15)',
-  async (t) => {
-    const rows: [object, value: string | null, number: number | null][] = [
-      [{ value: '64 %', val: '64.00' }, '64 %', 64],
-      [{ value: 'Off', val: false }, 'Off', null],
-      [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km', 41207],
-      [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km', 41207.318],
-      [{ value: 7 }, '7', 7],
-      [{ value: true }, 'On', null],
-      [{ value: '-', val: false }, 'Off', null],
-      [{ value: '', val: 908.6, unit: 'h' }, '908.6 h', 908.6],
-      [{ value: '908', unit: 'h' }, '908', 908],
-      [{ value: '1,234.5 km' }, '1,234.5 km', 1234.5],
-      [{ value: '- nn' }, null, null],
-      [{ value: '-5 °C' }, '-5 °C', -5],
-      [{ value: null, val: '-' }, null, null],
-      [{ value: '12h 30min' }, '12h 30min', null],
-      [{ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null],
-    ]
-    for (const [sensor, value, number] of rows) {
-      const [found] = device({ sensors: [{ name: 'S', ...sensor }] }).sensors
-      t.strictSame([found?.value, found?.number], [value, number], JSON.stringify(sensor))
-    }
-  },
-)
+t.test('a sensor shows its text, else its value with unit, else null, and its number (N04, N14, N15)', async (t) => {
+  const rows: [object, value: string | null, number: number | null][] = [
+    [{ value: '64 %', val: '64.00' }, '64 %', 64],
+    [{ value: 'Off', val: false }, 'Off', null],
+    [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km', 41207],
+    [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km', 41207.318],
+    [{ value: 7 }, '7', 7],
+    [{ value: true }, 'On', null],
+    [{ value: '-', val: false }, 'Off', null],
+    [{ value: '', val: 908.6, unit: 'h' }, '908.6 h', 908.6],
+    [{ value: '908', unit: 'h' }, '908', 908],
+    [{ value: '1,234.5 km' }, '1,234.5 km', 1234.5],
+    [{ value: '- nn' }, null, null],
+    [{ value: '-5 °C' }, '-5 °C', -5],
+    [{ value: null, val: '-' }, null, null],
+    [{ value: '12h 30min' }, '12h 30min', null],
+    [{ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null],
+  ]
+  for (const [sensor, value, number] of rows) {
+    const [found] = device({ sensors: [{ name: 'S', ...sensor }] }).sensors
+    t.strictSame([found?.value, found?.number], [value, number], JSON.stringify(sensor))
+  }
+})
 
 const other = { id: null, type: 'other', name: 'x', value: '1', number: 1 }
 const door = { id: null, type: 'door', name: 'door', value: null, number: null }
@@ -285,39 +277,25 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['neither', { total_distance: '-' }, { odometer_km: null }],
 ])
 
+const engine = (raw: object) => counter('engine_hours', raw)
 check('engine hours are hours, from a sensor that states its unit', [
-  ['hours', counter('engine_hours', { value: '1523.4 h', val: 9 }), { engine_hours: 1523.4 }],
-  [
-    'seconds',
-    counter('engine_hours', { value: 23391882, unit: 's', formatted: '23391882 s' }),
-    { engine_hours: 6497.75 },
-  ],
-  ['minutes', counter('engine_hours', { value: '90 min' }), { engine_hours: 1.5 }],
-  [
-    'a number with its unit',
-    counter('engine_hours', { value: '-', val: 5400, unit: 'Seconds' }),
-    { engine_hours: 1.5 },
-  ],
-  ['a duration', counter('engine_hours', { value: '1523h 30min' }), { engine_hours: 1523.5 }],
-  ['a clock', counter('engine_hours', { value: '10:30:00' }), { engine_hours: 10.5 }],
-  ['no unit', counter('engine_hours', { value: '1523.4', val: 1523.4 }), { engine_hours: null }],
-  ['another unit', counter('engine_hours', { value: '12 km' }), { engine_hours: null }],
+  ['hours', engine({ value: '1523.4 h', val: 9 }), { engine_hours: 1523.4 }],
+  ['seconds', engine({ value: 23391882, unit: 's', formatted: '23391882 s' }), { engine_hours: 6497.75 }],
+  ['minutes', engine({ value: '90 min' }), { engine_hours: 1.5 }],
+  ['a number with its unit', engine({ value: '-', val: 5400, unit: 'Seconds' }), { engine_hours: 1.5 }],
+  ['a duration', engine({ value: '1523h 30min' }), { engine_hours: 1523.5 }],
+  ['a clock', engine({ value: '10:30:00' }), { engine_hours: 10.5 }],
+  ['no unit', engine({ value: '1523.4', val: 1523.4 }), { engine_hours: null }],
+  ['another unit', engine({ value: '12 km' }), { engine_hours: null }],
   ['the name of a method', { engine_hours: 'gps' }, { engine_hours: null }],
 ])
 
 check('movement and standstill are Unix seconds and seconds, null where the platform does not tell', [
-  [
-    'as text',
-    { moved_timestamp: '1778501001', stop_duration_sec: '90' },
-    { moved_at: 1778501001, stopped_seconds: 90 },
-  ],
+  ['as text', { moved_timestamp: '1778501001' }, { moved_at: 1778501001 }],
+  ['a duration as text', { stop_duration_sec: '90' }, { stopped_seconds: 90 }],
   ['milliseconds', { moved_timestamp: 1778501001000 }, { moved_at: 1778501001 }],
   ['never moved', { moved_timestamp: 0 }, { moved_at: null }],
-  [
-    'the time of the server',
-    { device_data: { traccar: { moved_at: '2026-05-11 12:03:21' } } },
-    { moved_at: 1778501001 },
-  ],
+  ['the time of the server', server({ moved_at: '2026-05-11 12:03:21' }), { moved_at: 1778501001 }],
   ['only texts', { stop_duration: '1h 1s', idle_duration: '00:01:05' }, { stopped_seconds: 3601, idle_seconds: 65 }],
   ['fractions', { stop_duration_sec: 90.7 }, { stopped_seconds: 90 }],
   ['no durations', { stop_duration_sec: -5, idle_duration: 'Parado' }, { stopped_seconds: null, idle_seconds: null }],

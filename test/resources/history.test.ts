@@ -101,12 +101,9 @@ t.test('trips and stops follow what their group says, in the units of the accoun
     ['a duration beyond every calendar', { time: '999999999d' }, { to: '2026-05-11 07:00:00' }],
   ]
   for (const [name, group, span] of rows) {
-    for (const [status, list] of [
-      [1, 'trips'],
-      ['2', 'stops'],
-    ] as const) {
-      t.hasStrict(history({ items: [{ ...start, status, ...group }] })[list], [span], `${list}: ${name}`)
-    }
+    const legs = { trips: 1, stops: '2' } as const
+    for (const list of ['trips', 'stops'] as const)
+      t.hasStrict(history({ items: [{ ...start, status: legs[list], ...group }] })[list], [span], `${list}: ${name}`)
   }
   const trip = (group: object, more: object = {}) =>
     history({ items: [{ ...start, status: 1, ...group }], ...more }).trips
@@ -149,18 +146,15 @@ t.test('fuel is in litres, or null', async (t) => {
     t.equal(history({ fuel_consumption: sent }).fuel_l, expected, `${sent}`)
 })
 
-t.test(
-  'a position has its altitude in metres, its course within a circle, and a timestamp if the zone is known',
-  async (t) => {
-    const items = [{ status: 1, items: [point(1, '07:00:00', { course: -90, altitude: '100' })] }]
-    const sensors = [{ id: 'altitude', sufix: 'ft' }]
-    t.hasStrict(history({ items, sensors }).positions, [{ course: 270, altitude: 30.5, timestamp: 1778475600 }])
-    t.hasStrict(history({ items }, {}).positions, [{ timestamp: null, altitude: 100 }])
-    const summer = { from: '03-29 02:00', to: '10-25 02:00' }
-    const [position] = history({ items }, { zone: { offsetMinutes: 60, summer } }).positions
-    t.equal(position?.timestamp, 1778475600)
-  },
-)
+t.test('a position has altitude in metres, course within a circle, timestamp if the zone is known', async (t) => {
+  const items = [{ status: 1, items: [point(1, '07:00:00', { course: -90, altitude: '100' })] }]
+  const sensors = [{ id: 'altitude', sufix: 'ft' }]
+  t.hasStrict(history({ items, sensors }).positions, [{ course: 270, altitude: 30.5, timestamp: 1778475600 }])
+  t.hasStrict(history({ items }, {}).positions, [{ timestamp: null, altitude: 100 }])
+  const summer = { from: '03-29 02:00', to: '10-25 02:00' }
+  const [position] = history({ items }, { zone: { offsetMinutes: 60, summer } }).positions
+  t.equal(position?.timestamp, 1778475600)
+})
 
 t.test('consecutive points of the same second, place and speed are one position', async (t) => {
   const points = [
@@ -251,17 +245,10 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
     { status: 1, distance: '10', items: [point(1, '07:00:00', { speed: 62 })] },
     { status: 3, distance: '5', items: [] },
   ]
+  const totals = { distance_km: 17.06, top_speed: 99.8 }
   const rows: [name: string, raw: object, expected: object][] = [
-    [
-      'units in the totals',
-      { sensors, distance_sum: '10.6 mi', top_speed: '62 mph' },
-      { distance_km: 17.06, top_speed: 99.8 },
-    ],
-    [
-      'unit of the speed sensor',
-      { sensors, distance_sum: '10.6', top_speed: 62 },
-      { distance_km: 17.06, top_speed: 99.8 },
-    ],
+    ['units in the totals', { sensors, distance_sum: '10.6 mi', top_speed: '62 mph' }, totals],
+    ['unit of the speed sensor', { sensors, distance_sum: '10.6', top_speed: 62 }, totals],
     ['sum of drives and stops, fastest point', { sensors }, { distance_km: 16.09, top_speed: 99.8 }],
     ['the same in km', {}, { distance_km: 10, top_speed: 62 }],
     ['unit of the top speed', { top_speed: '62 mph' }, { positions: [{ speed: 99.8 }] }],

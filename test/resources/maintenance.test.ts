@@ -103,11 +103,7 @@ const hourSensor = (fields: object) => ({ sensors: [{ type: 'engine_hours', ...f
 const hours = { expiration_by: 'engine_hours', interval: 250, last_service: '1300' }
 check('engine hours count from a sensor that states its unit', hours, [
   ['hours', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '1523.5 h' })],
-  ['unit field', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: 1523.5, unit: 'Hours' })],
-  ['seconds', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '5484600 s' })],
-  ['minutes', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: 91410, unit: 'min' })],
   ['no unit', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: 1523.5 })],
-  ['no value', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: '-' })],
   ['a text', {}, { remaining: 20 }, text('Engine hours Left (20 )')],
   ['miles do not convert hours', {}, { interval: 250, expires_at: 1550 }, mi],
   ['the odometer does not count', {}, { remaining: null }, odometer({ value: '5 h' })],
