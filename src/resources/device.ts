@@ -105,7 +105,6 @@ export const DevicesQuery = Type.Object({
   format: Format,
   ...Paging({ default: 50, max: 500 }),
 })
-export type DevicesQuery = Static<typeof DevicesQuery>
 
 /** The fields of a row that decide a device's id, status and last update, and whether `last_seen` needs the zone. */
 export type DeviceState = Pick<

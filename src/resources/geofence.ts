@@ -26,7 +26,6 @@ const example = {
 }
 
 export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
-export type Geofence = Static<typeof Geofence>
 
 const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
@@ -54,7 +53,6 @@ export const GeofenceDetail = Resource(
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
 export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
-export type GeofencesQuery = Static<typeof GeofencesQuery>
 
 const properties = Type.Object(
   { ...listItem, radius },
@@ -126,24 +124,20 @@ function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'
   return ring ? { type: 'Polygon', coordinates: [ring] } : null
 }
 
-/** The list item of a platform row (spec.md, Geofence; platform.md 11.3); undefined without a valid id. */
-export function toGeofence(wire: WireGeofence): Geofence | undefined {
+/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres; undefined without a valid id. */
+export function toGeofence(wire: WireGeofence): GeofenceDetail | undefined {
   const geofenceId = id(wire.id)
   if (geofenceId === undefined) return undefined
+  const type = typeOf(wire)
+  const radius = type === 'circle' ? number(wire.radius) : undefined
   return {
     id: geofenceId,
     name: text(wire.name) ?? `Geofence ${geofenceId}`,
-    type: typeOf(wire),
+    type,
     active: flag(wire.active) ?? true,
     color: colorOf(text(wire.polygon_color) ?? text(wire.color)),
     created_at: displayTime(wire.created_at) ?? null,
+    geometry: geometryOf(wire, type),
+    radius: radius !== undefined && radius > 0 ? radius : null,
   }
-}
-
-/** The geofence of a platform row with its geometry (RFC 7946) and radius in metres; undefined without a valid id. */
-export function toGeofenceDetail(wire: WireGeofence): GeofenceDetail | undefined {
-  const item = toGeofence(wire)
-  if (item === undefined) return undefined
-  const radius = item.type === 'circle' ? number(wire.radius) : undefined
-  return { ...item, geometry: geometryOf(wire, item.type), radius: radius !== undefined && radius > 0 ? radius : null }
 }

@@ -106,7 +106,6 @@ export const HistoryQuery = Type.Object({
   ),
   format: Format,
 })
-export type HistoryQuery = Static<typeof HistoryQuery>
 
 /** The request: our device id (the points carry another one), the days as `YYYY-MM-DD`, and the account's zone if known. */
 export type HistoryContext = {

@@ -71,7 +71,6 @@ export const Paging = ({ default: usual, max }: { default?: number; max: number 
 
 /** The query of a list that returns all items by default. */
 export const ListQuery = Type.Object(Paging({ max: 500 }))
-export type ListQuery = Static<typeof ListQuery>
 
 /** A parameter of ids, separated by commas or repeated. */
 export const Ids = (max: number, description: string) =>

@@ -58,7 +58,6 @@ export const ServicesQuery = Type.Object({
   device_id: Type.Optional(field.id('Only services of this device')),
   ...Paging({ max: 500 }),
 })
-export type ServicesQuery = Static<typeof ServicesQuery>
 
 /** Amounts of one service in the unit of its `expiration_by`. */
 type Amounts = { interval: Maybe; last: Maybe; due: Maybe; remaining: Maybe }

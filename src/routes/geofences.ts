@@ -6,7 +6,7 @@ import {
   GeofenceCollection,
   GeofenceDetail,
   GeofencesQuery,
-  toGeofenceDetail,
+  toGeofence,
   toGeofenceFeature,
 } from '../resources/geofence.js'
 import { eitherFormat } from '../resources/geojson.js'
@@ -30,7 +30,7 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
     async (request, reply) => {
       const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
       const rows = await request.account.geofences()
-      const list = page(translate('get_geofences', rows, toGeofenceDetail).sort(byId), paging)
+      const list = page(translate('get_geofences', rows, toGeofence).sort(byId), paging)
       return sendList(reply, format, list, toGeofenceFeature)
     },
   )
@@ -51,7 +51,7 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
       const sent = request.params.id
       const geofenceId = id(sent)
       const rows = geofenceId === undefined ? [] : await request.account.geofences()
-      const found = rows.map(toGeofenceDetail).find((geofence) => geofence?.id === geofenceId)
+      const found = rows.map(toGeofence).find((geofence) => geofence?.id === geofenceId)
       if (!found) throw notFound('geofence', sent)
       return found
     },

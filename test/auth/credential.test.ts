@@ -12,31 +12,14 @@ function kindOf(header: string | undefined): string {
   return parseCredential(header, DEMO).kind
 }
 
-t.test(
-  'a header is parsed by the rules of HTTP, whatever the case of its scheme and the number of spaces',
-  async (t) => {
-    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
-      for (const gap of [' ', '   ']) {
-        t.match(parseCredential(`${scheme}${gap}abc123`, DEMO), { kind: 'hash' })
-      }
-    }
-    for (const header of [
-      undefined,
-      '',
-      'Bearer',
-      'Bearer ',
-      'Bearer    ',
-      'abc123',
-      'Basic YTpi',
-      'Bearerabc',
-      'Bearer:abc',
-    ]) {
-      t.equal(kindOf(header), 'none', `${header}`)
-    }
-    const read = parseCredential('Bearer  abc123 ', DEMO)
-    t.equal('secret' in read && read.secret.reveal(), 'abc123')
-  },
-)
+t.test('a header is parsed by the rules of HTTP, whatever the case of its scheme and its spaces', async (t) => {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
+    for (const gap of [' ', '   ']) t.equal(kindOf(`${scheme}${gap}abc123`), 'hash')
+  const none = ['', 'Bearer', 'Bearer ', 'Bearer    ', 'abc123', 'Basic YTpi', 'Bearerabc', 'Bearer:abc']
+  for (const header of [undefined, ...none]) t.equal(kindOf(header), 'none', `${header}`)
+  const read = parseCredential('Bearer  abc123 ', DEMO)
+  t.equal('secret' in read && read.secret.reveal(), 'abc123')
+})
 
 t.test('a header of the maximum length is parsed in linear time', async (t) => {
   const started = performance.now()

@@ -10,7 +10,7 @@ import { Alert, toAlert } from '../../src/resources/alert.js'
 import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/device.js'
 import { Driver, toDriver } from '../../src/resources/driver.js'
 import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
-import { Geofence, GeofenceDetail, toGeofence, toGeofenceDetail } from '../../src/resources/geofence.js'
+import { Geofence, GeofenceDetail, toGeofence } from '../../src/resources/geofence.js'
 import { History, HistoryQuery, toHistory } from '../../src/resources/history.js'
 import { CreatedKey, CreateKey, Key, RevokedKey } from '../../src/resources/key.js'
 import { ListOf, ListQuery, page } from '../../src/resources/list.js'
@@ -91,8 +91,7 @@ const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
   [Device, wireDevice, deviceOf],
   [Driver, wireDriver, driverOf],
   [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
-  [Geofence, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
-  [GeofenceDetail, wireGeofence, (raw) => toGeofenceDetail(read(wireGeofence, raw))],
+  [GeofenceDetail, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
   [History, wireHistory, historyOf],
   [Track, wireHistory, (raw) => toTrack(historyOf(raw))],
   [Location, wireDevice, locationOf],
@@ -191,7 +190,7 @@ t.test('null is sent as null, and every geometry as it is', async (t) => {
     [{ id: 2, ...circle }, 'Point'],
     [{ id: 3 }, undefined],
   ] as const) {
-    const detail = toGeofenceDetail(read(wireGeofence, raw))
+    const detail = toGeofence(read(wireGeofence, raw))
     t.equal(detail?.geometry?.type, type)
     t.strictSame(await serialized(GeofenceDetail, detail), detail)
   }

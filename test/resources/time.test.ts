@@ -36,19 +36,8 @@ t.test('durations in every notation are counted in seconds (N25)', async (t) => 
   for (const [value, seconds] of rows) t.equal(durationSeconds(value), seconds, value)
   const long = '1s '.repeat(33)
   t.equal(durationSeconds(long), 33)
-  for (const none of [
-    '5',
-    '5 parsecs',
-    '5constructor',
-    '5h 3parsecs',
-    '-5s',
-    '01:62:03',
-    '',
-    `${long}1s`,
-    5,
-    undefined,
-  ])
-    t.equal(durationSeconds(none), undefined, String(none))
+  const texts = ['5', '5 parsecs', '5constructor', '5h 3parsecs', '-5s', '01:62:03', '', `${long}1s`]
+  for (const none of [...texts, 5, undefined]) t.equal(durationSeconds(none), undefined, String(none))
 })
 
 t.test('days are counted from 1970-01-01 and back', async (t) => {
