@@ -123,11 +123,13 @@ t.test('ten thousand wrong credentials from one address leave known credentials 
   const { key } = (await createKey(there.get)).body
   const before = calls.length
   const wrong = Array.from({ length: 10_000 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
-  const flooding = flood(there.url, wrong)
-  for (let i = 0; i < 90; i += 1) {
+  const statuses: number[] = []
+  // All at once, this process could be so late that the gateway sheds load.
+  for (let from = 0; from < wrong.length; from += 200) {
+    const flooding = flood(there.url, wrong.slice(from, from + 200))
     for (const good of [someHash, key, 'demo']) t.equal((await there.get('/v1/me', good)).status, 200)
+    statuses.push(...(await flooding))
   }
-  const statuses = await flooding
   t.ok(calls.length - before <= 100, `${calls.length - before} calls`)
   t.same(new Set(statuses), new Set([401, 429]))
   t.ok(statuses.filter((status) => status === 401).length <= 100)
