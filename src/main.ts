@@ -6,8 +6,6 @@ import { isatty } from 'node:tty'
 import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { check } from './cli/check/check.js'
-import { report } from './cli/check/finding.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
@@ -113,6 +111,8 @@ function greeting({ publicUrl, demoToken }: Config, { address, family, port }: A
 
 /** Prints the preflight check; the exit code is 1 if something will not work. */
 async function printCheck(): Promise<void> {
+  const { check } = await import('./cli/check/check.js')
+  const { report } = await import('./cli/check/finding.js')
   const findings = await check(process.env)
   console.log(report(findings))
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
