@@ -120,7 +120,7 @@ export class Metrics {
   readonly countCorrected = (): void => this.#corrected.inc()
 
   /** @param result of a lookup in the device cache. */
-  readonly countLookup = this.#tally('gateway_positions_lookups_total', 'Lookups in the device cache', 'result', [
+  readonly countLookup = this.#plainCounter('gateway_positions_lookups_total', 'Lookups in the device cache', 'result', [
     'hit',
     'miss',
   ])
@@ -130,7 +130,7 @@ export class Metrics {
   readonly countEviction = (): void => this.#evictions.inc()
 
   /** @param counter where the request is counted. */
-  readonly countLimited = this.#tally('gateway_limiter_counts_total', 'Requests counted by the limiter', 'counter', [
+  readonly countLimited = this.#plainCounter('gateway_limiter_counts_total', 'Requests counted by the limiter', 'counter', [
     'shared',
     'local',
   ])
@@ -187,7 +187,7 @@ export class Metrics {
   }
 
   /** A counter of one label as plain numbers that are read when it is scraped: `inc` takes 0.7 µs, and these count every request. */
-  #tally<T extends string>(name: string, help: string, label: string, values: T[]): (value: T) => void {
+  #plainCounter<T extends string>(name: string, help: string, label: string, values: T[]): (value: T) => void {
     const counts = new Map<T, number>(values.map((value) => [value, 0]))
     const collect = (): void => {
       counter.reset()
