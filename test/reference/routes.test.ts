@@ -121,27 +121,44 @@ t.test('an error response matches its documentation', async (t) => {
   t.same(Object.keys(body), Object.keys((example as { value: object }).value))
 })
 
-t.test('every breaking change is reported in a sentence, an addition is not', async (t) => {
+t.test('every breaking change is reported with its place, an addition is not', async (t) => {
   const was = await committed()
   type Change = (document: OpenApi) => void
   const operation = (document: OpenApi, path: string): Operation => document.paths[path]?.get as Operation
   // biome-ignore lint/suspicious/noExplicitAny: reaches into schemas of every shape
   const schema = (document: OpenApi, name: string): any => document.components.schemas[name]
   const cases: [RegExp | undefined, Change][] = [
-    [/GET \/v1\/me is gone/, (d) => delete d.paths['/v1/me']],
+    [/\/v1\/me is gone/, (d) => delete d.paths['/v1/me']],
     [/\.lat is gone/, (d) => delete schema(d, 'Device').properties.lat],
-    [/parameter status is gone/, (d) => operation(d, '/v1/devices').parameters?.shift()],
-    [/value "moving" is gone/, (d) => schema(d, 'Device').properties.status.enum.pop()],
-    [/\.speed may now be string/, (d) => Object.assign(schema(d, 'Location').properties.speed, { type: 'string' })],
-    [/\.id may now be null/, (d) => Object.assign(schema(d, 'Driver').properties.id, { type: ['integer', 'null'] })],
-    [/\.name may now be missing/, (d) => schema(d, 'Driver').required.splice(1, 1)],
-    [/parameter limit has a tighter maximum/, (d) => narrow(operation(d, '/v1/events'), 'limit', { maximum: 100 })],
-    [/parameter type is now required/, (d) => require(operation(d, '/v1/events'), 'type')],
-    [/body\.label is now required/, (d) => schema(d, 'CreateKey').required.push('label')],
-    [/no longer documents 403/, (d) => delete operation(d, '/v1/devices').responses['403']],
-    [/no longer takes demoToken/, (d) => operation(d, '/v1/devices').security?.shift()],
+    [/parameters\.status is gone/, (d) => operation(d, '/v1/devices').parameters?.shift()],
+    [/enum\.moving is gone/, (d) => schema(d, 'Device').properties.status.enum.pop()],
+    [
+      /\.speed\.type\.(number is gone|string is new)/,
+      (d) => Object.assign(schema(d, 'Location').properties.speed, { type: 'string' }),
+    ],
+    [/\.id\.type\.null is new/, (d) => Object.assign(schema(d, 'Driver').properties.id, { type: ['integer', 'null'] })],
+    [/\.required\.name is gone/, (d) => schema(d, 'Driver').required.splice(1, 1)],
+    [
+      /parameters\.limit\.schema\.maximum is 100, was/,
+      (d) => narrow(operation(d, '/v1/events'), 'limit', { maximum: 100 }),
+    ],
+    [/parameters\.type\.required is (new|true)/, (d) => require(operation(d, '/v1/events'), 'type')],
+    [/requestBody\..*\.required\.label is new/, (d) => schema(d, 'CreateKey').required.push('label')],
+    [/responses\.403 is gone/, (d) => delete operation(d, '/v1/devices').responses['403']],
+    [/security\.demoToken is gone/, (d) => operation(d, '/v1/devices').security?.shift()],
+    [
+      /security\.(none is gone|apiKey is new)/,
+      (d) => Object.assign(operation(d, '/health'), { security: [{ apiKey: [] }] }),
+    ],
+    [
+      /requestBody is new/,
+      (d) => Object.assign(operation(d, '/v1/me'), { requestBody: { required: true, content: {} } }),
+    ],
+    [/parameters is new/, (d) => addParameter(operation(d, '/v1/me'), { name: 'zone', required: true })],
     [undefined, (d) => Object.assign(schema(d, 'Device').properties, { fuel: { type: 'number' } })],
-    [undefined, (d) => operation(d, '/v1/me').parameters?.push({ name: 'verbose', in: 'query', schema: {} })],
+    [undefined, (d) => schema(d, 'Device').required.push('fuel')],
+    [undefined, (d) => schema(d, 'CreateKey').required.splice(0)],
+    [undefined, (d) => addParameter(operation(d, '/v1/me'), { name: 'verbose' })],
     [undefined, (d) => narrow(operation(d, '/v1/events'), 'limit', { maximum: 1000 })],
     [undefined, (d) => Object.assign(d.paths, { '/v1/trips': structuredClone(d.paths['/v1/drivers']) })],
   ]
@@ -154,6 +171,9 @@ t.test('every breaking change is reported in a sentence, an addition is not', as
   }
 })
 
+function addParameter(operation: Operation, parameter: { name: string; required?: boolean }): void {
+  operation.parameters = [...(operation.parameters ?? []), { in: 'query', schema: {}, ...parameter }]
+}
 const named = ({ parameters = [] }: Operation, name: string) => parameters.find((one) => one.name === name)
 function narrow(operation: Operation, name: string, to: Record<string, number>): void {
   Object.assign(named(operation, name)?.schema as object, to)
