@@ -1,7 +1,6 @@
 /** The commands replay, diff and record. */
 import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -76,8 +75,7 @@ function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
 /** Listens on 127.0.0.1 and returns the API base. */
 async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a whole number from 0 to 65535')
-  await app.listen({ host: '127.0.0.1', port: Number(port) })
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`
+  return `${await app.listen({ host: '127.0.0.1', port: Number(port) })}/api`
 }
 
 /** @throws Error with a sentence for a folder that cannot be read. */
