@@ -195,7 +195,9 @@ t.test('the root leads to the reference', async (t) => {
 })
 
 t.test('every operation has an anchor, a link in the navigation and its errors as links, not as tables', async (t) => {
-  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  const all = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+  const ids = new Set(all)
+  t.equal(ids.size, all.length, 'no id is used twice')
   for (const { path, operation } of operations) {
     const { operationId } = operation
     t.ok(ids.has(`operation-${operationId}`), operationId)
