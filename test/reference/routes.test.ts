@@ -2,9 +2,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { Compile } from 'typebox/compile'
 import { type ErrorCode, errorTable } from '../../src/errors.js'
-import type { OpenApi } from '../../src/reference/openapi.js'
+import type { OpenApi, Response } from '../../src/reference/openapi.js'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
+import { createKey } from '../limits.js'
 import { committed, documentPath, isUpdating, publicUrl, remedy, served, write } from './committed.js'
 import { breaks } from './compatibility.js'
 
@@ -73,22 +76,30 @@ t.test('every operation documents its credentials, its parameters, its response 
   }
 })
 
-t.test('a response carries every documented header', async (t) => {
+t.test('a response of every operation to its own examples has the documented headers and body', async (t) => {
+  const hash = sandboxAccounts()[0]?.hash as string
+  const { body: key } = await createKey(get, { platform_hash: hash })
   const rare = ['X-Api-Key-Expires', 'Cache-Status']
   for (const { method, path, operation } of operations) {
-    const { responses, parameters = [], security } = operation
-    if (method !== 'get' || security?.some((one) => 'platformHash' in one && security.length === 1)) continue
+    const { responses, parameters = [], requestBody, security = [] } = operation
+    const example = (name: string) => parameters.find((one) => one.name === name)?.example
+    const filled = path.replace(/\{(\w+)\}/, (_, name) => (path.includes('/keys/') ? key.id : example(name)))
     const query = parameters.filter(({ in: place, required }) => place === 'query' && required)
-    const filled = path.replace(/\{\w+\}/, () => String(parameters.find((one) => one.in === 'path')?.example))
-    const { status, headers } = await get(
-      `${filled}?${query.map(({ name, example }) => `${name}=${example}`).join('&')}`,
-      'demo',
-    )
-    t.equal(status, 200, `${path} responds to its own examples`)
-    const documented = responses['200'] && 'headers' in responses['200'] ? responses['200'].headers : {}
-    for (const header of Object.keys(documented ?? {})) {
-      if (!rare.includes(header)) t.ok(headers.has(header), `${path} carries ${header}`)
-    }
+    const search = query.map(({ name }) => `${name}=${example(name)}`).join('&')
+    const body = JSON.stringify({ platform_hash: hash })
+    const sent = requestBody ? { body, headers: { 'content-type': 'application/json' } } : {}
+    const credential = security.some((one) => 'demoToken' in one) ? 'demo' : hash
+    const response = await get(`${filled}?${search}`, credential, { method: method.toUpperCase(), ...sent })
+    t.equal(response.status, 200, `${method} ${path}`)
+    const { content, headers = {} } = responses['200'] as Response
+    const documented = Compile({
+      ...(content?.['application/json']?.schema as object),
+      components: document.components,
+    })
+    t.same(documented.Errors(response.body), [], `${method} ${path} returns what it documents`)
+    t.notOk(documented.Check({ ...response.body, [Object.keys(response.body)[0] ?? '']: 0.5 }), 'another type does not')
+    for (const header of Object.keys(headers).filter((name) => !rare.includes(name)))
+      t.ok(response.headers.has(header), `${method} ${path} carries ${header}`)
   }
 })
 
