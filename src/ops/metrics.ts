@@ -120,20 +120,24 @@ export class Metrics {
   readonly countCorrected = (): void => this.#corrected.inc()
 
   /** @param result of a lookup in the device cache. */
-  readonly countLookup = this.#plainCounter('gateway_positions_lookups_total', 'Lookups in the device cache', 'result', [
-    'hit',
-    'miss',
-  ])
+  readonly countLookup = this.#plainCounter(
+    'gateway_positions_lookups_total',
+    'Lookups in the device cache',
+    'result',
+    ['hit', 'miss'],
+  )
 
   readonly countAddress = (outcome: LookupOutcome): void => this.#addresses.inc({ outcome })
 
   readonly countEviction = (): void => this.#evictions.inc()
 
   /** @param counter where the request is counted. */
-  readonly countLimited = this.#plainCounter('gateway_limiter_counts_total', 'Requests counted by the limiter', 'counter', [
-    'shared',
-    'local',
-  ])
+  readonly countLimited = this.#plainCounter(
+    'gateway_limiter_counts_total',
+    'Requests counted by the limiter',
+    'counter',
+    ['shared', 'local'],
+  )
 
   readonly countShed = (): void => this.#shed.inc()
 
