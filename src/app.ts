@@ -186,7 +186,7 @@ function openParts(
       onWallClock: (account, offsetMinutes) =>
         logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
       onCorrected: metrics.countCorrected,
-      onLookup: metrics.countLookup,
+      onLookup: (isHit) => metrics.countLookup(isHit ? 'hit' : 'miss'),
       onEvicted: metrics.countEviction,
     }),
     translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),

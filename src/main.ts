@@ -1,13 +1,12 @@
 #!/usr/bin/env -S node --v8-pool-size=0
 /** The process: read the configuration, open, listen; on a signal drain and close. */
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { check } from './cli/check/check.js'
-import { report } from './cli/check/finding.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
@@ -113,6 +112,8 @@ function greeting({ publicUrl, demoToken }: Config, { address, family, port }: A
 
 /** Prints the preflight check; the exit code is 1 if something will not work. */
 async function printCheck(): Promise<void> {
+  const { check } = await import('./cli/check/check.js')
+  const { report } = await import('./cli/check/finding.js')
   const findings = await check(process.env)
   console.log(report(findings))
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
@@ -129,10 +130,14 @@ All but the last two read the environment of the gateway.`
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return run(readConfig(process.env))
   if (name === 'check') return printCheck()
-  if (name === 'record') return void (await import('./replay/main.js'))
-  if (name === 'keys' || name === 'replay') {
-    process.argv.splice(2, process.argv.length, ...args)
-    return void (await (name === 'keys' ? import('./cli/keys/main.js') : import('./replay/main.js')))
+  if (name === 'keys') {
+    const { runKeys } = await import('./cli/keys/keys.js')
+    process.exitCode = await runKeys(args, { env: process.env, input: () => text(process.stdin), console })
+    return
+  }
+  if (name === 'replay' || name === 'record') {
+    if (name === 'replay') process.argv.splice(2, process.argv.length, ...args)
+    return void (await import('./replay/main.js'))
   }
   console.log(help)
   if (name !== '--help') process.exit(2)

@@ -1,6 +1,6 @@
 /** Validates a request body by its schema, and says in a sentence what a field must be. */
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { ApiError } from '../errors.js'
 import { type Parameter, requirement } from '../resources/list.js'
 
@@ -9,7 +9,7 @@ export function bodyValidator(schema: TSchema) {
   const validator = Compile(schema)
   return (body: unknown): { value: unknown } | { error: ApiError } => {
     if (validator.Check(body)) return { value: body }
-    return { error: invalidBody(schema, validator.Errors(body)[0]) }
+    return { error: invalidBody(schema, validator.Errors(body)[1][0]) }
   }
 }
 

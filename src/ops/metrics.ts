@@ -51,7 +51,6 @@ export class Metrics {
     requestBuckets,
   )
   readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)', [])
-  readonly #counts = this.#counter('gateway_limiter_counts_total', 'Requests counted by the limiter', ['counter'])
   readonly #shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded', [])
   readonly #cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', ['reason'])
   readonly #logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines', [])
@@ -81,7 +80,6 @@ export class Metrics {
     [],
   )
 
-  readonly #lookups = this.#counter('gateway_positions_lookups_total', 'Lookups in the device cache', ['result'])
   readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache', [])
   readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', ['verb', 'outcome'])
   readonly #storeLatency = this.#histogram(
@@ -121,14 +119,25 @@ export class Metrics {
 
   readonly countCorrected = (): void => this.#corrected.inc()
 
-  readonly countLookup = (isHit: boolean): void => this.#lookups.inc({ result: isHit ? 'hit' : 'miss' })
+  /** @param result of a lookup in the device cache. */
+  readonly countLookup = this.#plainCounter(
+    'gateway_positions_lookups_total',
+    'Lookups in the device cache',
+    'result',
+    ['hit', 'miss'],
+  )
 
   readonly countAddress = (outcome: LookupOutcome): void => this.#addresses.inc({ outcome })
 
   readonly countEviction = (): void => this.#evictions.inc()
 
   /** @param counter where the request is counted. */
-  readonly countLimited = (counter: 'shared' | 'local'): void => this.#counts.inc({ counter })
+  readonly countLimited = this.#plainCounter(
+    'gateway_limiter_counts_total',
+    'Requests counted by the limiter',
+    'counter',
+    ['shared', 'local'],
+  )
 
   readonly countShed = (): void => this.#shed.inc()
 
@@ -179,6 +188,17 @@ export class Metrics {
 
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  /** A counter of one label as plain numbers that are read when it is scraped: `inc` takes 0.7 µs, and these count every request. */
+  #plainCounter<T extends string>(name: string, help: string, label: string, values: T[]): (value: T) => void {
+    const counts = new Map<T, number>(values.map((value) => [value, 0]))
+    const collect = (): void => {
+      counter.reset()
+      for (const [value, count] of counts) counter.inc({ [label]: value }, count)
+    }
+    const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
+    return (value) => void counts.set(value, (counts.get(value) ?? 0) + 1)
   }
 
   #gauge<T extends string>(name: string, help: string, labelNames: T[]): Gauge<T> {

@@ -18,8 +18,6 @@ export interface Chapter {
   html: string
 }
 
-export const credentialOf = ({ demoToken }: Facts): string => demoToken ?? '<API_KEY>'
-
 /** Name and text of each row, the name as code. */
 export const rows = (entries: [name: string, html: string][]): string =>
   `<dl class="rows">${entries.map(([name, html]) => `<div><dt><code>${name}</code></dt><dd>${html}</dd></div>`).join('\n')}</dl>`

@@ -1,14 +1,13 @@
 /** The chapters about data: times, kinds of events, conditional requests, stale data, rehearsal. Pure. */
 import { eventKinds } from '../resources/event-kind.js'
-import { type Chapter, credentialOf, type Facts, rows } from './chapter.js'
+import { type Chapter, type Facts, rows } from './chapter.js'
 import { codeBlock, codeTabs, prose } from './html.js'
 import * as snippets from './snippets.js'
 
-function times(facts: Facts): Chapter {
-  return {
-    id: 'times',
-    title: 'Times and their clocks',
-    html: `<p>There are three clocks:</p>
+const times: Chapter = {
+  id: 'times',
+  title: 'Times and their clocks',
+  html: `<p>There are three clocks:</p>
 <ul>
 <li>An integer <code>timestamp</code> or <code>moved_at</code> is Unix seconds: the same instant everywhere. Compare and sort by it.</li>
 <li>A text without a zone, <code>2026-05-11 14:03:27</code>, is the wall clock of the account as shown on the platform. <code>utc_offset</code> in <code>GET
@@ -34,14 +33,13 @@ ${rows([
 ])}
 <p>Events take <code>from</code> and <code>to</code> in ISO 8601, both inclusive. With an offset or <code>Z</code> they are instants; without one they are
 wall clock; a date alone is the start or the end of that day. History takes whole days of the account, <code>YYYY-MM-DD</code>.</p>
-${codeBlock('since-instant', 'shell', snippets.sinceInstant(facts.publicUrl, credentialOf(facts)))}
+${codeBlock('since-instant', 'shell', snippets.sinceInstant)}
 <p>Daylight saving time adds one hour in the period that the account's settings on the platform name: dates and rules on the standard clock, a country by the
 IANA time zone database. Settings that cannot be read mean standard time all year.</p>
 <p>Speeds are in km/h, distances in km, altitudes and radii in metres, courses in degrees clockwise from north, positions in WGS84.
 Unknown values are <code>null</code>; an unknown speed, course or altitude of a device is 0.</p>
 <p>An <code>address</code> that the platform does not send stays <code>null</code>, unless the operator allows look-ups with the platform's geocoder
 (<code>ADDRESS_LOOKUPS_PER_MINUTE</code>). Lists show the addresses that are known already.</p>`,
-  }
 }
 
 const kindRow = ({ kind, meaning, words }: (typeof eventKinds)[number]): [string, string] => [
@@ -60,50 +58,40 @@ ${rows(eventKinds.map(kindRow))}
 <p>To follow events, send <code>after_id</code> with the greatest id you have: the response holds only later events, the oldest first.</p>`,
 }
 
-function conditional(facts: Facts): Chapter {
-  const [base, credential] = [facts.publicUrl, credentialOf(facts)]
-  return {
-    id: 'conditional-requests',
-    title: 'Conditional requests',
-    html: `<p>Every successful <code>GET</code> below <code>/v1</code> carries an <code>ETag</code>. Send it back in <code>If-None-Match</code>: while nothing has
+const conditional: Chapter = {
+  id: 'conditional-requests',
+  title: 'Conditional requests',
+  html: `<p>Every successful <code>GET</code> below <code>/v1</code> carries an <code>ETag</code>. Send it back in <code>If-None-Match</code>: while nothing has
 changed, the response is 304 without a body. It still counts as a request.</p>
-${codeTabs('conditional', {
-  javascript: snippets.conditionalJavaScript(base, credential),
-  python: snippets.conditionalPython(base, credential),
-})}
+${codeTabs('conditional', snippets.conditional)}
 <p>Devices and locations carry <code>Cache-Control</code> with <code>max-age</code> and their <code>Age</code> in seconds; requests within that time return the same
 data. API keys and <code>/v1/me</code> are <code>no-store</code>. Bodies over 1 KiB are compressed when <code>Accept-Encoding</code> allows <code>br</code> or <code>gzip</code>.</p>`,
-  }
 }
 
-function staleness(facts: Facts): Chapter {
-  return {
-    id: 'stale-data',
-    title: 'Stale data instead of an error',
-    html: `<p>When the platform is unavailable, the response is 503. If an old position serves you better than none, send
+const staleness: Chapter = {
+  id: 'stale-data',
+  title: 'Stale data instead of an error',
+  html: `<p>When the platform is unavailable, the response is 503. If an old position serves you better than none, send
 <code>Cache-Control: stale-if-error=&lt;seconds&gt;</code> with at most 3600: devices and locations then come from the last known list, if it is not older.</p>
-${codeBlock('stale', 'shell', snippets.stale(facts.publicUrl, credentialOf(facts)))}
+${codeBlock('stale', 'shell', snippets.stale)}
 <p>Such a response carries its <code>Age</code> and <code>Cache-Status: gps-fleet-gateway; hit; ttl=-&lt;seconds&gt;</code> (RFC 9211), the seconds since it became stale.
 Without the request header a response is never stale. A revoked key or a credential that the platform has refused never gets one.</p>`,
-  }
 }
 
-function rehearsal(facts: Facts): Chapter {
-  return {
-    id: 'rehearsal',
-    title: 'Rehearse an error',
-    html: `<p>With the demo token, <code>Prefer: error=&lt;code&gt;</code> (RFC 7240) gives exactly that documented <a href="#errors">error</a>, headers included, and
+const rehearsal: Chapter = {
+  id: 'rehearsal',
+  title: 'Rehearse an error',
+  html: `<p>With the demo token, <code>Prefer: error=&lt;code&gt;</code> (RFC 7240) gives exactly that documented <a href="#errors">error</a>, headers included, and
 <code>Preference-Applied</code>. <code>Prefer: code=&lt;status&gt;</code> is short for the first error of that status. Use it to test how your client retries and
 reports. Other credentials ignore the header.</p>
-${codeBlock('rehearse', 'shell', snippets.rehearse(facts.publicUrl, facts.demoToken ?? '<DEMO_TOKEN>'))}`,
-  }
+${codeBlock('rehearse', 'shell', snippets.rehearse)}`,
 }
 
 /** The chapters about data, in reading order. */
-export const dataGuide = (facts: Facts): Chapter[] => [
-  times(facts),
+export const dataGuide = ({ demoToken }: Facts): Chapter[] => [
+  times,
   kindsOfEvents,
-  conditional(facts),
-  staleness(facts),
-  ...(facts.demoToken === undefined ? [] : [rehearsal(facts)]),
+  conditional,
+  staleness,
+  ...(demoToken === undefined ? [] : [rehearsal]),
 ]

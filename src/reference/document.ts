@@ -88,8 +88,8 @@ function completeOperation(operation: Operation, schemas: ByName<Json>, response
   const { operationId, summary, description, tags, security = anyCredential, parameters, requestBody } = operation
   return {
     operationId,
-    ...(summary === undefined ? {} : { summary }),
-    ...(description === undefined ? {} : { description }),
+    summary,
+    description,
     tags,
     security,
     ...(parameters === undefined ? {} : { parameters: parameters.map(withStyle) }),

@@ -1,5 +1,5 @@
 /** The chapters for a start: overview, map, first request, credentials, lists, limits. Pure. */
-import { type Chapter, credentialOf, type Facts, rows } from './chapter.js'
+import { type Chapter, type Facts, rows } from './chapter.js'
 import { codeBlock, codeTabs, escaped } from './html.js'
 import * as snippets from './snippets.js'
 
@@ -43,31 +43,25 @@ Devices at one place are one mark with their number; select it to list them.</p>
 <noscript><p class="quiet">The map needs JavaScript.</p></noscript>`,
 }
 
-function firstRequest(facts: Facts): Chapter {
-  const [base, credential] = [facts.publicUrl, credentialOf(facts)]
+function firstRequest({ demoToken }: Facts): Chapter {
   const lead =
-    facts.demoToken === undefined
+    demoToken === undefined
       ? 'Replace <code>&lt;API_KEY&gt;</code> with your own credential.'
       : 'These examples contain the demo token of this service and run as pasted.'
   return {
     id: 'first-request',
     title: 'The first request',
     html: `<p>A request needs one header. ${lead}</p>
-${codeTabs('first', {
-  shell: snippets.firstCurl(base, credential),
-  javascript: snippets.firstJavaScript(base, credential),
-  python: snippets.firstPython(base, credential),
-})}
-<p>All paths begin with <code>${escaped(base)}</code>. Responses are JSON in UTF-8, whatever the <code>Accept</code> header says.
+${codeTabs('first', snippets.first)}
+<p>All paths begin with <code>&lt;BASE_URL&gt;</code>. Responses are JSON in UTF-8, whatever the <code>Accept</code> header says.
 Ignore fields you do not know: new ones may appear at any time within version 1.</p>
 <p>For TypeScript, generate the types of all operations with <a href="https://openapi-ts.dev">openapi-typescript</a> and send typed requests with openapi-fetch:</p>
-${codeBlock('generate', 'shell', `npx openapi-typescript '${base}/openapi.json' -o gateway.ts`)}
-${codeBlock('typed', 'typescript', snippets.typed(base, credential))}`,
+${codeBlock('generate', 'shell', snippets.generate)}
+${codeBlock('typed', 'typescript', snippets.typed)}`,
   }
 }
 
-function credentials(facts: Facts): Chapter {
-  const { publicUrl: base, demoToken, maxKeysPerAccount } = facts
+function credentials({ demoToken, maxKeysPerAccount }: Facts): Chapter {
   const demo =
     demoToken === undefined
       ? 'This service has none.'
@@ -86,9 +80,9 @@ read, and only it creates, lists and revokes API keys.</dd></div>
 </dl>
 <p>A key is valid for 365 days unless you set <code>expires_in_days</code> (1 to 3650). An account has at most ${maxKeysPerAccount} active keys. During the
 last 30 days of a key, every response to it carries <code>X-Api-Key-Expires</code>.</p>
-${codeBlock('create-key', 'shell', snippets.createKey(base))}
-${codeBlock('list-keys', 'shell', snippets.listKeys(base))}
-${codeBlock('revoke-key', 'shell', snippets.revokeKey(base))}
+${codeBlock('create-key', 'shell', snippets.createKey)}
+${codeBlock('list-keys', 'shell', snippets.listKeys)}
+${codeBlock('revoke-key', 'shell', snippets.revokeKey)}
 <p>A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>
 <p>A key holds the platform hash that created it. After a password change the platform accepts only the new hash, and <code>GET /v1/keys</code> with the new
 hash shows the old keys with <code>usable: false</code>. To keep a key, send <code>POST /v1/keys</code> with the new hash and <code>renew</code>, a list of key ids.
@@ -96,22 +90,18 @@ Keys that you do not renew stay unusable, and a revoked key stays revoked.</p>`,
   }
 }
 
-function paging(facts: Facts): Chapter {
-  return {
-    id: 'paging',
-    title: 'Lists and pages',
-    html: `<p>Every list has the same envelope. <code>count</code> is the number of all items that match your filters;
+const paging: Chapter = {
+  id: 'paging',
+  title: 'Lists and pages',
+  html: `<p>Every list has the same envelope. <code>count</code> is the number of all items that match your filters;
 <code>limit</code> and <code>offset</code> are the values that were applied; <code>has_more</code> is true when another page follows.</p>
 ${codeBlock('envelope', 'json', snippets.envelope)}
 <p><code>limit</code> is 50 by default and at most 500 for devices, and 50 and at most 200 for events. A higher <code>limit</code> is lowered to the maximum.
 The other lists are complete unless you send <code>limit</code> or <code>offset</code>. The order is stable: by id, and events newest first.</p>
-${codeBlock('all-events', 'javascript', snippets.allEvents(facts.publicUrl, credentialOf(facts)))}`,
-  }
+${codeBlock('all-events', 'javascript', snippets.allEvents)}`,
 }
 
-function limits(facts: Facts): Chapter {
-  const [base, credential] = [facts.publicUrl, credentialOf(facts)]
-  const { rateLimitMax, rateLimitWindowMs } = facts
+function limits({ rateLimitMax, rateLimitWindowMs }: Facts): Chapter {
   const windowText = rateLimitWindowMs === 60_000 ? 'per minute' : `per ${rateLimitWindowMs / 1000} seconds`
   return {
     id: 'limits',
@@ -127,10 +117,7 @@ ${rows([
 ])}
 <p>After a 429 or 503, wait at least the number of seconds in <code>Retry-After</code>. Double the wait each time and add random jitter, so that
 clients do not retry in step:</p>
-${codeTabs('back-off', {
-  javascript: snippets.backOffJavaScript(base, credential),
-  python: snippets.backOffPython(base, credential),
-})}
+${codeTabs('back-off', snippets.backOff)}
 <p>Poll positions no more than once every 30 seconds. One <code>GET /v1/devices?limit=500</code> returns up to 500 devices and counts as one request.</p>`,
   }
 }
@@ -141,6 +128,6 @@ export const introduction = (facts: Facts): Chapter[] => [
   ...(facts.demoToken === undefined ? [] : [map]),
   firstRequest(facts),
   credentials(facts),
-  paging(facts),
+  paging,
   limits(facts),
 ]

@@ -23,8 +23,8 @@ export interface Parameter {
 
 export interface Operation {
   operationId: string
-  summary?: string
-  description?: string
+  summary: string
+  description: string
   tags: string[]
   security?: { [scheme: string]: string[] }[]
   parameters?: Parameter[]

@@ -4,7 +4,7 @@ import { codesOf } from './error-responses.js'
 import { parameterList, responseFields } from './fields.js'
 import { codeBlock, codeTabs, escaped, prose } from './html.js'
 import type { OpenApi } from './openapi.js'
-import { type Access, type Endpoint, samplesOf } from './samples.js'
+import { type Endpoint, samplesOf } from './samples.js'
 
 /** The operations of a tag, in the order of the document. */
 export interface OperationGroup {
@@ -54,9 +54,9 @@ function response(endpoint: Endpoint, { components }: OpenApi): { fields: string
 }
 
 /** An operation with its anchor. */
-export function operationArticle(endpoint: Endpoint, document: OpenApi, access: Access): string {
+export function operationArticle(endpoint: Endpoint, document: OpenApi): string {
   const { method, path, operation } = endpoint
-  const { operationId, summary = '', description = '' } = operation
+  const { operationId, summary, description } = operation
   const anchor = operationAnchor(endpoint)
   const parameters = parameterList(operation, document.components.schemas)
   const { fields, example } = response(endpoint, document)
@@ -69,7 +69,7 @@ ${parameters === '' ? '' : `<h4>Parameters</h4>\n${parameters}`}
 ${fields}
 ${errorList(endpoint)}
 </div><div class="beside">
-${codeTabs(operationId, samplesOf(endpoint, access))}
+${codeTabs(operationId, samplesOf(endpoint))}
 ${example}
 </div></div>
 </article>`

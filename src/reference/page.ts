@@ -1,6 +1,5 @@
 /** The page as static HTML: the navigation, the chapters, and all operations of the document. Pure. */
 import type { Chapter, Facts } from './chapter.js'
-import { credentialOf } from './chapter.js'
 import { dataGuide } from './data-guide.js'
 import { escaped } from './html.js'
 import { introduction } from './introduction.js'
@@ -22,9 +21,8 @@ const section = ({ id, title, html }: Chapter): string =>
 
 const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`
 
-function groupChapter(group: OperationGroup, { document, facts }: PageOptions): Chapter {
-  const access = { base: facts.publicUrl, credential: credentialOf(facts) }
-  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document, access))
+function groupChapter(group: OperationGroup, document: OpenApi): Chapter {
+  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document))
   return { id: groupId(group), title: group.tag, html: `<p>${escaped(group.description)}.</p>\n${articles.join('\n')}` }
 }
 
@@ -32,12 +30,16 @@ const chapterLinks = (chapters: Chapter[]): string =>
   `<ul>${chapters.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul>`
 
 function groupLinks(group: OperationGroup): string {
-  const links = group.endpoints.map((endpoint) => {
-    const { summary = '' } = endpoint.operation
-    return `<li><a href="#${operationAnchor(endpoint)}">${methodBadge(endpoint)} ${escaped(summary)}</a></li>`
-  })
+  const links = group.endpoints.map(
+    (endpoint) =>
+      `<li><a href="#${operationAnchor(endpoint)}">${methodBadge(endpoint)} ${escaped(endpoint.operation.summary)}</a></li>`,
+  )
   return `<p><a href="#${groupId(group)}">${group.tag}</a></p>\n<ul class="operations">${links.join('\n')}</ul>`
 }
+
+/** Puts the address of the API and the demo token, if any, in place of the placeholders in the examples. */
+const filled = (html: string, { publicUrl, demoToken = '<API_KEY>' }: Facts): string =>
+  html.replaceAll('&lt;BASE_URL&gt;', () => escaped(publicUrl)).replaceAll('&lt;API_KEY&gt;', () => escaped(demoToken))
 
 const stylesheets = ['page.css', 'content.css', 'operations.css']
 
@@ -62,7 +64,7 @@ export function renderPage(options: PageOptions): string {
   const version = escaped(document.info.version)
   const groups = operationGroups(document)
   const [before, after] = [[...introduction(facts), ...dataGuide(facts)], terms(facts, version, changelog)]
-  const chapters = [...before, ...groups.map((group) => groupChapter(group, options)), ...after]
+  const chapters = [...before, ...groups.map((group) => groupChapter(group, document)), ...after]
   const data = facts.demoToken === undefined ? '' : ` data-demo="${escaped(facts.demoToken)}"`
   return `<!doctype html>
 <html lang="en">
@@ -83,7 +85,7 @@ ${chapterLinks(after)}
 </nav>
 <main id="main" tabindex="-1">
 <h1>API reference</h1>
-${chapters.map(section).join('\n')}
+${filled(chapters.map(section).join('\n'), facts)}
 </main>
 </div>
 <footer><p>Version ${version}. The OpenAPI document is <a href="openapi.json">openapi.json</a>.</p></footer>

@@ -1,7 +1,9 @@
 /** `GET /openapi.json` and `GET /docs`: the OpenAPI document, and the page that explains and shows it. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import swagger from '@fastify/swagger'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
@@ -30,38 +32,24 @@ interface Asset {
   tag: string
 }
 
-const ownAssets = [
-  'icon.svg',
-  'page.css',
-  'content.css',
-  'map.css',
-  'operations.css',
-  'console.css',
-  'page.js',
-  'console.js',
-  'map.js',
-  'map-drawing.js',
-  'map-layout.js',
-]
-const bundledAssets = ['swagger-ui.css', 'swagger-ui-bundle.js']
-
 const types: Record<string, string> = {
-  svg: 'image/svg+xml',
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
 }
 
+/** By name: the files of the folder `assets`, and the console. */
 function readAssets(): Map<string, Asset> {
+  const folder = fileURLToPath(new URL('./assets', import.meta.url))
+  const own = readdirSync(folder).filter((name) => extname(name) in types)
   const modules = createRequire(import.meta.url)
-  const asset = (name: string, path: URL | string): [string, Asset] => {
+  const bundled = ['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) => modules.resolve(`swagger-ui-dist/${name}`))
+  const assetAt = (path: string): [string, Asset] => {
     const bytes = readFileSync(path)
     const tag = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
-    return [name, { type: types[name.split('.').at(-1) ?? ''] ?? '', bytes, tag }]
+    return [basename(path), { type: types[extname(path)] ?? '', bytes, tag }]
   }
-  return new Map([
-    ...ownAssets.map((name) => asset(name, new URL(`./assets/${name}`, import.meta.url))),
-    ...bundledAssets.map((name) => asset(name, modules.resolve(`swagger-ui-dist/${name}`))),
-  ])
+  return new Map([...own.map((name) => join(folder, name)), ...bundled].map(assetAt))
 }
 
 /** Collects the definitions of all routes registered later. */

@@ -8,91 +8,77 @@ export interface Endpoint {
   operation: Operation
 }
 
-/** How the samples reach the service. */
-export interface Access {
-  /** The address of the API as callers see it. */
-  base: string
-  /** The credential for operations that take any. */
-  credential: string
-}
-
 interface SampleRequest {
   url: string
   method: string
-  authorization: string | undefined
+  headers: Record<string, string>
   body: JsonObject | undefined
 }
 
 /** The example request: path parameters and required parameters, with their documented examples. */
-function requestOf({ method, path, operation }: Endpoint, { base, credential }: Access): SampleRequest {
+function requestOf({ method, path, operation }: Endpoint): SampleRequest {
   const { parameters = [], requestBody, security = [] } = operation
   const example = (name: string): string => String(parameters.find((one) => one.name === name)?.example)
   const query = parameters
     .filter(({ in: place, required }) => place === 'query' && required)
-    .map(({ name }) => `${name}=${example(name)}`)
+    .map(({ name }, at) => `${at === 0 ? '?' : '&'}${name}=${example(name)}`)
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => example(name))
-  const takesAny = security.some((scheme) => 'apiKey' in scheme)
+  const credential = security.some((scheme) => 'apiKey' in scheme) ? '<API_KEY>' : '<PLATFORM_HASH>'
   return {
-    url: [base + filled, ...(query.length > 0 ? [query.join('&')] : [])].join('?'),
+    url: `<BASE_URL>${filled}${query.join('')}`,
     method: method.toUpperCase(),
-    authorization: security.length === 0 ? undefined : `Bearer ${takesAny ? credential : '<PLATFORM_HASH>'}`,
+    headers: {
+      ...(security.length > 0 && { Authorization: `Bearer ${credential}` }),
+      ...(requestBody && { 'Content-Type': 'application/json' }),
+    },
     body: requestBody?.content['application/json']?.example as JsonObject | undefined,
   }
 }
 
-function curl({ url, method, authorization, body }: SampleRequest): string {
+function curl({ url, method, headers, body }: SampleRequest): string {
   const parts = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`,
-    ...(authorization === undefined ? [] : [`-H 'Authorization: ${authorization}'`]),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
+    ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
+    ...(body ? [`-d '${JSON.stringify(body)}'`] : []),
   ]
   return parts.join(' \\\n  ')
 }
 
-function javaScript({ url, method, authorization, body }: SampleRequest): string {
-  const headers = [
-    ...(authorization === undefined ? [] : [`Authorization: '${authorization}'`]),
-    ...(body === undefined ? [] : ["'Content-Type': 'application/json'"]),
-  ]
+const jsName = (name: string): string => (name.includes('-') ? quoted(name) : name)
+const quoted = (json: Json): string => (typeof json === 'string' ? `'${json}'` : JSON.stringify(json))
+const entries = (object: JsonObject, toName: (name: string) => string): string =>
+  Object.entries(object)
+    .map(([name, json]) => `${toName(name)}: ${quoted(json)}`)
+    .join(', ')
+
+function javaScript({ url, method, headers, body }: SampleRequest): string {
   const options = [
     ...(method === 'GET' ? [] : [`  method: '${method}',\n`]),
-    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },\n`]),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${literal(body)}),\n`]),
+    ...(Object.keys(headers).length > 0 ? [`  headers: { ${entries(headers, jsName)} },\n`] : []),
+    ...(body ? [`  body: JSON.stringify({ ${entries(body, jsName)} }),\n`] : []),
   ]
   const call = options.length === 0 ? `fetch('${url}')` : `fetch('${url}', {\n${options.join('')}})`
   return `const response = await ${call}\nconsole.log(response.status, await response.json())`
 }
 
-function python({ url, method, authorization, body }: SampleRequest): string {
-  const headers = [
-    ...(authorization === undefined ? [] : [`'Authorization': '${authorization}'`]),
-    ...(body === undefined ? [] : ["'Content-Type': 'application/json'"]),
-  ]
+function python({ url, method, headers, body }: SampleRequest): string {
   const options = [
-    `    '${url}',\n`,
     ...(method === 'GET' ? [] : [`    method='${method}',\n`]),
-    ...(headers.length === 0 ? [] : [`    headers={${headers.join(', ')}},\n`]),
-    ...(body === undefined ? [] : [`    data=json.dumps(${literal(body, (name) => `'${name}'`)}).encode(),\n`]),
+    ...(Object.keys(headers).length > 0 ? [`    headers={${entries(headers, quoted)}},\n`] : []),
+    ...(body ? [`    data=json.dumps({ ${entries(body, quoted)} }).encode(),\n`] : []),
   ]
   return `import json
 from urllib.request import Request, urlopen
 
 request = Request(
+    '${url}',
 ${options.join('')})
 with urlopen(request) as response:
     print(response.status, json.load(response))`
 }
 
-/** An object of strings and numbers in the syntax of JavaScript, or of Python with quoted names. */
-function literal(body: JsonObject, quoted = (name: string): string => name): string {
-  const value = (json: Json): string => (typeof json === 'string' ? `'${json}'` : JSON.stringify(json))
-  return `{ ${Object.entries(body)
-    .map(([name, json]) => `${quoted(name)}: ${value(json)}`)
-    .join(', ')} }`
-}
-
 /** The example request of an operation in three languages. */
-export function samplesOf(endpoint: Endpoint, access: Access): Required<Samples> {
-  const request = requestOf(endpoint, access)
+export function samplesOf(endpoint: Endpoint): Required<Samples> {
+  const request = requestOf(endpoint)
   return { shell: curl(request), javascript: javaScript(request), python: python(request) }
 }

@@ -1,49 +1,45 @@
-/** The code examples of the page; each one runs as pasted. Pure. */
+/** The code examples of the page; each one runs as pasted once the page has filled in `<BASE_URL>` and `<API_KEY>`. */
+import type { Samples } from './html.js'
 
-/** @param base the address of the API as callers see it. */
-export const firstCurl = (base: string, credential: string): string =>
-  `curl -H 'Authorization: Bearer ${credential}' '${base}/v1/devices?limit=2'`
-
-export const firstJavaScript = (base: string, credential: string): string =>
-  `const response = await fetch('${base}/v1/devices?status=moving', {
-  headers: { Authorization: 'Bearer ${credential}' },
+export const first: Samples = {
+  shell: `curl -H 'Authorization: Bearer <API_KEY>' '<BASE_URL>/v1/devices?limit=2'`,
+  javascript: `const response = await fetch('<BASE_URL>/v1/devices?status=moving', {
+  headers: { Authorization: 'Bearer <API_KEY>' },
 })
 const { count, data } = await response.json()
 console.log(count, 'moving')
-for (const { name, speed, lat, lng } of data) console.log(name, speed, 'km/h at', lat, lng)`
-
-export const firstPython = (base: string, credential: string): string =>
-  `import json
+for (const { name, speed, lat, lng } of data) console.log(name, speed, 'km/h at', lat, lng)`,
+  python: `import json
 from urllib.request import Request, urlopen
 
-request = Request('${base}/v1/devices?status=moving',
-                  headers={'Authorization': 'Bearer ${credential}'})
+request = Request('<BASE_URL>/v1/devices?status=moving',
+                  headers={'Authorization': 'Bearer <API_KEY>'})
 with urlopen(request) as response:
     devices = json.load(response)
 print(devices['count'], 'moving')
 for device in devices['data']:
-    print(device['name'], device['speed'], 'km/h at', device['lat'], device['lng'])`
+    print(device['name'], device['speed'], 'km/h at', device['lat'], device['lng'])`,
+}
 
-export const typed = (base: string, credential: string): string =>
-  `import createClient from 'openapi-fetch'
+export const generate = `npx openapi-typescript '<BASE_URL>/openapi.json' -o gateway.ts`
+
+export const typed = `import createClient from 'openapi-fetch'
 import type { paths } from './gateway.js'
 
 const client = createClient<paths>({
-  baseUrl: '${base}',
-  headers: { Authorization: 'Bearer ${credential}' },
+  baseUrl: '<BASE_URL>',
+  headers: { Authorization: 'Bearer <API_KEY>' },
 })
 const { data, error } = await client.GET('/v1/devices', { params: { query: { status: 'moving' } } })
 if (error) throw new Error(error.message)
 for (const { name, speed } of data.data) console.log(name, speed)`
 
-export const createKey = (base: string): string =>
-  `curl -X POST -H 'Content-Type: application/json' '${base}/v1/keys' \\
+export const createKey = `curl -X POST -H 'Content-Type: application/json' '<BASE_URL>/v1/keys' \\
   -d '{"platform_hash": "<PLATFORM_HASH>", "label": "Dispatch board"}'`
 
-export const listKeys = (base: string): string => `curl -H 'Authorization: Bearer <PLATFORM_HASH>' '${base}/v1/keys'`
+export const listKeys = `curl -H 'Authorization: Bearer <PLATFORM_HASH>' '<BASE_URL>/v1/keys'`
 
-export const revokeKey = (base: string): string =>
-  `curl -X DELETE -H 'Authorization: Bearer <PLATFORM_HASH>' '${base}/v1/keys/<KEY_ID>'`
+export const revokeKey = `curl -X DELETE -H 'Authorization: Bearer <PLATFORM_HASH>' '<BASE_URL>/v1/keys/<KEY_ID>'`
 
 export const envelope = `{
   "object": "list",
@@ -54,12 +50,11 @@ export const envelope = `{
   "data": []
 }`
 
-export const allEvents = (base: string, credential: string): string =>
-  `async function* eventsUntil(to) {
+export const allEvents = `async function* eventsUntil(to) {
   for (let offset = 0; ; ) {
     const query = new URLSearchParams({ to, limit: 200, offset })
-    const response = await fetch(\`${base}/v1/events?\${query}\`, {
-      headers: { Authorization: 'Bearer ${credential}' },
+    const response = await fetch(\`<BASE_URL>/v1/events?\${query}\`, {
+      headers: { Authorization: 'Bearer <API_KEY>' },
     })
     const page = await response.json()
     yield* page.data
@@ -74,15 +69,14 @@ for await (const event of eventsUntil(new Date().toISOString())) {
   if (event.type === 'overspeed') break
 }`
 
-export const sinceInstant = (base: string, credential: string): string =>
-  `curl -G -H 'Authorization: Bearer ${credential}' '${base}/v1/events' \\
+export const sinceInstant = `curl -G -H 'Authorization: Bearer <API_KEY>' '<BASE_URL>/v1/events' \\
   --data-urlencode 'from=2026-05-11T06:00:00+02:00' -d 'type=overspeed' -d 'limit=5'`
 
-export const backOffJavaScript = (base: string, credential: string): string =>
-  `async function get(path) {
+export const backOff: Samples = {
+  javascript: `async function get(path) {
   for (let wait = 1; ; wait = Math.min(wait * 2, 60)) {
-    const response = await fetch('${base}' + path, {
-      headers: { Authorization: 'Bearer ${credential}' },
+    const response = await fetch('<BASE_URL>' + path, {
+      headers: { Authorization: 'Bearer <API_KEY>' },
     })
     if (response.status !== 429 && response.status !== 503) return response
     const seconds = Math.max(Number(response.headers.get('Retry-After')), wait)
@@ -92,17 +86,15 @@ export const backOffJavaScript = (base: string, credential: string): string =>
 
 const response = await get('/v1/geofences')
 const { data } = await response.json()
-for (const { name, type } of data) console.log(name, type)`
-
-export const backOffPython = (base: string, credential: string): string =>
-  `import json, random, time
+for (const { name, type } of data) console.log(name, type)`,
+  python: `import json, random, time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 def get(path):
     wait = 1
     while True:
-        request = Request('${base}' + path, headers={'Authorization': 'Bearer ${credential}'})
+        request = Request('<BASE_URL>' + path, headers={'Authorization': 'Bearer <API_KEY>'})
         try:
             with urlopen(request) as response:
                 return json.load(response)
@@ -114,22 +106,22 @@ def get(path):
             wait = min(wait * 2, 60)
 
 for geofence in get('/v1/geofences')['data']:
-    print(geofence['name'], geofence['type'])`
+    print(geofence['name'], geofence['type'])`,
+}
 
-export const errorBody = (base: string): string =>
-  `{
+export const errorBody = `{
   "error": "not_found",
   "message": "There is no device with id 4711.",
-  "docs": "${base}/docs#error-not_found"
+  "docs": "<BASE_URL>/docs#error-not_found"
 }`
 
-export const conditionalJavaScript = (base: string, credential: string): string =>
-  `let etag
+export const conditional: Samples = {
+  javascript: `let etag
 let devices
 
 async function refresh() {
-  const response = await fetch('${base}/v1/devices?limit=500', {
-    headers: { Authorization: 'Bearer ${credential}', ...(etag && { 'If-None-Match': etag }) },
+  const response = await fetch('<BASE_URL>/v1/devices?limit=500', {
+    headers: { Authorization: 'Bearer <API_KEY>', ...(etag && { 'If-None-Match': etag }) },
   })
   if (response.status === 304) return false
   etag = response.headers.get('ETag')
@@ -139,19 +131,17 @@ async function refresh() {
 
 await refresh()
 console.log(devices.count, 'devices')
-console.log(await refresh() ? 'changed' : 'unchanged')`
-
-export const conditionalPython = (base: string, credential: string): string =>
-  `import json
+console.log(await refresh() ? 'changed' : 'unchanged')`,
+  python: `import json
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 def get(etag=None):
-    headers = {'Authorization': 'Bearer ${credential}'}
+    headers = {'Authorization': 'Bearer <API_KEY>'}
     if etag:
         headers['If-None-Match'] = etag
     try:
-        with urlopen(Request('${base}/v1/devices?limit=500', headers=headers)) as response:
+        with urlopen(Request('<BASE_URL>/v1/devices?limit=500', headers=headers)) as response:
             return json.load(response), response.headers['ETag']
     except HTTPError as error:
         if error.code != 304:
@@ -161,12 +151,11 @@ def get(etag=None):
 devices, etag = get()
 print(devices['count'], 'devices')
 changes, etag = get(etag)
-print('changed' if changes else 'unchanged')`
+print('changed' if changes else 'unchanged')`,
+}
 
-export const stale = (base: string, credential: string): string =>
-  `curl -H 'Authorization: Bearer ${credential}' -H 'Cache-Control: stale-if-error=600' \\
-  '${base}/v1/devices/1001/location'`
+export const stale = `curl -H 'Authorization: Bearer <API_KEY>' -H 'Cache-Control: stale-if-error=600' \\
+  '<BASE_URL>/v1/devices/1001/location'`
 
-export const rehearse = (base: string, demoToken: string): string =>
-  `curl -i -H 'Authorization: Bearer ${demoToken}' -H 'Prefer: error=rate_limit_exceeded' \\
-  '${base}/v1/devices'`
+export const rehearse = `curl -i -H 'Authorization: Bearer <API_KEY>' -H 'Prefer: error=rate_limit_exceeded' \\
+  '<BASE_URL>/v1/devices'`

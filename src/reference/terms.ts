@@ -21,7 +21,7 @@ function errors(facts: Facts): Chapter {
     title: 'Errors',
     html: `<p>All errors have the same body: <code>error</code> is a code for programs, <code>message</code> a text for people, <code>docs</code> a link to the
 entry below, and <code>param</code> the parameter that caused the error, if any.</p>
-${codeBlock('error-body', 'json', snippets.errorBody(facts.publicUrl))}
+${codeBlock('error-body', 'json', snippets.errorBody)}
 <div class="errors">${codes.map((code) => errorEntry(code, facts)).join('\n')}</div>`,
   }
 }

@@ -1,6 +1,7 @@
 /** Comparison of two gateways: every documented request about a folder's account, and the differences of the responses. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Folder } from './exchange.js'
+import { jsonIn } from './json-lines.js'
 
 /** Where two JSON values differ; a side that lacks the place is `undefined`. */
 type JsonDifference = { path: string; left: unknown; right: unknown }
@@ -12,7 +13,6 @@ export type GatewayResponse = { status: number; headers: Record<string, string>;
 export const isHopByHop = (name: string): boolean =>
   /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*|content-length|content-encoding)$/.test(name)
 const isPerRequest = (name: string): boolean => /^(x-request-id|date|age|ratelimit-.*)$/.test(name)
-const maxRetries = 3
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
@@ -30,17 +30,13 @@ export function compare(left: unknown, right: unknown, path = '$'): JsonDifferen
  * Sends a request to a gateway; `base` ends in `/api`. After a 429 or an overload it waits for `Retry-After` and tries again.
  * @throws Error naming the base URL when nothing listens there.
  */
-export async function send(
-  base: string,
-  path: string,
-  credential: string,
-  retries = maxRetries,
-): Promise<GatewayResponse> {
+export async function send(base: string, path: string, credential: string, retries = 3): Promise<GatewayResponse> {
   const init = { headers: { authorization: `Bearer ${credential}` }, redirect: 'manual' } as const
   const response = await fetch(base + path, init).catch((error: Error & { cause?: Error & { code?: string } }) => {
     throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
   })
-  const body = jsonOr(await response.text())
+  const text = await response.text()
+  const body = jsonIn(text) ?? text
   if (retries > 0 && isTemporary(response.status, body)) {
     await wait(1000 * Number(response.headers.get('retry-after') ?? 1))
     return send(base, path, credential, retries - 1)
@@ -51,14 +47,6 @@ export async function send(
 
 const isTemporary = (status: number, body: unknown): boolean =>
   status === 429 || (status === 503 && isObject(body) && /overload/i.test(String(body.message)))
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 /** The items of a list response. */
 async function list(base: string, path: string, credential: string): Promise<Record<string, unknown>[]> {

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Object(
@@ -127,7 +127,7 @@ const entriesOf = (value: object): [string, unknown][] =>
 export function parseExchange(file: string, text: string): Exchange {
   const { value, lines } = parseLines(file, text)
   if (!exchangeShape.Check(value)) {
-    const problems = exchangeShape.Errors(value).map(({ instancePath, message }) => {
+    const problems = exchangeShape.Errors(value)[1].map(({ instancePath, message }) => {
       const found = instancePath.split('/').slice(1).reduce(memberOf, value)
       return `${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${message}, found ${short(found)}`
     })

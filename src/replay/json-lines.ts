@@ -1,4 +1,4 @@
-/** The lines of a JSON text: of each value in it, and of the first syntax error, which `JSON.parse` tells only sometimes. */
+/** JSON texts: their value if they have one, and the line of each value in them and of the first syntax error. */
 
 interface Token {
   text: string
@@ -7,9 +7,18 @@ interface Token {
 
 const tokens = /\n|[ \t\r]+|[{}[\],:]|"(?:[^"\\\n]|\\.)*"|[^\s{}[\],:"]+|"/g
 
+/** The value of a JSON text; undefined for any other text. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * JSON pointer (RFC 6901, not escaped) → line, from 1.
- * @throws SyntaxError with line, expected and found.
+ * @throws SyntaxError with line, expected and found, which `JSON.parse` tells only sometimes.
  */
 export function linesOf(text: string): Map<string, number> {
   const found: Token[] = []

@@ -16,6 +16,7 @@ import {
   writeFolder,
 } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
+import { jsonIn } from './json-lines.js'
 import type { Scrub } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
@@ -67,11 +68,9 @@ function exchangeOf({ action, query }: PlatformRequest, { status, headers, body 
 
 function bodyOf(text: string): RecordedResponse {
   if (text === '') return {}
-  try {
-    return { json: JSON.parse(text) as unknown }
-  } catch {
-    return text.trimStart().startsWith('<') ? { html: text } : { text }
-  }
+  const json = jsonIn(text)
+  if (json !== undefined) return { json }
+  return text.trimStart().startsWith('<') ? { html: text } : { text }
 }
 
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
@@ -119,18 +118,15 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
 }
 
 async function validateHash(platform: string, hash: string): Promise<void> {
-  const { status } = await forward(
-    platform,
-    { action: 'get_user_data', query: {} },
-    { lang: 'en', user_api_hash: hash },
-  )
+  const credential = { lang: 'en', user_api_hash: hash }
+  const { status } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
   if (status === 401) throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
 }
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
 async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
   const { folder, update, scrub, log } = options
-  const exchange = withoutEmptyHeaders(scrub(raw))
+  const exchange = scrub(raw)
   const file = join(folder, fileNameOf(exchange))
   const leaks = findLeaks(exchange, hashes)
   for (const leak of leaks) log(`${raw.action}: not written: ${leak}`)
@@ -148,13 +144,6 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   if (update) await writeFolder(folder, [exchange], { about, email: 'recorded@example.com', origin: 'recorded' })
   return exchange
 }
-
-const withoutEmptyHeaders = ({ responses, ...rest }: Exchange): Exchange => ({
-  ...rest,
-  responses: responses.map(({ headers, ...response }) =>
-    headers === undefined || Object.keys(headers).length === 0 ? response : { ...response, headers },
-  ),
-})
 
 /**
  * Repeats every recorded request and logs how the shape of the responses has changed, and a summary.

@@ -1,6 +1,7 @@
 /** Removes identifying data from an exchange: everything that is not known to be the platform's own word is replaced. */
 import type { Exchange, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
+import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
 import { isCoordinateKey, relocate, relocateArray, relocatePair } from './relocate.js'
 
@@ -94,7 +95,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return pseudonyms.shaped(raw)
     if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
-    const nested = jsonIn(raw)
+    const nested = /^\s*[[{]/.test(raw) ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(scrub(key, nested))
     if (/^<(\w+)>/.test(raw.trim())) {
       const tags = named([...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)].map(([, tag = '', inner = '']) => [tag, inner]))
@@ -145,7 +146,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
 
   const response = ({ json, html, text: plain, headers, ...rest }: RecordedResponse): RecordedResponse => ({
     ...rest,
-    ...(headers === undefined ? {} : { headers: headersOf(headers) }),
+    ...headersOf(headers),
     ...(json === undefined ? {} : { json: scrub('', json) }),
     ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
     ...(plain === undefined ? {} : { text: text(plain, true) }),
@@ -160,13 +161,13 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
 }
 
 /** Only the headers that a client acts on; a redirect keeps its path and nothing else. */
-function headersOf(headers: Record<string, string>): Record<string, string> {
+function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse, 'headers'> {
   const kept: Record<string, string> = {}
   for (const [name, raw] of Object.entries(headers)) {
     if (name === 'location') kept[name] = /^(?:https?:\/\/[^/]*)?(\/[a-z/_-]{0,40})(?:[?#]|$)/.exec(raw)?.[1] ?? '/'
     if (/^(retry-after|x-ratelimit-(limit|remaining))$/.test(name) && /^\d{1,9}$/.test(raw)) kept[name] = raw
   }
-  return kept
+  return Object.keys(kept).length > 0 ? { headers: kept } : {}
 }
 
 /** Unix seconds or milliseconds as text. */
@@ -175,12 +176,3 @@ const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?$/.test(text)
 /** A GeoJSON position: longitude, latitude. */
 const isPosition = (key: string, raw: unknown[]): raw is number[] =>
   key === 'coordinates' && raw.length === 2 && raw.every((part) => typeof part === 'number')
-
-function jsonIn(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

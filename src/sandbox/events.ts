@@ -2,7 +2,7 @@
 import { type Account, type Alert, MAX_ALERT_DEVICES } from './account.js'
 import { type Area, depthM } from './geometry.js'
 import { type Report, WEEK } from './program.js'
-import { countBefore, dayOf, dayStart, isExpired, isNeverConnected, lastReports, timelineOf } from './reports.js'
+import { dayOf, dayStart, isExpired, isNeverConnected, itemAt, lastReports, rankIn, timelineOf } from './reports.js'
 
 /** `type` is the platform's word. `at` counts from the start of a program. */
 type Mark = { at: number; type: string; alert: Alert; geofence: number | undefined }
@@ -51,20 +51,14 @@ export class EventTable {
   between(from: number, to: number, now: number, matches: (event: FleetEvent) => boolean): EventList {
     const week = this.#week ?? []
     const found = week.filter(matches)
-    /** The number of matching events before an instant, since 1970. */
-    const rank = (instant: number) => {
-      const weeks = Math.floor(instant / WEEK)
-      return weeks * found.length + countBefore(found, instant - weeks * WEEK)
-    }
     const eventAt = (rank: number): FleetEvent => {
-      const weeks = Math.floor(rank / found.length)
-      const event = found[rank - weeks * found.length]!
-      const id = 2 * (weeks * week.length + event.id) + (this.#account.userId % 2)
-      return { ...event, id, at: weeks * WEEK + event.at }
+      const { item, weeks } = itemAt(found, rank)
+      const id = 2 * (weeks * week.length + item.id) + (this.#account.userId % 2)
+      return { ...item, id, at: weeks * WEEK + item.at }
     }
     const oldest = dayStart(this.#account, dayOf(this.#account, now) - KEPT_DAYS)
-    const end = rank(Math.min(to, now) + 1)
-    const total = Math.max(0, end - rank(Math.max(from, oldest)))
+    const end = rankIn(found, Math.min(to, now) + 1)
+    const total = Math.max(0, end - rankIn(found, Math.max(from, oldest)))
     const slice = (skip: number, count: number) =>
       Array.from({ length: Math.max(0, Math.min(count, total - skip)) }, (_, n) => eventAt(end - 1 - skip - n))
     return { total, slice }

@@ -110,12 +110,8 @@ class ReportLog {
     const point = { lat: round6(lat), lng: round6(lng) }
     this.reports.push({
       at,
-      lat: point.lat,
-      lng: point.lng,
-      speedKmh: state.speedKmh,
-      course: state.course,
-      ignition: state.ignition,
-      driving: state.driving,
+      ...point,
+      ...state,
       altitude: Math.round(this.#altitude + 24 * Math.sin(100 * (lat + lng))),
       km: before ? before.km + distanceM(before, point) / 1000 : 0,
       engineSeconds: before ? before.engineSeconds + (before.ignition ? at - before.at : 0) : 0,

@@ -47,7 +47,7 @@ export function timelineOf(account: Account, index: number): Timeline {
 }
 
 /** The number of items before `at`, in a list sorted by `at`. */
-export function countBefore(list: { at: number }[], at: number): number {
+function countBefore(list: { at: number }[], at: number): number {
   let low = 0
   let high = list.length
   while (low < high) {
@@ -58,16 +58,23 @@ export function countBefore(list: { at: number }[], at: number): number {
   return low
 }
 
-/** The number of reports before an instant, since the first week. */
-function rankOf({ program, start }: Timeline, instant: number): number {
-  const weeks = Math.floor((instant - start) / WEEK)
-  return weeks * program.length + countBefore(program, instant - start - weeks * WEEK)
+/** The number of items before `seconds`, in a list that repeats every week since 0. */
+export function rankIn(week: { at: number }[], seconds: number): number {
+  const weeks = Math.floor(seconds / WEEK)
+  return weeks * week.length + countBefore(week, seconds - weeks * WEEK)
 }
+
+/** The item of a rank in such a list, and the number of its week. */
+export function itemAt<T>(week: T[], rank: number): { item: T; weeks: number } {
+  const weeks = Math.floor(rank / week.length)
+  return { item: week[rank - weeks * week.length]!, weeks }
+}
+
+const rankOf = ({ program, start }: Timeline, instant: number): number => rankIn(program, instant - start)
 
 /** One report with Unix times and the device's counters. */
 function reportAt({ program, start, km, offset }: Timeline, rank: number): Report {
-  const weeks = Math.floor(rank / program.length)
-  const report = program[rank - weeks * program.length]!
+  const { item: report, weeks } = itemAt(program, rank)
   const last = program.at(-1)!
   const weekStart = start + weeks * WEEK
   return {

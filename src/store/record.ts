@@ -1,6 +1,6 @@
 /** An API key at rest: its schema, the decoding of stored records, and the rules for its fields. */
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 
 /** The last instant a Date can hold, epoch milliseconds: later times cannot be formatted. */
 export const MAX_TIME = 8.64e15

@@ -4,7 +4,9 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { check } from '../../src/cli/check/check.js'
-import { report } from '../../src/cli/check/finding.js'
+import { type Finding, report } from '../../src/cli/check/finding.js'
+import { settings } from '../../src/cli/check/settings.js'
+import { readConfig } from '../../src/config.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { redisServer, withoutRedis } from '../redis.js'
@@ -17,9 +19,10 @@ function dataDir(t: Test): string {
 }
 
 /** Verdict and text of each finding by its name. */
-async function findings(env: Record<string, string>): Promise<Record<string, string>> {
-  return Object.fromEntries((await check(env)).map(({ name, verdict, text }) => [name, `${verdict}: ${text}`]))
-}
+const byName = (all: Finding[]): Record<string, string> =>
+  Object.fromEntries(all.map(({ name, verdict, text }) => [name, `${verdict}: ${text}`]))
+const findings = async (env: Record<string, string>) => byName(await check(env))
+const settingsIn = (env: Record<string, string>) => byName(settings(readConfig(env), Object.keys(env)))
 
 t.test('a sound deployment has nothing to fix', async (t) => {
   const { url, hashes } = await sandbox(t)
@@ -41,22 +44,33 @@ t.test('every problem of the configuration is a line of its own', async (t) => {
   }
 })
 
-t.test('settings that are valid and still unwise are found', async (t) => {
+t.test('settings that are valid and still unwise are found, with a real platform only', async (t) => {
+  const https = { PUBLIC_URL: 'https://fleet.example.com/api' }
+  const cases: [name: string, env: Record<string, string>, finding: RegExp][] = [
+    ['TRUST_PROXY', https, /^warn: unset/],
+    ['DEMO_TOKEN', { DEMO_TOKEN: 'Demo-of-the-whole-fleet' }, /^warn: easily guessed/],
+    ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-short' }, /^warn: easily guessed/],
+    ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-9fW2-xx04' }, /^ok/],
+    ['PUBLIC_URL', {}, /^warn: .*lead nowhere/],
+    ['PUBLIC_URL', { PUBLIC_URL: 'http://fleet.example.com/api' }, /^warn: .*unencrypted/],
+    ['GATEWAY_CLOCK', { GATEWAY_CLOCK: '2026-05-12T09:30:00Z' }, /^fail: time stands still/],
+  ]
+  for (const [name, env, finding] of cases) {
+    t.match(settingsIn({ ...env, PLATFORM_URL: 'https://tracker.example.com/api' })[name], finding)
+  }
+  const onSandbox = settingsIn({ DEMO_TOKEN: 'demo', GATEWAY_CLOCK: '2026-05-12T09:30:00Z' })
+  t.match(onSandbox, { PUBLIC_URL: /^ok/, DEMO_TOKEN: /^ok/, GATEWAY_CLOCK: undefined })
+})
+
+t.test('lookups of addresses are tried with the hash of an account', async (t) => {
   const { url, hashes } = await sandbox(t)
   const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
-  const careless = await findings({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', DEMO_TOKEN: 'demo' })
-  t.match(careless.TRUST_PROXY, /^warn: unset/)
-  t.match(careless.DEMO_TOKEN, /^warn: easily guessed/)
-  t.match((await findings(env)).PUBLIC_URL, /^warn: .*lead nowhere/)
-  t.match((await findings(env)).addresses, /^ok: not looked up/)
   const looking = { ...env, ADDRESS_LOOKUPS_PER_MINUTE: '60' }
+  t.match((await findings(env)).addresses, /^ok: not looked up/)
   t.match((await findings(looking)).addresses, /^ok: at most 60 lookups a minute, not tried/)
-  t.match(
-    (await findings({ ...looking, PLATFORM_HASH: hashes[0] ?? '' })).addresses,
-    /^ok: at most 60 lookups a minute$/,
-  )
+  const tried = await findings({ ...looking, PLATFORM_HASH: hashes[0] ?? '' })
+  t.match(tried.addresses, /^ok: at most 60 lookups a minute$/)
   t.match((await findings({ ...looking, PLATFORM_HASH: 'refused' })).addresses, /^warn: .*addresses stay null/)
-  t.match((await findings({ ...env, PUBLIC_URL: 'http://fleet.example.com/api' })).PUBLIC_URL, /^warn: .*unencrypted/)
 })
 
 t.test('a platform that is away, slow, another service, or in another time is recognized', async (t) => {
@@ -133,33 +147,16 @@ t.test('a refused hash is one failure, and what was not tried is not ok', async 
 })
 
 t.test('a misspelt variable is found, and a name of something else is not', async (t) => {
-  const env = { DATA_DIR: dataDir(t) }
   const wrong = {
     PLATFROM_URL: 'PLATFORM_URL',
-    REDIS_URI: 'REDIS_URL',
     platform_url: 'PLATFORM_URL',
     LOGLEVEL: 'LOG_LEVEL',
+    REDIS_URI: 'REDIS_URL',
   }
-  const found = await findings({
-    ...env,
-    ...wrong,
-    PATH: '/bin',
-    HOME: '/',
-    HOSTNAME: 'x',
-    PWD: '/',
-    NODE_ENV: 'x',
-    SHELL: 'x',
-  })
+  const right = { PATH: '', HOME: '', HOSTNAME: '', PWD: '', NODE_ENV: '', SHELL: '', DATA_DIR: '' }
+  const found = settingsIn({ ...wrong, ...right })
   for (const [name, meant] of Object.entries(wrong)) t.equal(found[name], `warn: is ignored: is ${meant} meant?`)
-  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'PWD', 'NODE_ENV', 'SHELL', 'DATA_DIR'])
-    t.notMatch(found[name] ?? '', /meant/)
-})
-
-t.test('a clock that stands still is a failure with a real platform only', async (t) => {
-  const env = { DATA_DIR: dataDir(t), GATEWAY_CLOCK: '2026-05-12T09:30:00Z' }
-  const { url } = await sandbox(t)
-  t.match((await findings({ ...env, PLATFORM_URL: url })).GATEWAY_CLOCK, /^fail: time stands still/)
-  t.notOk('GATEWAY_CLOCK' in (await findings(env)))
+  for (const name of Object.keys(right)) t.notMatch(found[name] ?? '', /meant/)
 })
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {

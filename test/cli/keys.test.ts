@@ -1,4 +1,4 @@
-/** The command line for API keys, as a process beside a gateway on the same store. */
+/** The command line for API keys, beside a gateway on the same store. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -7,61 +7,73 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
 import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
-import { openStore } from '../../src/store/open.js'
+import { runKeys } from '../../src/cli/keys/keys.js'
+import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
-import { answers, embeddedStore, type Gateway, gateway, platform, someHash } from '../helper.js'
-import { randomKey } from '../limits.js'
+import { answers, embeddedStore, gateway, platform, someHash } from '../helper.js'
+import { createKey, randomKey } from '../limits.js'
 import { plainly, program } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
-import { aKey, embeddedPlace, NOW, type Place, redisPlace } from '../store/places.js'
+import { aKey, embeddedPlace, NOW, redisPlace } from '../store/places.js'
 
 const email = 'owner@example.com'
 
-function keys(env: Record<string, string>, ...args: string[]) {
-  return keysWith('', env, ...args)
+/** Runs a command. @returns its exit code and output. */
+async function keys(env: Record<string, string>, args: string[], input = '') {
+  const [out, err]: [string[], string[]] = [[], []]
+  const console = { log: (line: string) => out.push(line), error: (line: string) => err.push(line) }
+  const code = await runKeys(args, { env, input: async () => input, console })
+  return { code, out: out.join('\n'), err: err.join('\n') }
 }
 
-async function keysWith(input: string, env: Record<string, string>, ...args: string[]) {
-  // Those with input through the entry point, which takes twice as long to start.
-  const [file, command] = input === '' ? ['cli/keys/main.js', []] : ['main.js', ['keys']]
-  const child = fork(join(program(), file), [...command, ...args], plainly(env))
-  // Most commands do not read it.
-  child.stdin?.on('error', () => {}).end(input)
-  const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])
-  return { code, out, err }
-}
-
-const created = async ({ get }: Gateway, label: string): Promise<{ id: string; key: string }> => {
-  const body = JSON.stringify({ platform_hash: someHash, label })
-  const headers = { 'content-type': 'application/json' }
-  return (await get('/v1/keys', undefined, { method: 'POST', body, headers })).body
-}
-
-t.test('works on the key file while a gateway runs', async (t) => operate(t, await embeddedPlace(t)))
-t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) => operate(t, await redisPlace(t)))
-
-async function operate(t: Test, { config, put, stored }: Place): Promise<void> {
-  const env: Record<string, string> = config.redisUrl ? { REDIS_URL: config.redisUrl } : { DATA_DIR: config.dataDir }
+/** A gateway on a store, the API keys it creates, and whose they are. */
+async function running(t: Test, config: StoreConfig) {
   const { url } = await platform(t, answers({ get_devices: [] }))
   const store = await openStore(config, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
   t.teardown(() => store.close())
-  const running = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' }, store })
-  const [board, app, bad] = [
-    await created(running, 'board'),
-    await created(running, 'app'),
-    await created(running, 'bad'),
-  ]
-  const me = ({ key }: { key: string }) => running.get('/v1/me', key)
+  const { get, log } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' }, store })
+  const created = async (label: string): Promise<{ id: string; key: string }> =>
+    (await createKey(get, { platform_hash: someHash, label })).body
+  return { created, log, me: ({ key }: { key: string }) => get('/v1/me', key) }
+}
 
-  const limited = await keys(env, 'limit', board.id, '1000')
+t.test('works on the key file, as a process of its own, while a gateway runs', async (t) => {
+  const { config } = await embeddedPlace(t)
+  const { created, me } = await running(t, config)
+  const run = async (input: string, ...args: string[]) => {
+    const child = fork(join(program(), 'main.js'), ['keys', ...args], plainly({ DATA_DIR: config.dataDir }))
+    // Most commands do not read it.
+    child.stdin?.on('error', () => {}).end(input)
+    const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])
+    return { code, out, err }
+  }
+  const board = await created('board')
+  t.match(await run('', 'limit', board.id, '1000'), { code: 0, out: /1000/, err: '' })
+  t.equal((await me(board)).headers.get('ratelimit-limit'), '1000', 'from the next request on')
+  t.match(await run(board.key, 'find'), { code: 0, out: `${board.id} `, err: '' })
+  t.match(await run('', 'revoke', board.id), { code: 0, out: board.id, err: '' })
+  t.equal((await me(board)).status, 401)
+  t.match(await run('', 'revoke', board.id), { code: 1, out: '', err: /no active API key/ })
+})
+
+t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) => {
+  const { config, put, stored } = await redisPlace(t)
+  const env = { REDIS_URL: config.redisUrl ?? '' }
+  const run = (...args: string[]) => keys(env, args)
+  const { created, me, log } = await running(t, config)
+  const board = await created('board')
+  const app = await created('app')
+  const bad = await created('bad')
+
+  const limited = await run('limit', board.id, '1000')
   t.match(limited, { code: 0, out: /1000/, err: '' })
   t.equal((await me(board)).headers.get('ratelimit-limit'), '1000', 'from the next request on')
   t.equal((await me(app)).headers.get('ratelimit-limit'), '100')
 
   const digest = await stored('id', [bad.id])
   await put('key', [digest], 'nonsense')
-  const lists = [keys(env, 'list', email), keys(env, 'list', ' Owner@Example.com', '--json')] as const
-  const [people, scripts] = await Promise.all(lists)
+  const people = await run('list', email)
+  const scripts = await run('list', ' Owner@Example.com', '--json')
   t.match(people.out, /^ID +KEY +CREATED \(UTC\) +EXPIRES \(UTC\) +LAST USED \(UTC\) +LIMIT +LABEL\n/)
   const hint = `gps_live_${board.key.slice(9, 13)}…${board.key.slice(-4)}`
   t.match(people.out, new RegExp(`${board.id}  ${hint} .* 1000 +board`))
@@ -70,53 +82,49 @@ async function operate(t: Test, { config, put, stored }: Place): Promise<void> {
     [app.id, 'app', null],
     [board.id, 'board', 1000],
   ])
-  const warning = `Skipped a damaged entry: key ${digest.slice(0, 8)}…\n`
+  const warning = `Skipped a damaged entry: key ${digest.slice(0, 8)}…`
   t.same([people.code, scripts.code, people.err, scripts.err], [0, 0, warning, warning])
 
   const account = accountIdOf('platform', email)
-  const accounts = [keys(env, 'list'), keys(env, 'list', '--json')] as const
-  const [allPeople, allScripts] = await Promise.all(accounts)
-  t.match(allPeople.out, new RegExp(`^ACCOUNT +E-MAIL +KEYS\\n${account}  ${email} +2\\n$`))
+  const allScripts = await run('list', '--json')
+  t.match((await run('list')).out, new RegExp(`^ACCOUNT +E-MAIL +KEYS\\n${account}  ${email} +2$`))
   t.same(JSON.parse(allScripts.out), [{ account, email, keys: 2 }])
-  t.match(running.log(), `"account":"${account}"`, 'as in the log')
-  const leaked = await keysWith(`curl -H "Authorization: Bearer ${app.key}"\n`, env, 'find')
-  t.match(leaked, { code: 0, out: new RegExp(`${app.id} .* app +${account}  ${email}\\n$`) })
-  t.match(await keysWith(randomKey(), env, 'find'), { code: 1, out: '', err: /no active API key/ })
+  t.match(log(), `"account":"${account}"`, 'as in the log')
+  const leaked = await keys(env, ['find'], `curl -H "Authorization: Bearer ${app.key}"\n`)
+  t.match(leaked, { code: 0, out: new RegExp(`${app.id} .* app +${account}  ${email}$`) })
+  t.match(await keys(env, ['find'], randomKey()), { code: 1, out: '', err: /no active API key/ })
 
-  const revoked = await keys(env, 'revoke', board.id)
+  const revoked = await run('revoke', board.id)
   t.match(revoked, { code: 0, out: new RegExp(board.id) })
   t.same([(await me(board)).status, (await me(app)).status], [401, 200])
-  const more = await created(running, 'more')
-  const revokedByKey = await keys(env, 'revoke', more.key)
+  const more = await created('more')
+  const revokedByKey = await run('revoke', more.key)
   t.match(revokedByKey, { code: 0, out: new RegExp(more.id) })
   t.equal((await me(more)).status, 401)
-  const again = await keys(env, 'revoke', more.key)
+  const again = await run('revoke', more.key)
   t.match(again, { code: 1, out: '', err: /no active API key/ })
-  const unconfirmed = await keys(env, 'purge', email, '--json')
+  const unconfirmed = await run('purge', email, '--json')
   t.match(unconfirmed, { code: 2, out: '', err: /1 API key of owner@example.com would be revoked.*--yes/ })
   t.equal((await me(app)).status, 200)
-  const purged = await keys(env, 'purge', email, '--json', '--yes')
+  const purged = await run('purge', email, '--json', '--yes')
   t.same([purged.code, JSON.parse(purged.out)], [0, { email, revoked: 1 }])
   t.same([(await me(board)).status, (await me(app)).status], [401, 401])
   for (const { out, err } of [limited, people, scripts, allScripts, leaked, revoked, revokedByKey, again, purged]) {
     t.notMatch(out + err, /gps_live_[0-9a-f]{5}|v1\./, 'never a whole key, never a sealed hash')
   }
-}
+})
 
 t.test('says what is wrong, and its exit code what kind of wrong', async (t) => {
   const dir = t.testdir({})
   const missing = join(dir, 'missing')
   const server = withoutRedis ? undefined : await redisServer(t)
   await server?.command('set', `gps:owner:${ownerOf(email)}`, 'text')
-  const [help, none, option, folder, redis, environment, damaged] = await Promise.all([
-    keys({}, '--help'),
-    keys({}),
-    keys({}, 'list', '--nonsense'),
-    keys({ DATA_DIR: missing }, 'list', email),
-    keys({ REDIS_URL: 'redis://:invented-pass@127.0.0.1:1' }, 'list', email),
-    keys({ REDIS_URL: 'http://x', PORT: 'none' }, 'list', email),
-    keys({ REDIS_URL: server?.url ?? '' }, 'list', email),
-  ] as const)
+  const help = await keys({}, ['--help'])
+  const none = await keys({}, [])
+  const option = await keys({}, ['list', '--nonsense'])
+  const folder = await keys({ DATA_DIR: missing }, ['list', email])
+  const redis = await keys({ REDIS_URL: 'redis://:invented-pass@127.0.0.1:1' }, ['list', email])
+  const environment = await keys({ REDIS_URL: 'http://x', PORT: 'none' }, ['list', email])
   t.match(help, { code: 0, out: /purge <account e-mail>/, err: '' })
   for (const { usage, help: text, example } of Object.values(commands)) {
     for (const part of [usage, text, `Example: gps-fleet-gateway keys ${example}`]) t.ok(help.out.includes(part), part)
@@ -128,7 +136,8 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   t.match(redis, { code: 1, out: '', err: /^Redis is unavailable: / })
   t.match(environment, { code: 1, out: '', err: /REDIS_URL/ })
   t.match(environment.err, /PORT/)
-  if (server) t.match(damaged, { code: 1, out: '', err: /^gps:owner:\S{8}… is no hash in Redis\n$/ })
+  const damaged = server && (await keys({ REDIS_URL: server.url }, ['list', email]))
+  if (damaged) t.match(damaged, { code: 1, out: '', err: /^gps:owner:\S{8}… is no hash in Redis$/ })
   for (const { err } of [none, option, folder, redis, environment]) t.notMatch(err, / at .*:\d+:\d+|invented-pass/)
 })
 

@@ -14,10 +14,8 @@ t.test('the operations listener serves its three pages and nothing else', async 
   const scrape = await fetch(`${ops.url}/metrics`)
   t.equal(scrape.headers.get('content-type'), 'text/plain; version=0.0.4')
   t.equal(await scrape.text(), 'up 1\n')
-  t.equal(await statusOf(`${ops.url}/ready`), 200)
-  t.equal(await statusOf(`${ops.url}/live`), 200)
-  t.equal(await statusOf(`${ops.url}/api/health`), 404)
-  t.equal(await statusOf(`${ops.url}/toString`), 404)
+  const pages = { '/ready': 200, '/live': 200, '/api/health': 404, '/toString': 404 }
+  for (const [path, status] of Object.entries(pages)) t.equal(await statusOf(ops.url + path), status, path)
   t.equal(await statusOf(`${ops.url}/ready`, { method: 'POST' }), 404)
   draining = true
   t.equal(await statusOf(`${ops.url}/ready`), 503, 'a draining process is not ready')

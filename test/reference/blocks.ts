@@ -1,5 +1,7 @@
 /** Code blocks of the page or of a Markdown file, run as a reader would paste them. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text as collected } from 'node:stream/consumers'
 
 export interface Block {
   name: string
@@ -35,27 +37,12 @@ const programs: Record<string, [string, ...string[]]> = {
   python: ['python3', '-'],
 }
 
-export interface Outcome {
-  code: number | null
-  out: string
-  err: string
-}
-
 /** Runs a block for at most 20 seconds. curl is silent and fails on an error response. */
-export function runBlock({ language, code }: Block): Promise<Outcome> {
+export async function runBlock({ language, code }: Block): Promise<{ code: number | null; out: string; err: string }> {
   const [program, ...args] = programs[language] as [string, ...string[]]
   const text = language === 'shell' ? code.replace(/^curl /gm, 'curl -sS --fail-with-body ') : code
-  return new Promise((done, failed) => {
-    const child = spawn(program, args, { timeout: 20_000, env: { PATH: process.env.PATH, HOME: process.env.HOME } })
-    const output = { out: '', err: '' }
-    child.stdout.on('data', (chunk) => {
-      output.out += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      output.err += chunk
-    })
-    child.once('error', failed)
-    child.once('close', (exit) => done({ code: exit, ...output }))
-    child.stdin.end(text)
-  })
+  const child = spawn(program, args, { timeout: 20_000, env: { PATH: process.env.PATH, HOME: process.env.HOME } })
+  child.stdin.end(text)
+  const [[exit], out, err] = await Promise.all([once(child, 'close'), collected(child.stdout), collected(child.stderr)])
+  return { code: exit, out, err }
 }

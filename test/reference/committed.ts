@@ -1,6 +1,7 @@
 /** The committed document and client types, and how to update them. */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { OpenApi } from '../../src/reference/openapi.js'
 import { gateway, type Test } from '../helper.js'
 
@@ -21,22 +22,13 @@ export async function served(t: Test, env: Record<string, string> = {}): Promise
 export const committed = async (): Promise<OpenApi> => JSON.parse(await readFile(documentPath, 'utf8'))
 
 /** Writes a file in the linter's format. */
-export async function write(path: string, text: string): Promise<void> {
-  await writeFile(path, await tidied(path, text))
+export async function write(path: string, content: string): Promise<void> {
+  await writeFile(path, await tidied(path, content))
 }
 
 /** The text in the linter's format. */
-export function tidied(path: string, text: string): Promise<string> {
-  return new Promise((done, failed) => {
-    const child = spawn('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${path}`], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    let out = ''
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-    })
-    child.once('error', failed)
-    child.once('close', () => done(out))
-    child.stdin.end(text)
-  })
+export async function tidied(path: string, content: string): Promise<string> {
+  const child = spawn('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${path}`])
+  child.stdin.end(content)
+  return text(child.stdout)
 }

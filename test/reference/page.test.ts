@@ -2,6 +2,7 @@
 import t from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway, sandbox } from '../helper.js'
+import { createKey } from '../limits.js'
 import { type Block, pageBlocks, runBlock } from './blocks.js'
 
 const publicUrl = 'https://fleet.example.org/api'
@@ -12,6 +13,9 @@ async function blocksOf(url: string): Promise<Map<string, Block>> {
     pageBlocks(html).map(({ code, ...block }) => [block.name, { ...block, code: code.replaceAll(publicUrl, url) }]),
   )
 }
+
+const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+const blocks = await blocksOf(url)
 
 /** The expected output of each block. */
 const prints: Record<string, RegExp> = {
@@ -35,8 +39,6 @@ const ofResponses = ['envelope', 'error-body', 'webhook']
 const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
-  const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
-  const blocks = await blocksOf(url)
   const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
   const tested = [...Object.keys(prints), ...ofKeys, ...ofResponses, ...elsewhere]
   t.same(others.sort(), tested.sort(), 'every block is tested')
@@ -51,32 +53,31 @@ t.test('every block that reads runs as pasted', async (t) => {
 const joined: Record<string, (codes: string[]) => string> = {
   shell: (codes) => codes.map((code) => `${code}\necho\n`).join(''),
   javascript: (codes) =>
-    codes.map((code) => `{\n${code.replace('console.log(response.status,', 'printed(')}\n}\n`).join(''),
+    codes
+      .map((code) => `{\n${code}\n}\n`)
+      .join('')
+      .replaceAll(
+        'console.log(response.status, await response.json())',
+        'console.log(JSON.stringify(await response.json()))',
+      ),
   python: (codes) =>
     codes
-      .map(
-        (code) =>
-          `${code.replace('print(response.status, json.load(response))', 'print(json.dumps(json.load(response)))')}\n`,
-      )
-      .join(''),
+      .map((code) => `${code}\n`)
+      .join('')
+      .replaceAll('print(response.status, json.load(response))', 'print(json.dumps(json.load(response)))'),
 }
 
 t.test('the code of every operation runs in three languages and returns what the page shows', async (t) => {
-  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
-  const blocks = await blocksOf(url)
   const operations = [...blocks.keys()].filter((name) => name.endsWith('-response')).map((name) => name.split('-')[0])
   const hash = sandboxAccounts()[0]?.hash as string
-  const body = JSON.stringify({ platform_hash: hash })
-  const headers = { 'content-type': 'application/json' }
   for (const [language, join] of Object.entries(joined)) {
-    const { body: key } = await get('/v1/keys', undefined, { method: 'POST', headers, body })
+    const { body: key } = await createKey(get, { platform_hash: hash })
     const codes = operations.map((operation) =>
       (blocks.get(`${operation}-${language}`) as Block).code
         .replaceAll('<PLATFORM_HASH>', hash)
         .replace(/keys\/[\w-]{36}/, `keys/${key.id}`),
     )
-    const start = language === 'javascript' ? 'const printed = (body) => console.log(JSON.stringify(body))\n' : ''
-    const { code, out, err } = await runBlock({ name: language, language, code: start + join(codes) })
+    const { code, out, err } = await runBlock({ name: language, language, code: join(codes) })
     t.equal(code, 0, `${language}: ${err}`)
     const lines = out.trim().split('\n')
     t.equal(lines.length, operations.length, 'one response for each operation')
@@ -106,24 +107,21 @@ t.test('the blocks create, list and revoke a key as pasted', async (t) => {
 })
 
 t.test('the retry examples wait until the window ends and then succeed', async (t) => {
-  const env = { PUBLIC_URL: publicUrl, RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' }
-  for (const name of ['back-off-javascript', 'back-off-python']) {
-    const { url, get } = await gateway(t, { env })
-    const block = (await blocksOf(url)).get(name) as Block
-    while ((await get('/v1/me', 'demo')).status !== 429);
-    const { code, out, err } = await runBlock(block)
-    t.equal(code, 0, `${name}: ${err}`)
+  const limited = await gateway(t, { env: { PUBLIC_URL: publicUrl, RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' } })
+  const waiting = await blocksOf(limited.url)
+  while ((await limited.get('/v1/me', 'demo')).status !== 429);
+  const names = ['back-off-javascript', 'back-off-python']
+  for (const { code, out, err } of await Promise.all(names.map((name) => runBlock(waiting.get(name) as Block)))) {
+    t.equal(code, 0, err)
     t.match(out, /^North depot polygon\n/)
   }
 })
 
 t.test('responses look like the examples on the page', async (t) => {
-  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
-  const html = await (await fetch(`${url}/docs`)).text()
-  const shown = new Map(pageBlocks(html).map(({ name, code }) => [name, code]))
   const list = await get('/v1/events?limit=200&offset=400', 'demo')
-  const envelope = JSON.parse(shown.get('envelope') as string)
+  const envelope = JSON.parse(blocks.get('envelope')?.code as string)
   t.same(Object.keys(list.body), Object.keys(envelope))
   t.match(list.body, { object: 'list', limit: envelope.limit, offset: envelope.offset, has_more: envelope.has_more })
-  t.same((await get('/v1/devices/4711', 'demo')).body, JSON.parse(shown.get('error-body') as string))
+  const { docs, ...example } = JSON.parse(blocks.get('error-body')?.code as string)
+  t.same((await get('/v1/devices/4711', 'demo')).body, { ...example, docs: docs.replace(url, publicUrl) })
 })

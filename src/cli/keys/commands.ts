@@ -52,16 +52,7 @@ export const commands: Record<string, Command> = {
       exactly(0, args)
       const record = await byKey(store, await input(), now)
       if (!record) throw new NotFound('The input holds no active API key.')
-      return {
-        json: toJson(record),
-        text: listing(
-          [record],
-          [
-            ['ACCOUNT', accountOf],
-            ['E-MAIL', ({ email }) => email],
-          ],
-        ),
-      }
+      return { json: toJson(record), text: listing([record], [...columns, ...accountColumns]) }
     },
   },
   limit: {
@@ -69,7 +60,7 @@ export const commands: Record<string, Command> = {
     help: 'Sets the request limit of one key.',
     example: 'limit 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3 1000',
     run: async ({ store, args, now }) => {
-      const [id, given] = exactly(2, args)
+      const [id = '', given = ''] = exactly(2, args)
       const limit = limitIn(given)
       if (!(await store.keys.setLimit(id, limit, now))) throw unknownKey(id)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
@@ -81,7 +72,7 @@ export const commands: Record<string, Command> = {
     help: 'Revokes one key at once, on every instance.',
     example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     run: async ({ store, args, now }) => {
-      const [given] = exactly(1, args)
+      const [given = ''] = exactly(1, args)
       const record = (await byKey(store, given, now)) ?? (await store.keys.findById(given, now))
       if (!record || !(await store.keys.revoke(record.owner, record.id, now))) throw unknownKey(given)
       const { id, hint, email } = record
@@ -93,7 +84,7 @@ export const commands: Record<string, Command> = {
     help: 'Revokes all keys of an account.',
     example: 'purge fleet@example.com --yes',
     run: async ({ store: { keys }, args, now, isConfirmed }) => {
-      const [email] = exactly(1, args)
+      const [email = ''] = exactly(1, args)
       const owned = await keys.list(ownerIn(email), now)
       if (!isConfirmed)
         throw new UsageError(`${plural(owned.length)} of ${email} would be revoked. Add --yes to do it.`)
@@ -107,7 +98,7 @@ export const commands: Record<string, Command> = {
 const plural = (count: number): string => `${count} API key${count === 1 ? '' : 's'}`
 
 async function listKeys({ keys }: Store, args: readonly string[], now: number): Promise<Outcome> {
-  const [email] = exactly(1, args)
+  const [email = ''] = exactly(1, args)
   const found = await keys.list(ownerIn(email), now)
   return { json: found.map(toJson), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
 }
@@ -135,9 +126,6 @@ async function byKey({ keys }: Store, text: string, now: number): Promise<KeyRec
 /** As in the log of the gateway. */
 const accountOf = ({ email }: KeyRecord): string => accountIdOf('platform', email)
 
-function exactly(count: 0, args: readonly string[]): []
-function exactly(count: 1, args: readonly string[]): [string]
-function exactly(count: 2, args: readonly string[]): [string, string]
 function exactly(count: number, args: readonly string[]): readonly string[] {
   if (args.length !== count) throw new UsageError(`expected ${count} argument(s), got ${args.length}`)
   return args
@@ -185,7 +173,10 @@ const columns: Column[] = [
   ['LABEL', ({ label }) => label],
 ]
 
-function listing(records: readonly KeyRecord[], more: Column[] = []): string {
-  const all = [...columns, ...more]
-  return table([all.map(([heading]) => heading), ...records.map((record) => all.map(([, cell]) => cell(record)))])
-}
+const accountColumns: Column[] = [
+  ['ACCOUNT', accountOf],
+  ['E-MAIL', ({ email }) => email],
+]
+
+const listing = (records: readonly KeyRecord[], shown = columns): string =>
+  table([shown.map(([heading]) => heading), ...records.map((record) => shown.map(([, cell]) => cell(record)))])

@@ -1,12 +1,19 @@
 /** The command line for API keys; works on the gateway's store, also while gateways run. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../../config.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
+
+/** What a command needs of its process. */
+export interface Io {
+  env: NodeJS.ProcessEnv
+  /** Reads the standard input. */
+  input: () => Promise<string>
+  console: Pick<Console, 'log' | 'error'>
+}
 
 const program = 'gps-fleet-gateway keys'
 const usages = Object.values(commands).map(
@@ -19,58 +26,49 @@ ${usages.join('\n')}
 It reads the environment of the gateway: REDIS_URL, or else DATA_DIR.
 Exit codes: 0 done, 1 no such key or no store, 2 usage error.`
 
-/** Scripts rely on them. */
-const exitCodes = { done: 0, failed: 1, usage: 2 }
+const flag = { type: 'boolean', default: false } as const
+const options = { json: flag, help: flag, yes: flag }
 
-const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
-
-async function run(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-      yes: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) {
-    console.log(usage)
-    return exitCodes.done
+/** @returns the exit code, on which scripts rely. */
+export async function runKeys(args: string[], io: Io): Promise<number> {
+  try {
+    io.console.log(await run(args, io))
+    return 0
+  } catch (error) {
+    const isUsage = error instanceof UsageError || isArgumentError(error)
+    io.console.error(isUsage ? `${error.message}\n\n${usage}` : explain(error))
+    return isUsage ? 2 : 1
   }
+}
+
+/** @returns what to print. */
+async function run(words: string[], { env, input, console }: Io): Promise<string> {
+  const { values, positionals } = parseArgs({ args: words, allowPositionals: true, options })
+  if (values.help) return usage
   const [name = '', ...args] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw new UsageError(name === '' ? 'no command' : `no command ${name}`)
-  const { redisUrl, dataDir: folder } = readConfig(process.env)
+  const { redisUrl, dataDir: folder } = readConfig(env)
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
   if (redisUrl === undefined && !existsSync(dataDir)) {
     throw new NotFound(`There is no folder ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
   }
+  const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
   const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
   try {
-    const call = { store, args, now: Date.now(), isConfirmed: values.yes, input: () => text(process.stdin) }
-    const outcome = await command.run(call)
-    console.log(values.json ? JSON.stringify(outcome.json) : outcome.text)
-    return exitCodes.done
+    const { json, text } = await command.run({ store, args, now: Date.now(), isConfirmed: values.yes, input })
+    return values.json ? JSON.stringify(json) : text
   } finally {
     await store.close()
   }
 }
 
-function explain(error: unknown): number {
-  if (error instanceof UsageError || isArgumentError(error)) {
-    console.error(`${error.message}\n\n${usage}`)
-    return exitCodes.usage
-  }
-  if (error instanceof ConfigError || error instanceof NotFound) console.error(error.message)
-  else if (error instanceof StoreUnavailable) console.error(`${error.message}${reasonOf(error)}`)
-  else console.error(error)
-  return exitCodes.failed
+function explain(error: unknown): unknown {
+  if (error instanceof ConfigError || error instanceof NotFound) return error.message
+  if (!(error instanceof StoreUnavailable)) return error
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
-
-const reasonOf = ({ cause }: StoreUnavailable): string => (cause instanceof Error ? `: ${cause.message}` : '')
 
 const isArgumentError = (error: unknown): error is Error =>
   error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-
-process.exitCode = await run().catch(explain)

@@ -1,142 +1,161 @@
-/** The command lines of replay and record as processes: output and exit codes. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+/** The commands replay, diff and record: output and exit codes. */
+import { fork } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { runReplay } from '../../src/replay/commands.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { plainly, program } from '../program.js'
 
 const acme = fileURLToPath(new URL('../../fixtures/acme', import.meta.url))
 
-class Command {
-  readonly #child: ChildProcess
-  readonly exit: Promise<number | null>
-  text = ''
-  constructor(t: Test, args: string[], { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {}) {
-    this.#child = fork(join(program(), 'replay', 'main.js'), args, { ...plainly(env), ...(cwd ? { cwd } : {}) })
-    this.exit = once(this.#child, 'exit').then(([code]) => code)
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (chunk: string) => {
-        this.text += chunk
-      })
-    }
-    t.teardown(() => this.#child.kill('SIGTERM'))
+/** A command in this process: its output so far, and its exit code. */
+function started(t: Test, args: string[], env: Record<string, string> = {}) {
+  const lines: string[] = []
+  const events = new EventEmitter()
+  const print = (line: unknown): void => {
+    lines.push(String(line))
+    events.emit('line')
   }
-
-  /** The first match in its output. */
-  async printed(pattern: RegExp): Promise<string> {
+  const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
+  const exit = runReplay(args, { env, console: { log: print, error: print }, ended: () => signal })
+  const end = (): Promise<number> => {
+    events.emit('signal')
+    return exit
+  }
+  t.teardown(end)
+  const text = (): string => lines.join('\n')
+  /** The first match in the output. */
+  const printed = async (pattern: RegExp): Promise<string> => {
     for (;;) {
-      const found = pattern.exec(this.text)
+      const found = pattern.exec(text())
       if (found) return found[1] ?? found[0]
-      const more = once(this.#child.stdout as NodeJS.ReadableStream, 'data').then(() => true)
-      if (!(await Promise.race([more, this.exit.then(() => false)]))) throw new Error(`ended early:\n${this.text}`)
+      const code = await Promise.race([once(events, 'line').then(() => undefined), exit])
+      if (code !== undefined) throw new Error(`ended early:\n${text()}`)
     }
   }
+  return { exit, end, text, printed }
+}
 
-  async end(): Promise<number | null> {
-    this.#child.kill('SIGTERM')
-    return this.exit
-  }
+/** Recordings are made below the working folder. */
+function workingFolder(t: Test): string {
+  const before = process.cwd()
+  const folder = t.testdir({})
+  process.chdir(folder)
+  t.teardown(() => process.chdir(before))
+  return folder
 }
 
 const hashQuery = `user_api_hash=${encodeURIComponent(hashOf('acme'))}`
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
-  const strict = new Command(t, [acme, '--port', '0', '--strict'])
+  const strict = started(t, [acme, '--port', '0', '--strict'])
   const url = await strict.printed(/listens on (\S+)/)
   t.equal((await fetch(`${url}/get_user_data?${hashQuery}`)).status, 200)
   const miss = await fetch(`${url}/get_history?${hashQuery}&device_id=999`)
   t.equal(miss.status, 501)
   t.match(await miss.json(), { nearest: {} })
   t.equal(await strict.end(), 1)
-  const lenient = new Command(t, [acme, '--port', '0'])
+  const lenient = started(t, [acme, '--port', '0'])
   const other = await lenient.printed(/listens on (\S+)/)
   await fetch(`${other}/get_history?${hashQuery}&device_id=999`)
   t.equal(await lenient.end(), 0)
 })
 
-t.test('replay --gateway starts a gateway on the replay', async (t) => {
+t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
   const env = { PORT: '0', OPS_PORT: 'off', HOST: '127.0.0.1', DATA_DIR: join(t.testdir({}), 'data') }
-  const command = new Command(t, [acme, '--port', '0', '--gateway'], { env })
-  const url = await command.printed(/listening on (http:\/\/127\.0\.0\.1:\d+\/api)/)
+  const child = fork(join(program(), 'replay', 'main.js'), [acme, '--port', '0', '--gateway'], plainly(env))
+  t.teardown(() => child.kill('SIGTERM'))
+  const exit = once(child, 'exit')
+  let url: string | undefined
+  for await (const line of createInterface(child.stdout!)) {
+    url = /listening on (http:\/\/127\.0\.0\.1:\d+\/api)/.exec(line)?.[1]
+    if (url) break
+  }
+  child.stdout!.resume()
   const response = await fetch(`${url}/v1/devices`, { headers: { authorization: `Bearer ${hashOf('acme')}` } })
   t.equal(response.status, 200)
   t.ok(((await response.json()) as { count: number }).count > 0)
-  t.equal(await command.end(), 0)
+  child.kill('SIGTERM')
+  t.equal((await exit)[0], 0)
 })
 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
   const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
-  const replay = new Command(t, [acme, '--port', '0'])
+  const replay = started(t, [acme, '--port', '0'])
   const env = { PLATFORM_URL: await replay.printed(/listens on (\S+)/) }
   const [one, two, empty] = [
     await gateway(t, { env, clock }),
     await gateway(t, { env, clock }),
     await gateway(t, { env: { PLATFORM_URL: (await platform(t, answers({ get_devices: [] }))).url }, clock }),
   ]
-  const alike = new Command(t, ['--diff', acme, one.url, two.url])
-  t.equal(await alike.exit, 0, alike.text)
-  const unlike = new Command(t, ['--diff', acme, one.url, empty.url])
+  const alike = started(t, ['--diff', acme, one.url, two.url])
+  t.equal(await alike.exit, 0, alike.text())
+  const unlike = started(t, ['--diff', acme, one.url, empty.url])
   t.equal(await unlike.exit, 1)
-  t.match(unlike.text, /\/v1\/devices.*count/)
+  t.match(unlike.text(), /\/v1\/devices.*count/)
+  const { url: closed } = await platform(t, (_, response) => response.writeHead(401).end('{}'))
+  const refused = started(t, ['--diff', acme, closed, one.url, '--credential', someHash])
+  t.equal(await refused.exit, 2)
+  t.equal(refused.text(), `${closed} rejects the credential; give one with --credential`)
 })
 
 t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
-  const cwd = t.testdir({})
+  const cwd = workingFolder(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const [hash = ''] = hashes
-  const recording = new Command(t, ['record', '--platform', url, '--as', 'mine', '--port', '0', '--update'], { cwd })
+  const recording = started(t, ['record', '--platform', url, '--as', 'mine', '--port', '0', '--update'])
   const proxy = await recording.printed(/ on (http:\S+)/)
   for (const action of ['get_user_data', 'get_devices', 'get_alerts']) {
     t.equal((await fetch(`${proxy}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)).status, 200)
   }
   t.equal((await fetch(`${proxy}/destroy_device?user_api_hash=${encodeURIComponent(hash)}`)).status, 405)
   t.equal(await recording.end(), 0)
-  t.match(recording.text, 'stored 3 exchanges in fixtures/mine')
+  t.match(recording.text(), 'stored 3 exchanges in fixtures/mine')
   t.equal((await readdir(join(cwd, 'fixtures', 'mine'))).length, 4)
   const check = (platformUrl: string, live: string) => {
     const args = ['record', '--platform', platformUrl, '--as', 'mine', '--check']
-    return new Command(t, args, { cwd, env: { PLATFORM_HASH: live } })
+    return started(t, args, { PLATFORM_HASH: live })
   }
   const same = check(url, hash)
   t.equal(await same.exit, 0)
-  t.match(same.text, '3 exchanges checked: all have their recorded shape')
+  t.match(same.text(), '3 exchanges checked: all have their recorded shape')
   const changed = await platform(t, answers({ get_devices: [], get_alerts: { items: { alerts: [] }, status: '1' } }))
   t.equal(await check(changed.url, someHash).exit, 1)
   const refused = check(url, someHash)
   t.equal(await refused.exit, 2)
-  t.equal(refused.text.trim(), `${url} rejects the hash in PLATFORM_HASH`)
+  t.equal(refused.text(), `${url} rejects the hash in PLATFORM_HASH`)
 })
 
 t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {
-  const cwd = t.testdir({})
+  const cwd = workingFolder(t)
   const point = { id: 1, raw_time: '2026-11-20 08:00:00', lat: 41.38, lng: 2.17, speed: 40 }
   const history = { items: [{ status: 1, items: [point] }], device: { name: 'Falcon', imei: '356938035643809' } }
   const { url, calls } = await platform(t, answers({ get_history: history }))
   const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
   const args = ['record', '--platform', url, '--as', 'mine', ...only]
-  const command = new Command(t, args, { cwd, env: { PLATFORM_HASH: someHash } })
-  t.equal(await command.exit, 0, command.text)
+  const command = started(t, args, { PLATFORM_HASH: someHash })
+  t.equal(await command.exit, 0, command.text())
   const sent = new URL(calls.at(-1) ?? '', url).searchParams
   t.match(Object.fromEntries(sent), { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
   const [, file = ''] = (await readdir(join(cwd, 'fixtures', 'mine'))).sort()
   t.match(file, /^get_history\.device_id=/)
   t.notMatch(await readFile(join(cwd, 'fixtures', 'mine', file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
-  const [, target = ''] = /replay it with: .* and (\S+)/.exec(command.text) ?? []
-  const replay = new Command(t, ['fixtures/mine', '--port', '0'], { cwd })
+  const [, target = ''] = /replay it with: .* and (\S+)/.exec(command.text()) ?? []
+  const replay = started(t, ['fixtures/mine', '--port', '0'])
   const { pathname, search } = new URL(target)
   const base = await replay.printed(/listens on (\S+)/)
   t.equal((await fetch(new URL(pathname + search, base))).status, 200)
-  const writing = new Command(t, ['record', '--platform', url, '--as', 'mine', '--only', 'destroy_device'], {
-    cwd,
-    env: { PLATFORM_HASH: someHash },
+  const writing = started(t, ['record', '--platform', url, '--as', 'mine', '--only', 'destroy_device'], {
+    PLATFORM_HASH: someHash,
   })
   t.equal(await writing.exit, 2)
-  t.match(writing.text, 'destroy_device is not an action that only reads')
+  t.match(writing.text(), 'destroy_device is not an action that only reads')
 })
 
 t.test('--help explains every option', async (t) => {
@@ -144,9 +163,9 @@ t.test('--help explains every option', async (t) => {
     [['--help'], '--strict'],
     [['record', '--help'], '--only'],
   ] as const) {
-    const help = new Command(t, [...args])
+    const help = started(t, [...args])
     t.equal(await help.exit, 0)
-    t.match(help.text, option)
+    t.match(help.text(), option)
   }
 })
 
@@ -164,16 +183,9 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
     [['record', '--platform', nowhere, '--as', 'x', '--only', 'get_alerts'], /PLATFORM_HASH/],
   ]
   for (const [args, sentence] of cases) {
-    const wrong = new Command(t, args)
+    const wrong = started(t, args)
     t.equal(await wrong.exit, 2, args.join(' '))
-    t.match(wrong.text, sentence)
-    t.equal(wrong.text.trim().split('\n').length, 1, wrong.text)
+    t.match(wrong.text(), sentence)
+    t.equal(wrong.text().split('\n').length, 1, wrong.text())
   }
-})
-
-t.test('replay --diff says when a gateway rejects the credential', async (t) => {
-  const { url } = await gateway(t)
-  const refused = new Command(t, ['--diff', acme, url, url, '--credential', someHash])
-  t.equal(await refused.exit, 2)
-  t.equal(refused.text.trim(), `${url} rejects the credential; give one with --credential`)
 })

@@ -1,0 +1,204 @@
+/** The commands replay, diff and record. */
+import { fork, type StdioOptions } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compare, documentedPaths, send } from './diff.js'
+import { type Folder, formatFolder, type PlatformRequest, readFolder } from './exchange.js'
+import { Pseudonyms } from './pseudonym.js'
+import { buildRecorder, check, recordOne } from './record.js'
+import { buildReplay, hashOf } from './replay.js'
+import { buildScrub } from './scrub.js'
+
+const replayHelp = `Serves recorded exchanges instead of the platform.
+
+  node dist/replay/main.js [<folder>...]        folders of exchanges (fixtures/acme)
+    --port <number>        port to listen on; 0 = any free port (9000)
+    --hash <hash>          the only hash to accept, with one folder (any)
+    --gateway              also start a gateway on it
+    --strict               exit with 1 after a request without a recorded response
+    --format               only rewrite files in their canonical layout and under their canonical name
+
+Compares two gateways: exits with 1 when a documented request has different responses.
+
+  node dist/replay/main.js --diff <folder> <base-url> <base-url>
+    --credential <text>    credential for both (GATEWAY_CREDENTIAL, or the folder's invented hash)`
+
+const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update nothing is written.
+
+  node dist/replay/main.js record --platform <base-url> --as <account>
+    --port <number>        port of the recording proxy; 0 = any free port (9001)
+    --update               write to fixtures/<account>
+    --only <action>        record one request with the hash in PLATFORM_HASH, write it and exit
+    --device <id>          with --only: the device
+    --day <YYYY-MM-DD>     with --only: the day, for get_history and get_events
+    --check                repeat the recorded requests with the hash in PLATFORM_HASH; exits with 1 when the shape
+                           of a response has changed
+
+  RECORD_SECRET            the secret of the invented values (new each time)`
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const replayOptions = {
+  port: text,
+  hash: text,
+  strict: flag,
+  gateway: flag,
+  format: flag,
+  diff: flag,
+  credential: text,
+}
+const recordOptions = { platform: text, as: text, update: flag, only: text, device: text, day: text, check: flag }
+const options = { ...replayOptions, ...recordOptions, help: flag }
+const parse = (args: string[]) => parseArgs({ args, allowPositionals: true, options })
+type Values = ReturnType<typeof parse>['values']
+
+/** What a command needs of its process. */
+export interface Io {
+  env: NodeJS.ProcessEnv
+  console: Pick<Console, 'log' | 'error'>
+  /** Resolves with the signal that ends a command that listens. */
+  ended: () => Promise<NodeJS.Signals>
+}
+
+/** Starts a gateway on a platform, and ends it with a signal. @returns its exit code. */
+function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
+  const main = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url))
+  const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
+  // In a process group of its own, so that Ctrl-C reaches it once: through us.
+  const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, stdio, detached: true })
+  void ended().then((signal) => gateway.kill(signal))
+  return new Promise((resolve) => gateway.once('exit', (code) => resolve(code ?? 1)))
+}
+
+/** Listens on 127.0.0.1 and returns the API base. */
+async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a whole number from 0 to 65535')
+  return `${await app.listen({ host: '127.0.0.1', port: Number(port) })}/api`
+}
+
+/** @throws Error with a sentence for a folder that cannot be read. */
+const folderAt = (path: string): Promise<Folder> => readFolder(path).catch(noFolder(path))
+
+const noFolder = (path: string) => (error: NodeJS.ErrnoException) => {
+  throw error.code === 'ENOENT' ? new Error(`${path} is not a folder with an account.json`) : error
+}
+
+async function formatAll(paths: string[], { console }: Io): Promise<number> {
+  for (const path of paths) {
+    const names = await formatFolder(path).catch(noFolder(path))
+    for (const name of names) console.log(`wrote ${join(path, name)}`)
+    console.log(`${path}: ${names.length} files changed`)
+  }
+  return 0
+}
+
+async function replay(paths: string[], values: Values, io: Io): Promise<number> {
+  const { console } = io
+  if (values.hash !== undefined && paths.length > 1) throw new Error('--hash needs exactly one folder')
+  const folders = await Promise.all(paths.map(folderAt))
+  let misses = 0
+  const onMiss = (miss: object) => {
+    misses++
+    console.error(`no recorded response: ${JSON.stringify(miss)}`)
+  }
+  const app = buildReplay(folders, { hash: values.hash, onMiss })
+  const platformUrl = await listen(app, values.port ?? '9000')
+  console.log(`replay listens on ${platformUrl}`)
+  for (const { name, manifest } of folders) {
+    console.log(`  ${name}: ${manifest.about} ${values.hash === undefined ? `Hash: ${hashOf(name)}` : ''}`)
+  }
+  let code = 0
+  if (values.gateway) code = await runGateway(platformUrl, io)
+  else await io.ended()
+  await app.close()
+  return values.strict && misses > 0 ? code || 1 : code
+}
+
+async function diff([path, left, right]: string[], values: Values, { env, console }: Io): Promise<number> {
+  if (path === undefined || left === undefined || right === undefined)
+    throw new Error('--diff needs a folder and the base URLs of two gateways')
+  const folder = await folderAt(path)
+  const credential = values.credential ?? env.GATEWAY_CREDENTIAL ?? hashOf(folder.name)
+  for (const base of [left, right]) {
+    const { status } = await send(base, '/v1/me', credential)
+    if (status === 401) throw new Error(`${base} rejects the credential; give one with --credential`)
+  }
+  let differing = 0
+  const requests = await documentedPaths(folder, left, credential)
+  for (const request of requests) {
+    const [one, two] = await Promise.all([send(left, request, credential), send(right, request, credential)])
+    const differences = compare(one, two)
+    if (differences.length > 0) differing++
+    for (const { path: at, left: a, right: b } of differences) {
+      console.log(`${request}  ${at}: ${JSON.stringify(a)} | ${JSON.stringify(b)}`)
+    }
+  }
+  console.log(`${requests.length} requests, ${differing} with different responses`)
+  return differing > 0 ? 1 : 0
+}
+
+async function record(values: Values, { env, console, ended }: Io): Promise<number> {
+  const { platform, as: account, only, update = false } = values
+  if (platform === undefined || !URL.canParse(platform)) throw new Error("--platform must be the platform's base URL")
+  if (account === undefined || account !== basename(account)) throw new Error('--as must be the name of a folder')
+  const folder = join('fixtures', account)
+  const hash = env.PLATFORM_HASH
+  const log = (line: string) => console.log(line)
+  if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
+  if (values.check) return (await check(platform, await folderAt(folder), hash ?? '', log)) ? 0 : 1
+  const scrub = buildScrub(new Pseudonyms(env.RECORD_SECRET ?? randomBytes(32).toString('hex')))
+  if (only !== undefined) {
+    const recorder = { platform, folder, update: true, scrub, log }
+    const exchange = await recordOne(requestOf(only, values), hash ?? '', recorder)
+    if (exchange === undefined) return 1
+    const url = `http://127.0.0.1:9000/api/${exchange.action}?${new URLSearchParams({ ...exchange.query, user_api_hash: 'any' })}`
+    console.log(`replay it with: node dist/replay/main.js ${folder} --port 9000 and ${url}`)
+    return 0
+  }
+  const { app, counts } = buildRecorder({ platform, folder, update, scrub, log })
+  console.log(`recording ${account} on ${await listen(app, values.port ?? '9001')}`)
+  await ended()
+  await app.close()
+  console.log(update ? `stored ${counts.stored} exchanges in ${folder}` : 'nothing was written; --update writes')
+  if (counts.rejected > 0) console.log(`${counts.rejected} exchanges were not written because of leaks`)
+  return counts.rejected > 0 ? 1 : 0
+}
+
+/** The request of `--only`, with the parameters that the gateway sends. */
+function requestOf(action: string, { device, day }: Values): PlatformRequest {
+  if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
+  const query: Record<string, string> = {}
+  if (device !== undefined) query[action === 'get_devices' ? 'id' : 'device_id'] = device
+  if (day === undefined) return { action, query }
+  const days: Record<string, Record<string, string>> = {
+    get_history: { from_date: day, from_time: '00:00:00', to_date: day, to_time: '23:59:59' },
+    get_events: { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59`, limit: '1000', page: '1' },
+  }
+  if (!Object.hasOwn(days, action)) throw new Error('--day goes with get_history and get_events only')
+  return { action, query: { ...query, ...days[action] } }
+}
+
+/** Runs a command of replay, or of record when that is its first word. @returns the exit code. */
+export async function runReplay(args: string[], io: Io): Promise<number> {
+  try {
+    return await run(args, io)
+  } catch (error) {
+    io.console.error(error instanceof Error ? error.message : error)
+    return 2
+  }
+}
+
+function run(args: string[], io: Io): Promise<number> | number {
+  const { values, positionals } = parse(args)
+  const isRecord = positionals[0] === 'record'
+  if (values.help) {
+    io.console.log(isRecord ? recordHelp : replayHelp)
+    return 0
+  }
+  if (values.diff) return diff(positionals, values, io)
+  if (isRecord) return record(values, io)
+  const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
+  return values.format ? formatAll(paths, io) : replay(paths, values, io)
+}
