@@ -67,7 +67,7 @@ export class FleetBuilder {
     return this.#seen.has(deviceId)
   }
 
-  /** Adds a row as it arrives; `addPage` tells later where in the response it was. */
+  /** Adds a row as it arrives; `addPage` places it in the response. */
   addRow(row: Row): void {
     this.#slots ??= slotsOf(row)
     const fields = indexedFieldsOf(row, this.#slots)

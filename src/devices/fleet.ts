@@ -11,7 +11,7 @@ import { correctTimes } from './wall-clock.js'
 /** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
 const statusBits = 3
-/** Only the account's zone can tell when the device was last seen. */
+/** The time of the last fix is known only with the account's zone. */
 export const needsZoneFlag = 4
 /** The row has maintenance services, as records (`listed`) or as texts (`shown`). */
 export const serviceFlags = { listed: 8, shown: 16 } as const

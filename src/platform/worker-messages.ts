@@ -3,7 +3,7 @@ import type { TextArena } from '../lib/text-arena.js'
 import type { Failure } from './errors.js'
 import type { WireSetup } from './wire.js'
 
-/** What the worker needs to know of a request beside the account's hash. */
+/** The parameters of a request beside the account's hash. */
 export interface JobParams {
   /**
    * All devices of the account, or, with `id`, the response to a request for one of them. `now`: Unix milliseconds;

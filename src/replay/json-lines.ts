@@ -18,7 +18,7 @@ export function jsonIn(text: string): unknown {
 
 /**
  * JSON pointer (RFC 6901, not escaped) → line, from 1.
- * @throws SyntaxError with line, expected and found, which `JSON.parse` tells only sometimes.
+ * @throws SyntaxError with line, expected and found, which `JSON.parse` reports only sometimes.
  */
 export function linesOf(text: string): Map<string, number> {
   const found: Token[] = []

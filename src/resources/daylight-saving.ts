@@ -24,7 +24,7 @@ const positions = ['first', 'second', 'third', 'fourth', 'last']
 
 /**
  * The rule in the settings of one edge. Their names are not documented, but the words to choose from are (`months`, `weekdays`,
- * `week_pos`), so each value tells what it is. Midnight without a time.
+ * `week_pos`), so each value shows what it is. Midnight without a time.
  */
 function ruleIn(settings: Record<string, Scalar>, edge: 'from' | 'to'): Edge | undefined {
   const fields = Object.entries(settings).filter(([name]) => name.endsWith(`_${edge}`))

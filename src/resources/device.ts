@@ -72,7 +72,7 @@ export const Device = Resource(
     timestamp: field.count(
       'Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later',
     ),
-    ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not tell'),
+    ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not say'),
     odometer_km: field.numberOrNull("Odometer in km, else the platform's own total distance; null if unknown"),
     engine_hours: field.numberOrNull('Engine hours of a sensor that states hours, minutes or seconds; null if unknown'),
     moved_at: field.countOrNull('Unix seconds of the last movement; null if unknown'),

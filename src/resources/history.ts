@@ -35,7 +35,7 @@ export const History = Resource(
     stop_duration: Duration('Total time stopped'),
     move_seconds: Seconds('Total time moving'),
     stop_seconds: Seconds('Total time stopped'),
-    fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform tells it in litres', { minimum: 0 }),
+    fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', { minimum: 0 }),
     trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
     stops: Type.Array(Stop, { description: 'Stops between the drives, oldest first' }),
     events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),

@@ -60,7 +60,7 @@ const pattern = '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$'
 export const WallClock = (description: string) =>
   Type.String({ pattern, description: `${description}, as \`YYYY-MM-DD HH:MM:SS\` on the account's clock` })
 
-/** `YYYY-MM-DD HH:MM:SS` of a time whose zone the platform does not tell. */
+/** `YYYY-MM-DD HH:MM:SS` of a time whose zone the platform does not send. */
 export const PlatformTime = (description: string) =>
   Type.String({
     pattern,

@@ -25,7 +25,7 @@ function offsetOfId(zoneId: number | undefined): number | undefined {
   return minutes !== undefined && minutes <= MAX_OFFSET_MINUTES ? minutes : undefined
 }
 
-/** Standard minutes east of UTC; undefined where the setup does not tell. */
+/** Standard minutes east of UTC; undefined where the setup does not say. */
 function offsetOf(setup: WireSetup): number | undefined {
   const zoneId = text(setup.item.timezone_id)
   const row = zoneId === undefined ? undefined : setup.timezones.find((zone) => text(zone.id) === zoneId)
@@ -38,7 +38,7 @@ export function toZone(setup: WireSetup): Zone {
   return { offsetMinutes, ...daylightSaving(setup, offsetMinutes) }
 }
 
-/** As `toZone`; undefined where the setup does not tell, or is unknown. */
+/** As `toZone`; undefined where the setup does not say, or is unknown. */
 export const knownZone = (setup: WireSetup | undefined): Zone | undefined =>
   setup && offsetOf(setup) !== undefined ? toZone(setup) : undefined
 

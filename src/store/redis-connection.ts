@@ -4,7 +4,7 @@ import { StoreUnavailable } from './store.js'
 
 /** A request waits this long for Redis and then fails. */
 const REPLY_MS = 250
-/** A connection that owes a reply for this long is closed and opened anew. */
+/** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 
 /** How Redis refuses a write, also from within a script. */

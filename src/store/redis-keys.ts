@@ -16,7 +16,7 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
 const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
 
-/** An update starts anew this often when others change the record meanwhile. */
+/** An update is repeated this often when others change the record meanwhile. */
 const MAX_UPDATES = 5
 
 /**

@@ -54,7 +54,7 @@ export const isReply = (command: Command, reply: unknown): boolean =>
 
 /**
  * ARGV holds runs: a command, for how many of KEYS it is meant, the number of its values, the values. The reply holds one element per key.
- * A value of the wrong type becomes an error as the element of its key; counters and windows that hold nonsense start anew. Errors about
+ * A value of the wrong type becomes an error as the element of its key; counters and windows with invalid values start again. Errors about
  * the server (READONLY, OOM) fail the whole call. A record always has the field `used`: without it nothing is written, so that no late
  * write revives a revoked key. One function for all commands: a call spends 0.4 µs on each function it defines.
  */

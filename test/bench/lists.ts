@@ -31,7 +31,7 @@ async function throughput({ processes, platform, gateway, builds, rounds, second
   const peaks = contestants.map(({ pids }) => memoryOf(pids[0] ?? 0, 'VmHWM'))
   return {
     subject: `Lists of ${devices} devices, 4 connections`,
-    note: 'Each request fetches a list anew. The peak memory is that of four lists at once; `start` has that of one.',
+    note: 'Each request fetches a fresh list. The peak memory is that of four lists at once; `start` has that of one.',
     compared: ['per second', 'peak MB'],
     floorSpread,
     rows: rows.map((row, i) => ({ ...row, 'peak MB': peaks[i] ?? 0 })),

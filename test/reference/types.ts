@@ -427,7 +427,7 @@ export interface components {
       last_seen: string | null
       /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
       timestamp: number
-      /** @description Whether the ignition is on; null if the platform does not tell */
+      /** @description Whether the ignition is on; null if the platform does not say */
       ignition: boolean | null
       /** @description Odometer in km, else the platform's own total distance; null if unknown */
       odometer_km: number | null
@@ -731,7 +731,7 @@ export interface components {
       move_seconds: number | null
       /** @description Total time stopped in seconds; null if the text is not readable */
       stop_seconds: number | null
-      /** @description Fuel used in litres; null unless the platform tells it in litres */
+      /** @description Fuel used in litres; null unless the platform sends it in litres */
       fuel_l: number | null
       /** @description Drives, oldest first */
       trips: components['schemas']['Trip'][]

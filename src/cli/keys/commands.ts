@@ -46,7 +46,7 @@ export const commands: Record<string, Command> = {
   },
   find: {
     usage: 'find',
-    help: 'Reads a key, for example a leaked one, from the standard input and tells its id, label and account.',
+    help: 'Reads a key, for example a leaked one, from the standard input and prints its id, label and account.',
     example: 'find < leaked.txt',
     run: async ({ store, args, now, input }) => {
       exactly(0, args)
