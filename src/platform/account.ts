@@ -5,7 +5,7 @@ import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
+import { type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
 import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
@@ -170,15 +170,16 @@ export class Account {
     name?: string,
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
-      const found = new DistinctRows()
+      let pages = 0
       const { reservation, isLate } = this.#platform.openList(this.#hash)
+      const fetchPage = (number: number): Promise<Page> => {
+        if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
+        pages = number
+        return this.#page(action, { ...query, page: number }, number, name, reservation)
+      }
       try {
-        for (let number = 1; number <= maxPages; number += 1) {
-          if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${number - 1} pages` })
-          const page = await this.#page(action, { ...query, page: number }, number, name, reservation)
-          if (!found.add(page) || !hasMore(page, found.rows.length)) break
-        }
-        return this.#read(action, [shape] as const, found.rows) as Read<T>[]
+        const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => pages === maxPages)
+        return this.#read(action, [shape] as const, rows) as Read<T>[]
       } finally {
         reservation.release()
       }
