@@ -1,22 +1,15 @@
 /** A Redis that speaks only TLS: used when its certificate can be trusted, and never when it cannot. */
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import t from 'tap'
 import { certificate } from '../faults.js'
-import { portOf, redisServer, withoutRedis } from '../redis.js'
+import { freePort, redisServer, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
 import { aKey, anOwner } from './places.js'
 
 t.test('the certificate of a Redis behind TLS must be trusted', { skip: withoutRedis }, async (t) => {
   const { key, cert } = certificate(t.testdir({}))
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const port = portOf(probe)
-  probe.close()
-  await redisServer(
-    t,
-    ...`--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`.split(' '),
-  )
+  const port = await freePort()
+  const options = `--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
+  await redisServer(t, ...options.split(' '))
   const config = { redisUrl: `rediss://localhost:${port}`, dataDir: '' }
   const { record } = aKey(anOwner())
   const trusting = await instance(t, config, { NODE_EXTRA_CA_CERTS: cert })
