@@ -40,7 +40,6 @@ export async function cachedLocation(bench: Bench): Promise<Table[]> {
   const { body, on } = await gateways(bench, location)
   const behind = await peer('bare', body, 'load')
   const others = {
-    'bare + 10 µs of work': await peer('bareWorking', body),
     'bare Fastify': await peer('framework', body),
     'nginx proxy_pass to bare node:http': await nginx(behind.url, false),
   }

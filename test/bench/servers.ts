@@ -25,13 +25,6 @@ const kinds = {
       if (waiting.push(respond) === 1) setImmediate(sendAll)
     })
   },
-  /** Works 10 µs before each response. What a response costs beyond that is the price of waking the client. */
-  bareWorking: (port: number, text: string) =>
-    constant(port, text, (respond) => {
-      const end = performance.now() + 0.01
-      while (performance.now() < end);
-      respond()
-    }),
   framework: async (port: number, text: string) => {
     const app = (await import('fastify')).fastify()
     app.get('/*', (_request, reply) => reply.type(json).send(text))
