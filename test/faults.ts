@@ -1,4 +1,6 @@
 /** What the tests of hostile conditions share: what a caller must be told, and waiting for a recovery nobody announces. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Answer } from './helper.js'
 
@@ -15,4 +17,13 @@ export function isUnavailable(t: Test, { status, headers, body }: Answer, name: 
   for (const header of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
     t.match(headers.get(header), /^\d+$/, `${name}: ${header}`)
   }
+}
+
+/** The files of a key and its self-signed certificate for this machine, made in `dir`. */
+export function certificate(dir: string): { key: string; cert: string } {
+  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+  const make = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout ${key} -out ${cert}`
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  execFileSync('openssl', [...make.split(' '), ...names], { stdio: 'ignore' })
+  return { key, cert }
 }

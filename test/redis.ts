@@ -93,17 +93,14 @@ export async function redisServer(t: Test, ...options: string[]): Promise<RedisS
   return server
 }
 
-const SLOTS = [
-  [0, 5460],
-  [5461, 10922],
-  [10923, 16383],
-] as const
+/** What each of three masters gets of the 16,384 slots. */
+const SLOTS = ['0 5460', '5461 10922', '10923 16383']
 
 /** Three masters that share the slots; `url` is the value of `REDIS_URL`. */
 export async function redisCluster(t: Test, ...options: string[]): Promise<{ url: string; nodes: RedisServer[] }> {
   const nodes = await Promise.all(SLOTS.map(() => clusterNode(t, ...options)))
-  for (const [i, [from, to]] of SLOTS.entries()) {
-    await nodes[i]?.command('cluster', 'addslotsrange', String(from), String(to))
+  for (const [i, range] of SLOTS.entries()) {
+    await nodes[i]?.command('cluster', 'addslotsrange', ...range.split(' '))
     await nodes[i]?.command('cluster', 'set-config-epoch', String(i + 1))
   }
   await introduce(nodes)
@@ -157,7 +154,7 @@ async function introduce(nodes: RedisServer[]): Promise<void> {
   }
 }
 
-/** Resolves once the condition holds; rejects after ten seconds. For events that cannot be listened to. */
+/** Resolves once the condition holds; rejects after thirty seconds. For events that cannot be listened to. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 30_000
   while (!(await condition())) {
@@ -199,13 +196,10 @@ export const portOf = (server: Server): number => (server.address() as AddressIn
 const PORTS = { from: 20_000, to: 32_000 }
 
 /** A port without a listener. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const port = randomInt(PORTS.from, PORTS.to)
   const server = createServer().listen(port, '127.0.0.1')
-  const isFree = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  )
+  const isFree = await once(server, 'listening').then(Boolean, () => false)
   if (!isFree) return freePort()
   server.close()
   await once(server, 'close')

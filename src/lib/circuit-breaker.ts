@@ -56,12 +56,13 @@ export interface Permit {
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions
-  readonly #own: OwnCircuits
-  readonly #shared = new Map<string, SharedCircuit>()
+  /** By account and action; there is none before the first failure. */
+  readonly #own = new BoundedMap<string, Circuit>(maxOwnCircuits)
+  /** By action. */
+  readonly #shared = new Map<string, Circuit>()
 
   constructor(options: BreakerOptions) {
     this.#options = options
-    this.#own = new OwnCircuits(options)
   }
 
   /** The worst state of the shared circuits. */
@@ -72,33 +73,42 @@ export class CircuitBreaker {
 
   /** Milliseconds after which a call may be let through; 0 when one is let through now. */
   waitMs(call: Call): number {
-    return Math.max(this.#sharedBy(call.action).waitMs(call.account), this.#own.waitMs(nameOf(call)))
+    const circuits = [this.#shared.get(call.action), this.#own.get(nameOf(call))]
+    return Math.max(...circuits.map((circuit) => circuit?.waitMs(call.account) ?? 0))
   }
 
   /** Undefined when the call must fail fast. */
   enter(call: Call): Permit | undefined {
     if (this.waitMs(call) > 0) return undefined
-    const own = this.#own.enter(nameOf(call))
-    const shared = this.#sharedBy(call.action).enter(call, own.isProbe)
+    const own = this.#own.get(nameOf(call))?.enter(call) ?? firstCall
+    const circuit = this.#sharedBy(call.action)
+    const shared = circuit.enter(call)
     return {
       record: (outcome) => {
-        own.record(outcome)
-        shared.record(outcome)
+        this.#recordOwn(call, own, outcome)
+        const isNoNews = own.isProbe && !shared.isProbe && outcome === 'failure'
+        if (!circuit.record(call, shared, isNoNews ? 'ignored' : outcome)) return
+        for (const each of this.#shared.values()) each.close()
       },
     }
   }
 
-  #sharedBy(action: string): SharedCircuit {
+  #recordOwn(call: Call, start: Start, outcome: Outcome): void {
+    const name = nameOf(call)
+    let circuit = this.#own.get(name)
+    if (!circuit && outcome === 'failure') {
+      circuit = new Circuit(this.#options, maxFailures, 0, () => {})
+      this.#own.set(name, circuit)
+    }
+    if (circuit?.record(call, start, outcome)) circuit.close()
+  }
+
+  #sharedBy(action: string): Circuit {
     const known = this.#shared.get(action)
     if (known) return known
-    const { onState } = this.#options
-    const circuit = new SharedCircuit({
-      ...this.#options,
-      onState: (state) => onState(action, state),
-      onRecovery: () => {
-        for (const circuit of this.#shared.values()) circuit.close()
-      },
-    })
+    const { onState, coolDownMs } = this.#options
+    const report = (state: BreakerState): void => onState(action, state)
+    const circuit = new Circuit(this.#options, maxFailuresPerAccount, coolDownMs / probesPerCoolDown, report)
     this.#shared.set(action, circuit)
     return circuit
   }
@@ -106,82 +116,21 @@ export class CircuitBreaker {
 
 const nameOf = ({ account, action }: Call): string => `${account} ${action}`
 
-type Timing = Pick<BreakerOptions, 'coolDownMs' | 'now'>
-
-/** Never more than a cool-down, also for a probe whose end is not known. */
-const remaining = (until: number, { now, coolDownMs }: Timing): number =>
-  Math.min(coolDownMs, Math.max(0, until - now()))
-
-interface OwnCircuit {
-  /** Consecutive failures; the circuit is open from `maxFailures` on. */
-  failures: number
-  /** When a probe may start. */
-  probeAt: number
-  /** Number of the last call that started before the circuit closed. */
-  closedAtCall: number
+/** A circuit at the start of a call. */
+interface Start {
+  /** How often it had changed its state. */
+  changes: number
+  isProbe: boolean
 }
 
-const isOpen = ({ failures }: OwnCircuit): boolean => failures >= maxFailures
+const firstCall: Start = { changes: 0, isProbe: false }
 
-/** The circuits of accounts and actions, by name; there is none before the first failure. */
-class OwnCircuits {
-  readonly #timing: Timing
-  readonly #circuits = new BoundedMap<string, OwnCircuit>(maxOwnCircuits)
-  #calls = 0
-
-  constructor(timing: Timing) {
-    this.#timing = timing
-  }
-
-  waitMs(name: string): number {
-    const circuit = this.#circuits.get(name)
-    return circuit && isOpen(circuit) ? remaining(circuit.probeAt, this.#timing) : 0
-  }
-
-  enter(name: string): Permit & { isProbe: boolean } {
-    const call = ++this.#calls
-    const circuit = this.#circuits.get(name)
-    if (!circuit || !isOpen(circuit)) {
-      return { isProbe: false, record: (outcome) => this.#record(name, outcome, call) }
-    }
-    circuit.probeAt = Number.POSITIVE_INFINITY
-    return { isProbe: true, record: (outcome) => this.#recordProbe(circuit, outcome) }
-  }
-
-  #record(name: string, outcome: Outcome, call: number): void {
-    const known = this.#circuits.get(name)
-    if (outcome === 'ignored' || (known && (isOpen(known) || call <= known.closedAtCall))) return
-    if (outcome === 'success') {
-      if (known) known.failures = 0
-      return
-    }
-    const circuit = known ?? { failures: 0, probeAt: 0, closedAtCall: 0 }
-    if (!known) this.#circuits.set(name, circuit)
-    circuit.failures += 1
-    if (isOpen(circuit)) circuit.probeAt = this.#afterCoolDown()
-  }
-
-  #recordProbe(circuit: OwnCircuit, outcome: Outcome): void {
-    circuit.probeAt = outcome === 'failure' ? this.#afterCoolDown() : this.#timing.now()
-    if (outcome !== 'success') return
-    circuit.failures = 0
-    circuit.closedAtCall = this.#calls
-  }
-
-  #afterCoolDown(): number {
-    return this.#timing.now() + this.#timing.coolDownMs
-  }
-}
-
-interface SharedOptions extends Timing {
-  onState: (state: BreakerState) => void
-  /** A probe succeeded: time to close. */
-  onRecovery: () => void
-}
-
-class SharedCircuit {
-  readonly #options: SharedOptions
+class Circuit {
   state: BreakerState = 'closed'
+  readonly #timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>
+  readonly #maxPerAccount: number
+  readonly #probeEveryMs: number
+  readonly #onState: (state: BreakerState) => void
   /** Consecutive failures by account. */
   readonly #failures = new Map<string, number>()
   /** When the next probe may start: of any account, and of each account that has probed. */
@@ -189,62 +138,67 @@ class SharedCircuit {
   readonly #probeAtOf = new Map<string, number>()
   #changes = 0
 
-  constructor(options: SharedOptions) {
-    this.#options = options
+  /** @param maxPerAccount failures of one account that count. @param probeEveryMs between the probes of all accounts. */
+  constructor(
+    timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>,
+    maxPerAccount: number,
+    probeEveryMs: number,
+    onState: (state: BreakerState) => void,
+  ) {
+    this.#timing = timing
+    this.#maxPerAccount = maxPerAccount
+    this.#probeEveryMs = probeEveryMs
+    this.#onState = onState
   }
 
+  /** Never more than a cool-down, also while a probe whose end is not known is in flight. */
   waitMs(account: string): number {
     if (this.state === 'closed') return 0
-    return remaining(Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0), this.#options)
+    const { now, coolDownMs } = this.#timing
+    const until = Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0)
+    return Math.min(coolDownMs, Math.max(0, until - now()))
   }
 
-  enter({ account, isKnown }: Call, isOwnProbe: boolean): Permit {
+  /** A call that may start, as `waitMs` is 0. */
+  enter({ account }: Call): Start {
     if (this.state === 'open') this.#become('half_open')
-    const change = this.#changes
-    const ifCurrent = (record: (outcome: Outcome) => void): Permit => ({
-      record: (outcome) => {
-        if (change === this.#changes) record(outcome)
-      },
-    })
-    if (this.state === 'closed') {
-      return ifCurrent((outcome) => this.#record(isKnown ? account : '', outcome, isOwnProbe))
+    const isProbe = this.state === 'half_open'
+    if (isProbe) {
+      const now = this.#timing.now()
+      for (const [other, at] of this.#probeAtOf) if (at <= now) this.#probeAtOf.delete(other)
+      this.#probeAtOf.set(account, Number.POSITIVE_INFINITY)
+      this.#probeAt = now + this.#probeEveryMs
     }
-    this.#startProbe(account)
-    return ifCurrent((outcome) => this.#recordProbe(account, outcome))
+    return { changes: this.#changes, isProbe }
+  }
+
+  /** @returns whether a probe has succeeded: time to close. */
+  record({ account, isKnown }: Call, { changes, isProbe }: Start, outcome: Outcome): boolean {
+    if (changes !== this.#changes) return false
+    const { now, coolDownMs } = this.#timing
+    if (isProbe) this.#probeAtOf.set(account, outcome === 'failure' ? now() + coolDownMs : now())
+    else if (outcome === 'success') this.#failures.clear()
+    else if (outcome === 'failure') this.#count(isKnown ? account : '')
+    return isProbe && outcome === 'success'
   }
 
   close(): void {
     if (this.state !== 'closed') this.#become('closed')
   }
 
-  #record(account: string, outcome: Outcome, isOwnProbe: boolean): void {
-    if (outcome === 'success') this.#failures.clear()
-    if (outcome !== 'failure' || isOwnProbe) return
-    this.#failures.set(account, Math.min(maxFailuresPerAccount, (this.#failures.get(account) ?? 0) + 1))
+  #count(account: string): void {
+    this.#failures.set(account, Math.min(this.#maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
     if (failures >= maxFailures) this.#become('open')
   }
 
-  #startProbe(account: string): void {
-    const { now, coolDownMs } = this.#options
-    for (const [other, at] of this.#probeAtOf) if (at <= now()) this.#probeAtOf.delete(other)
-    this.#probeAtOf.set(account, Number.POSITIVE_INFINITY)
-    this.#probeAt = now() + coolDownMs / probesPerCoolDown
-  }
-
-  #recordProbe(account: string, outcome: Outcome): void {
-    const { now, coolDownMs, onRecovery } = this.#options
-    if (outcome === 'success') onRecovery()
-    else this.#probeAtOf.set(account, outcome === 'failure' ? now() + coolDownMs : now())
-  }
-
   #become(state: BreakerState): void {
-    const { now, coolDownMs, onState } = this.#options
+    const { now, coolDownMs } = this.#timing
     this.state = state
     this.#changes += 1
     this.#failures.clear()
     this.#probeAtOf.clear()
     this.#probeAt = state === 'open' ? now() + coolDownMs : 0
-    onState(state)
+    this.#onState(state)
   }
 }

@@ -5,8 +5,8 @@ import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
-import { DistinctRows, hasMore, type Page, pageOf } from './pages.js'
-import { type Read, read, type Shape, type Tally } from './shape.js'
+import { type Page, pageOf } from './pages.js'
+import { isObject, type Read, read, type Shape, type Tally } from './shape.js'
 import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
@@ -76,9 +76,8 @@ export class Account {
   /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
   async userId(): Promise<string | undefined> {
     const { id } = (await this.setup()).item
-    return (typeof id === 'number' || typeof id === 'string') && /^[\w-]{1,64}$/.test(String(id))
-      ? String(id)
-      : undefined
+    const isId = (typeof id === 'number' || typeof id === 'string') && /^[\w-]{1,64}$/.test(String(id))
+    return isId ? String(id) : undefined
   }
 
   /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
@@ -124,8 +123,8 @@ export class Account {
   /** Some platforms send the name of a geofence in place of the geofence. */
   #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
     const named = rows.map((row) => {
-      const name = typeof row === 'object' && row !== null && 'geofence' in row ? row.geofence : undefined
-      return typeof name === 'string' ? { geofence_name: name, ...(row as object) } : row
+      const isNamed = isObject(row) && typeof row.geofence === 'string'
+      return isNamed ? { geofence_name: row.geofence, ...row } : row
     })
     return this.#read('get_events', [wire.wireEvent] as const, named)
   }
@@ -170,15 +169,16 @@ export class Account {
     name?: string,
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
-      const found = new DistinctRows()
+      let pages = 0
       const { reservation, isLate } = this.#platform.openList(this.#hash)
+      const fetchPage = (number: number): Promise<Page> => {
+        if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
+        pages = number
+        return this.#page(action, { ...query, page: number }, number, name, reservation)
+      }
       try {
-        for (let number = 1; number <= maxPages; number += 1) {
-          if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${number - 1} pages` })
-          const page = await this.#page(action, { ...query, page: number }, number, name, reservation)
-          if (!found.add(page) || !hasMore(page, found.rows.length)) break
-        }
-        return this.#read(action, [shape] as const, found.rows) as Read<T>[]
+        const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => pages === maxPages)
+        return this.#read(action, [shape] as const, rows) as Read<T>[]
       } finally {
         reservation.release()
       }

@@ -34,5 +34,5 @@ export type Action = keyof typeof actions
 /** Whether data is a response to the action: only `get_devices` may be a bare array. */
 export function isResponseTo(action: Action, data: unknown): boolean {
   if (Array.isArray(data)) return action === 'get_devices'
-  return typeof data === 'object' && data !== null && actions[action](data as Record<string, unknown>)
+  return isObject(data) && actions[action](data)
 }

@@ -22,29 +22,13 @@ function priorityOf(action: Action): number {
   return action === 'get_history' ? 3 : 2
 }
 
-/** What is in flight, by priority. */
-class Slots {
-  readonly #limits: readonly number[]
-  /** Calls in flight of each priority and of those after it. */
-  readonly #used: number[]
+/** Calls in flight, by priority. */
+type Counts = number[]
 
-  constructor(limits: readonly number[]) {
-    this.#limits = limits
-    this.#used = limits.map(() => 0)
-  }
+const sum = (counts: Counts): number => counts.reduce((total, count) => total + count)
 
-  get used(): number {
-    return this.#used[0] as number
-  }
-
-  isFree(priority: number): boolean {
-    return this.#limits.every((limit, at) => at > priority || (this.#used[at] as number) < limit)
-  }
-
-  add(priority: number, calls: 1 | -1): void {
-    for (let at = 0; at <= priority; at += 1) this.#used[at] = (this.#used[at] as number) + calls
-  }
-}
+const isFree = (limits: readonly number[], inFlight: Counts, priority: number): boolean =>
+  limits.every((limit, at) => at > priority || sum(inFlight.slice(at)) < limit)
 
 type Queues = Map<string, (() => void)[]>
 
@@ -53,24 +37,18 @@ type Queues = Map<string, (() => void)[]>
  * An account has an entry only while it has calls in flight or in the queue.
  */
 export class Bulkhead {
-  readonly #all = new Slots(limits.all)
-  readonly #byAccount = new Map<string, Slots>()
+  readonly #all: Counts = [0, 0, 0, 0]
+  readonly #byAccount = new Map<string, Counts>()
   /** Per priority: the queue of each account, the account whose turn is next first. */
   readonly #queues: Queues[] = limits.all.map(() => new Map())
   #queued = 0
-  #rejected = 0
 
   get inFlight(): number {
-    return this.#all.used
+    return sum(this.#all)
   }
 
   get queued(): number {
     return this.#queued
-  }
-
-  /** Calls that got no slot, since the start. */
-  get rejected(): number {
-    return this.#rejected
   }
 
   /** Accounts with calls in flight or in the queue. */
@@ -95,29 +73,30 @@ export class Bulkhead {
   }
 
   #isFree(account: string, priority: number): boolean {
-    return this.#all.isFree(priority) && (this.#byAccount.get(account)?.isFree(priority) ?? true)
+    const own = this.#byAccount.get(account)
+    return isFree(limits.all, this.#all, priority) && (!own || isFree(limits.account, own, priority))
   }
 
   #take(account: string, priority: number): void {
-    const own = this.#byAccount.get(account) ?? new Slots(limits.account)
+    const own = this.#byAccount.get(account) ?? [0, 0, 0, 0]
     this.#byAccount.set(account, own)
-    for (const slots of [this.#all, own]) slots.add(priority, 1)
+    for (const counts of [this.#all, own]) counts[priority]! += 1
   }
 
   #release(account: string, priority: number): void {
-    const own = this.#byAccount.get(account) as Slots
-    for (const slots of [this.#all, own]) slots.add(priority, -1)
-    if (own.used === 0) this.#byAccount.delete(account)
+    const own = this.#byAccount.get(account)!
+    for (const counts of [this.#all, own]) counts[priority]! -= 1
+    if (sum(own) === 0) this.#byAccount.delete(account)
     for (const [priority, queues] of this.#queues.entries()) this.#startQueued(priority, queues)
   }
 
   /** Resolves when the call has its slot. */
   async #wait(account: string, action: Action, signal: AbortSignal): Promise<void> {
-    const queues = this.#queues[priorityOf(action)] as Queues
+    const queues = this.#queues[priorityOf(action)]!
     const queue = queues.get(account) ?? []
     // While the whole queue fills up, each account's share of it shrinks, so that there is room for the next account.
     const maxLength = Math.min(maxQueuedPerAccount, (maxQueued - this.#queued) / 4)
-    if (queue.length >= maxLength || signal.aborted) throw this.#rejection(action, 'the queue is full')
+    if (queue.length >= maxLength || signal.aborted) throw overload(action, 'the queue is full')
     queues.set(account, queue)
     this.#queued += 1
     await new Promise<void>((resolve, reject) => {
@@ -129,7 +108,7 @@ export class Bulkhead {
         queue.splice(queue.indexOf(start), 1)
         if (queue.length === 0) queues.delete(account)
         this.#queued -= 1
-        reject(this.#rejection(action, 'no slot before the deadline'))
+        reject(overload(action, 'no slot before the deadline'))
       }
       signal.addEventListener('abort', leave)
       queue.push(start)
@@ -147,9 +126,7 @@ export class Bulkhead {
       if (queue.length > 0) queues.set(account, queue)
     }
   }
-
-  #rejection(action: Action, detail: string): PlatformUnavailable {
-    this.#rejected += 1
-    return new PlatformUnavailable(action, 'overload', { detail })
-  }
 }
+
+const overload = (action: Action, detail: string): PlatformUnavailable =>
+  new PlatformUnavailable(action, 'overload', { detail })

@@ -52,13 +52,11 @@ export function checkPage(action: Action, body: unknown, number: number, name?: 
 /** Checks the groups of a device list or a history. @param items the field that holds the rows of a group. */
 export function checkGroups(action: Action, raw: unknown): void {
   const groups = itemsOf(raw)
-  const [first] = groups
-  if (
-    groups.length === 0
-      ? isUnread(raw)
-      : !groups.some((group) => isObject(group) && 'items' in group && !isUnread(group.items))
-  )
-    throw changed(action, groups.length === 0 ? 'groups' : 'items in any group', first ?? raw)
+  if (groups.length === 0) {
+    if (isUnread(raw)) throw changed(action, 'groups', raw)
+  } else if (!groups.some((group) => isObject(group) && 'items' in group && !isUnread(group.items))) {
+    throw changed(action, 'items in any group', groups[0] ?? raw)
+  }
 }
 
 /** The history itself, unless its groups or points have lost the fields that it is made of. @param raw the response. */

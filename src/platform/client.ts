@@ -62,7 +62,7 @@ export class Platform {
   readonly #missing: MissingActions
   /** Accounts with a response of data: unlike the others, not invented by a caller. */
   readonly #validated = new BoundedMap<string, true>(maxValidated)
-  readonly bulkhead = new Bulkhead()
+  readonly #bulkhead = new Bulkhead()
   readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
@@ -159,7 +159,7 @@ export class Platform {
     }
     if (this.#breaker.waitMs(call) > 0) throw refusal()
     const signal = AbortSignal.timeout(this.#timeoutMs)
-    return await this.bulkhead.run(account, action, signal, async () => {
+    return await this.#bulkhead.run(account, action, signal, async () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()

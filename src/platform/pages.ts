@@ -1,5 +1,5 @@
 /** Reads the platform's paginator layouts (platform.md 2.1) as one. */
-import { itemsOf } from './shape.js'
+import { isObject } from './shape.js'
 
 /** One page of a list. A number is undefined where the platform does not send it. */
 export interface Page {
@@ -9,9 +9,6 @@ export interface Page {
   currentPage: number | undefined
   lastPage: number | undefined
 }
-
-type Box = Record<string, unknown>
-const isBox = (raw: unknown): raw is Box => typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
 /** A non-negative integer in either spelling. */
 function count(raw: unknown): number | undefined {
@@ -26,10 +23,10 @@ function count(raw: unknown): number | undefined {
  */
 export function pageOf(body: unknown, name?: string): Page {
   const paginator = paginatorOf(body, name)
-  const numbers = isBox(body) && isBox(body.pagination) ? body.pagination : paginator
-  const meta = isBox(numbers) ? numbers : {}
+  const numbers = isObject(body) && isObject(body.pagination) ? body.pagination : paginator
+  const meta = isObject(numbers) ? numbers : {}
   return {
-    rows: isBox(paginator) && 'data' in paginator ? paginator.data : paginator,
+    rows: isObject(paginator) && 'data' in paginator ? paginator.data : paginator,
     total: count(meta.total),
     perPage: count(meta.per_page),
     currentPage: count(meta.current_page),
@@ -38,47 +35,11 @@ export function pageOf(body: unknown, name?: string): Page {
 }
 
 function paginatorOf(body: unknown, name: string | undefined): unknown {
-  if (!isBox(body)) return body
+  if (!isObject(body)) return body
   if ('data' in body) return body
   const items = 'items' in body ? body.items : body
-  if (name !== undefined && isBox(items) && name in items) return items[name]
+  if (name !== undefined && isObject(items) && name in items) return items[name]
   return items
-}
-
-/**
- * Whether there may be another page: never after an empty page, the last page, or a short one.
- * @param collected rows received so far, this page included.
- */
-export function hasMore(page: Page, collected: number): boolean {
-  const here = itemsOf(page.rows).length
-  if (here === 0) return false
-  if (page.lastPage !== undefined && page.currentPage !== undefined) return page.currentPage < page.lastPage
-  if (page.total !== undefined) return collected < page.total
-  return page.perPage !== undefined && here >= page.perPage
-}
-
-/** The rows of several pages, each once: new rows shift a list between two calls, and some platforms repeat a page. */
-export class DistinctRows {
-  readonly rows: unknown[] = []
-  readonly #ids = new Set<string>()
-
-  /** Whether the page has rows that no earlier page had. */
-  add(page: Page): boolean {
-    const before = this.rows.length
-    for (const row of itemsOf(page.rows)) {
-      const id = idOf(row)
-      if (id !== undefined && this.#ids.has(id)) continue
-      if (id !== undefined) this.#ids.add(id)
-      this.rows.push(row)
-    }
-    return this.rows.length > before
-  }
-}
-
-/** The same for a number and its text; undefined for a row without an id. */
-function idOf(row: unknown): string | undefined {
-  const id = isBox(row) ? row.id : undefined
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
 
 /** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */

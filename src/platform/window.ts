@@ -1,6 +1,6 @@
 /** Reads any `offset`/`limit` window of a list that the platform pages in its own way, in as few calls as that allows. */
-import { DistinctRows, type Page } from './pages.js'
-import { itemsOf } from './shape.js'
+import type { Page } from './pages.js'
+import { isObject, itemsOf } from './shape.js'
 
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
 export type FetchPage = (number: number, size: number) => Promise<Page>
@@ -53,40 +53,44 @@ export function pageSizeFor(offset: number, limit: number): number {
  * A list whose platform ignores the requested page size is read in the size that it applies.
  */
 export async function windowOf(fetchPage: FetchPage, offset: number, limit: number): Promise<Window> {
+  const fetch = numbered(fetchPage)
   const numberFor = (size: number): number => Math.floor(offset / size) + 1
   const requested = pageSizeFor(offset, limit)
-  const page = withNumber(await fetchPage(numberFor(requested), requested), numberFor(requested))
+  const page = await fetch(numberFor(requested), requested)
   const size = appliedSize(page, requested)
   const number = numberFor(size)
-  const first = number === page.number ? page : withNumber(await fetchPage(number, size), number)
-  const pages = new Pages(fetchPage, size, first)
+  const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
   const start = offset - (number - 1) * size
   const seen = await pages.read(start + limit)
-  const rows = seen.slice(start, start + limit)
-  return { rows, seen, total: await pages.total() }
+  return { rows: seen.slice(start, start + limit), seen, total: await pages.total() }
 }
 
-/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends. */
+/**
+ * Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends.
+ * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
+ */
 export async function readUntil(
   fetchPage: FetchPage,
   size: number,
   isEnough: (rows: unknown[]) => boolean,
 ): Promise<unknown[]> {
-  const page = withNumber(await fetchPage(1, size), 1)
-  return new Pages(fetchPage, appliedSize(page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
+  const fetch = numbered(fetchPage)
+  const page = await fetch(1, size)
+  return new Pages(fetch, appliedSize(page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
 }
 
-/** A page and the number it was requested by; a platform that does not number its pages sends the requested one. */
+/** A page and the number it was requested by, which a platform that does not number its pages does not send. */
 interface NumberedPage extends Page {
   number: number
   currentPage: number
 }
 
-const withNumber = (page: Page, number: number): NumberedPage => ({
-  ...page,
-  number,
-  currentPage: page.currentPage ?? number,
-})
+const numbered =
+  (fetchPage: FetchPage) =>
+  async (number: number, size: number): Promise<NumberedPage> => {
+    const page = await fetchPage(number, size)
+    return { ...page, number, currentPage: page.currentPage ?? number }
+  }
 
 /** The page size that the platform applied: as it says, else the rows it sent unless those may be a short last page. */
 function appliedSize(page: NumberedPage, requested: number): number {
@@ -96,31 +100,32 @@ function appliedSize(page: NumberedPage, requested: number): number {
   return sent === 0 || (sent < requested && mayBeLast) ? requested : sent
 }
 
-/** Consecutive pages, from the first one on. */
+/** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */
 class Pages {
-  readonly #fetchPage: FetchPage
+  readonly #fetch: ReturnType<typeof numbered>
   readonly #size: number
-  readonly #first: number
-  readonly #found = new DistinctRows()
+  /** Rows before the first of these pages. */
+  readonly #before: number
+  readonly #rows: unknown[] = []
+  readonly #ids = new Set<string>()
   #page: NumberedPage
   #hasNewRows: boolean
 
-  constructor(fetchPage: FetchPage, size: number, page: NumberedPage) {
-    this.#fetchPage = fetchPage
+  constructor(fetch: ReturnType<typeof numbered>, size: number, page: NumberedPage) {
+    this.#fetch = fetch
     this.#size = size
-    this.#first = page.number
+    this.#before = page.number === 1 ? 0 : (page.number - 1) * size
     this.#page = page
-    this.#hasNewRows = this.#found.add(page)
+    this.#hasNewRows = this.#add(page)
   }
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
   async read(count: number, isEnough: (rows: unknown[]) => boolean = () => false): Promise<unknown[]> {
-    while (this.#found.rows.length < count && !isEnough(itemsOf(this.#page.rows)) && this.#hasMore()) {
-      const number = this.#page.number + 1
-      this.#page = withNumber(await this.#fetchPage(number, this.#size), number)
-      this.#hasNewRows = this.#found.add(this.#page)
+    while (this.#rows.length < count && !isEnough(itemsOf(this.#page.rows)) && this.#hasMore()) {
+      this.#page = await this.#fetch(this.#page.number + 1, this.#size)
+      this.#hasNewRows = this.#add(this.#page)
     }
-    return this.#found.rows
+    return this.#rows
   }
 
   async total(): Promise<number> {
@@ -128,19 +133,36 @@ class Pages {
     if (total !== undefined) return total
     if (lastPage) {
       // All pages but the last one are full.
-      const last = currentPage === lastPage ? this.#page : await this.#fetchPage(lastPage, this.#size)
+      const last = currentPage === lastPage ? this.#page : await this.#fetch(lastPage, this.#size)
       return (lastPage - 1) * this.#size + itemsOf(last.rows).length
     }
     const rows = await this.read(Number.POSITIVE_INFINITY)
-    return rows.length === 0 ? 0 : (this.#first - 1) * this.#size + rows.length
+    return rows.length === 0 ? 0 : this.#before + rows.length
+  }
+
+  /** Whether the page has rows that no earlier page had. */
+  #add(page: Page): boolean {
+    const before = this.#rows.length
+    for (const row of itemsOf(page.rows)) {
+      const id = idOf(row)
+      if (id !== undefined && this.#ids.has(id)) continue
+      if (id !== undefined) this.#ids.add(id)
+      this.#rows.push(row)
+    }
+    return this.#rows.length > before
   }
 
   #hasMore(): boolean {
-    const { number, lastPage, currentPage, total } = this.#page
-    // A platform that repeats a page has no more.
+    const { lastPage, currentPage, total, rows } = this.#page
     if (!this.#hasNewRows) return false
     if (lastPage !== undefined) return currentPage < lastPage
-    if (total !== undefined) return number * this.#size < total
-    return itemsOf(this.#page.rows).length >= this.#size
+    if (total !== undefined) return this.#before + this.#rows.length < total
+    return itemsOf(rows).length >= this.#size
   }
+}
+
+/** The same for a number and its text; undefined for a row without an id. */
+function idOf(row: unknown): string | undefined {
+  const id = isObject(row) ? row.id : undefined
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }

@@ -3,55 +3,26 @@ import type { Read } from './shape.js'
 
 const s = 'scalar' as const
 
+/** Fields of one value each. */
+const scalars = <Name extends string>(...names: Name[]): Readonly<Record<Name, 'scalar'>> =>
+  Object.fromEntries(names.map((name) => [name, s])) as Record<Name, 'scalar'>
+
 /** A row of `/services`, `/get_services` or `device_data.services`. */
 export const wireService = {
-  id: s,
-  device_id: s,
-  name: s,
-  expiration_by: s,
-  interval: s,
-  last_service: s,
-  expires: s,
-  expires_date: s,
-  expired: s,
+  ...scalars('id', 'device_id', 'name', 'expiration_by', 'interval', 'last_service'),
+  ...scalars('expires', 'expires_date', 'expired'),
 } as const
 
 export const wireDevice = {
-  id: s,
-  name: s,
-  online: s,
-  time: s,
-  timestamp: s,
-  acktimestamp: s,
-  lat: s,
-  lng: s,
-  course: s,
-  speed: s,
-  altitude: s,
-  address: s,
-  protocol: s,
-  driver: s,
+  ...scalars('id', 'name', 'online', 'time', 'timestamp', 'acktimestamp', 'lat', 'lng', 'course', 'speed'),
+  ...scalars('altitude', 'address', 'protocol', 'driver'),
   driver_data: { id: s, name: s },
   sensors: [{ id: s, type: s, name: s, value: s, val: s, unit: s, formatted: s }],
   services: [{ id: s, name: s, value: s }],
-  distance_unit_hour: s,
-  unit_of_distance: s,
-  unit_of_altitude: s,
-  total_distance: s,
-  engine_status: s,
-  moved_timestamp: s,
-  stop_duration: s,
-  stop_duration_sec: s,
-  idle_duration: s,
+  ...scalars('distance_unit_hour', 'unit_of_distance', 'unit_of_altitude', 'total_distance', 'engine_status'),
+  ...scalars('moved_timestamp', 'stop_duration', 'stop_duration_sec', 'idle_duration'),
   device_data: {
-    id: s,
-    name: s,
-    imei: s,
-    plate_number: s,
-    vin: s,
-    sim_number: s,
-    min_moving_speed: s,
-    current_driver_id: s,
+    ...scalars('id', 'name', 'imei', 'plate_number', 'vin', 'sim_number', 'min_moving_speed', 'current_driver_id'),
     traccar: { lastValidLatitude: s, lastValidLongitude: s, protocol: s, time: s, moved_at: s },
     services: [wireService],
   },
@@ -61,66 +32,29 @@ export const wireDevice = {
 export const wireGroup = { title: s, items: [wireDevice] } as const
 
 export const wireGeofence = {
-  id: s,
-  name: s,
-  active: s,
-  type: s,
+  ...scalars('id', 'name', 'active', 'type'),
   coordinates: [{ lat: s, lng: s }],
   center: { lat: s, lng: s },
-  radius: s,
-  polygon_color: s,
-  color: s,
-  created_at: s,
+  ...scalars('radius', 'polygon_color', 'color', 'created_at'),
 } as const
 
 export const wireEvent = {
-  id: s,
-  device_id: s,
-  type: s,
-  message: s,
-  name: s,
-  detail: s,
-  device_name: s,
+  ...scalars('id', 'device_id', 'type', 'message', 'name', 'detail', 'device_name'),
   device: { id: s, name: s },
   alert_id: s,
   geofence: { id: s, name: s },
-  geofence_id: s,
-  geofence_name: s,
-  speed: s,
-  address: s,
-  latitude: s,
-  longitude: s,
-  lat: s,
-  lng: s,
-  time: s,
-  created_at: s,
+  ...scalars('geofence_id', 'geofence_name', 'speed', 'address'),
+  ...scalars('latitude', 'longitude', 'lat', 'lng', 'time', 'created_at'),
 } as const
 
 export const wirePoint = {
-  id: s,
-  time: s,
-  raw_time: s,
-  latitude: s,
-  longitude: s,
-  lat: s,
-  lng: s,
-  speed: s,
-  altitude: s,
-  course: s,
-  address: s,
+  ...scalars('id', 'time', 'raw_time', 'latitude', 'longitude', 'lat', 'lng'),
+  ...scalars('speed', 'altitude', 'course', 'address'),
 } as const
 
 /** A group of `/get_history`: 1 drive, 2 stop, 3 start, 4 end, 5 event. */
 export const wireHistoryGroup = {
-  status: s,
-  raw_time: s,
-  show: s,
-  left: s,
-  time: s,
-  time_seconds: s,
-  distance: s,
-  top_speed: s,
-  average_speed: s,
+  ...scalars('status', 'raw_time', 'show', 'left', 'time', 'time_seconds', 'distance', 'top_speed', 'average_speed'),
   driver: { name: s },
   message: s,
   items: [wirePoint],
@@ -129,31 +63,17 @@ export const wireHistoryGroup = {
 /** The whole of `/get_history`; `items` are its groups. */
 export const wireHistory = {
   items: [wireHistoryGroup],
-  distance_sum: s,
-  top_speed: s,
-  move_duration: s,
-  stop_duration: s,
-  fuel_consumption: s,
+  ...scalars('distance_sum', 'top_speed', 'move_duration', 'stop_duration', 'fuel_consumption'),
   sensors: [{ id: s, sufix: s }],
 } as const
 
 export const wireAlert = {
-  id: s,
-  name: s,
-  active: s,
-  type: s,
-  state: s,
-  overspeed_speed: s,
-  for_all_user_devices: s,
+  ...scalars('id', 'name', 'active', 'type', 'state', 'overspeed_speed', 'for_all_user_devices'),
   devices: 'ids',
 } as const
 
 export const wireDriver = {
-  id: s,
-  device_id: s,
-  name: s,
-  phone: s,
-  rfid: s,
+  ...scalars('id', 'device_id', 'name', 'phone', 'rfid'),
   device: { id: s, name: s },
 } as const
 

@@ -2,9 +2,7 @@
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { createKeyFile } from './key-file.js'
-import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, toRecord } from './record.js'
-import { RecordCache } from './record-cache.js'
-import { reportOnce } from './report-once.js'
+import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, RecordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -32,7 +30,7 @@ const keyEncoder = {
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. */
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
-    const keys = new EmbeddedKeys(openFile(dataDir), reportOnce(deps.onDamaged))
+    const keys = new EmbeddedKeys(openFile(dataDir), deps.onDamaged)
     keys.sweep(deps.clock())
     return {
       keys,
@@ -179,7 +177,7 @@ class EmbeddedKeys implements KeyStore {
     if (cached?.version.compare(bytes, 0, bytes.length) === 0) return cached.record
     const version = Buffer.from(bytes.subarray(0, bytes.length))
     const record = this.#decode(digest, version.toString())
-    if (record) this.#cache.keep(digest, version, record)
+    if (record) this.#cache.set(digest, { version, record })
     return record
   }
 

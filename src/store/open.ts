@@ -1,5 +1,6 @@
 /** Opens the store that the configuration names: Redis or the embedded key file. */
-import type { Store, StoreDeps } from './store.js'
+import { BoundedMap } from '../lib/bounded-map.js'
+import type { OnDamaged, Store, StoreDeps } from './store.js'
 
 export interface StoreConfig {
   /** One `redis://` or `rediss://` URL, several comma-separated = a cluster, undefined = the embedded store. */
@@ -11,7 +12,22 @@ export interface StoreConfig {
  * Without Redis, rejects with `StoreUnavailable` when the data directory cannot be used. With Redis it never fails and waits at most one
  * second: the gateway starts degraded and recovers.
  */
-export async function openStore(config: StoreConfig, deps: StoreDeps): Promise<Store> {
+export async function openStore(config: StoreConfig, given: StoreDeps): Promise<Store> {
+  const deps = { ...given, onDamaged: once(given.onDamaged) }
   if (config.redisUrl !== undefined) return (await import('./redis.js')).openRedis(config.redisUrl, deps)
   return (await import('./embedded.js')).openEmbedded(config.dataDir, deps)
+}
+
+/** Damaged entries remembered; beyond this, the oldest may be reported again. */
+const maxReported = 10_000
+
+/** Reports each entry once. The returned function takes the whole digest, owner or id, which may be damaged, too. */
+function once(onDamaged: OnDamaged): OnDamaged {
+  const reported = new BoundedMap<string, true>(maxReported)
+  return (what, name) => {
+    const entry = `${what} ${name}`
+    if (reported.has(entry)) return
+    reported.set(entry, true)
+    onDamaged(what, name.slice(0, 8).replace(/[^\w-]/g, '?'))
+  }
 }

@@ -1,10 +1,9 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { hash } from 'node:crypto'
 import type { Batch } from './batch.js'
-import { active, isDigest, isStale, type KeyRecord, MAX_TIME, newestFirst, parseJson, toRecord } from './record.js'
-import { RecordCache } from './record-cache.js'
+import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, RecordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
-import { type Change, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
+import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
 /** An index entry without a record may belong to a creation in flight for this long; afterwards a crash left it. */
 const RESERVED_MS = 60_000
@@ -140,7 +139,8 @@ export class RedisKeys implements KeyStore {
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parseJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {
-      this.#cache.keep(digest, { used, limit, sha1: hash('sha1', json ?? '', 'hex') }, record)
+      const version = { used, limit, sha1: hash('sha1', json ?? '', 'hex') }
+      this.#cache.set(digest, { version, record })
       return record
     }
     this.#cache.delete(digest)

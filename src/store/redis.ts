@@ -5,7 +5,6 @@ import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { deniedCommands } from './redis-rights.js'
-import { reportOnce } from './report-once.js'
 import { type Command, PERFORM } from './scripts.js'
 import { type Count, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -41,7 +40,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const counterKey = (name: string): string => `gps:count:${name}`
   await once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }).catch(() => {})
   return {
-    keys: new RedisKeys(batch, reportOnce(deps.onDamaged)),
+    keys: new RedisKeys(batch, deps.onDamaged),
     counters: {
       increment: async (name, windowMs) => toCount(await batch.request('increment', counterKey(name), windowMs)),
       read: async (name) => toCount(await batch.request('read', counterKey(name))),

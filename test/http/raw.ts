@@ -20,23 +20,26 @@ export const exchange = (url: string, bytes: string): Promise<string> =>
     socket.on('close', () => resolve(text))
   })
 
-/** The responses in a text, each with a `Content-Length`. */
-export function responsesIn(text: string): RawResponse[] {
+/**
+ * The responses in a text. @throws where something else is in it.
+ * @param hasHead one of the requests may be a HEAD: its response announces the length of a body that is not sent.
+ */
+export function responsesIn(text: string, hasHead = false): RawResponse[] {
   const responses: RawResponse[] = []
-  let rest = text
-  while (rest !== '') {
+  for (let rest = text; rest !== ''; ) {
     const end = rest.indexOf('\r\n\r\n')
     const [line = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1])
+    if (end < 0 || !status) throw new Error(`not a response: ${JSON.stringify(rest.slice(0, 200))}`)
+    rest = rest.slice(end + 4)
     const fields = lines.map((one): [string, string] => {
       const colon = one.indexOf(':')
       return [one.slice(0, colon), one.slice(colon + 1).trim()]
     })
     const headers = new Headers(fields)
-    const length = Number(headers.get('content-length'))
-    const body = rest.slice(end + 4, end + 4 + length)
-    responses.push({ status: Number(line.split(' ')[1]), headers, body })
-    if (end < 0) break
-    rest = rest.slice(end + 4 + length)
+    const length = hasHead && !/^[[{<]/.test(rest) ? 0 : Number(headers.get('content-length'))
+    responses.push({ status, headers, body: rest.slice(0, length) })
+    rest = rest.slice(length)
   }
   return responses
 }

@@ -4,16 +4,7 @@ import { gateway, someHash } from '../helper.js'
 
 const hash53 = someHash.slice(7)
 
-t.test('a plain request id is kept, and any other is replaced', async (t) => {
-  const { get } = await gateway(t)
-  const id = async (sent: string) =>
-    (await get('/health', undefined, { headers: { 'x-request-id': sent } })).headers.get('x-request-id')
-  t.equal(await id('trace-7f:1.a_b'), 'trace-7f:1.a_b')
-  t.not(await id('a b<script>'), 'a b<script>')
-  t.not(await id('x'.repeat(65)), 'x'.repeat(65))
-})
-
-t.test('a request id that may be a credential is replaced by a new one', async (t) => {
+t.test('a plain request id is kept; one that is not, or may be a credential, is replaced', async (t) => {
   const { get, log } = await gateway(t)
   const idFor = async (sent: string, credential?: string): Promise<string | null> =>
     (await get('/health', credential, { headers: { 'x-request-id': sent } })).headers.get('x-request-id')
@@ -30,6 +21,7 @@ t.test('a request id that may be a credential is replaced by a new one', async (
     t.notMatch(log(), secret)
   }
   t.not(await idFor('a-short-token', 'a-short-token'), 'a-short-token', 'the credential of the same request')
+  for (const odd of ['a b<script>', 'x'.repeat(65)]) t.not(await idFor(odd), odd)
   const ids = [
     'trace-7f:1.a_b',
     '123e4567-e89b-12d3-a456-426614174000',

@@ -1,18 +1,19 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
 import type { RequestListener } from 'node:http'
-import { createServer } from 'node:net'
+import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Account } from '../../src/platform/account.js'
-import type { CallReport } from '../../src/platform/client.js'
+import type { CallReport, Platform, PlatformOptions } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { answers, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 
-const client = (t: Test, url: string, timeoutMs = 2_000) => {
-  const reports: CallReport[] = []
-  return { platform: platformClient(t, url, { timeoutMs, onCall: (report) => void reports.push(report) }), reports }
+/** A client of a platform of a few lines. */
+async function open(t: Test, answer: RequestListener, options: Partial<PlatformOptions> = {}) {
+  const { url, calls } = await openPlatform(t, answer)
+  return { calls, url, platform: platformClient(t, url, { timeoutMs: 2_000, ...options }) }
 }
 
 /** Why a call failed; a call that succeeds fails the test. */
@@ -24,12 +25,12 @@ async function failure(call: Promise<unknown>): Promise<string> {
   return error instanceof PlatformUnavailable ? error.reason : `not unavailable: ${error}`
 }
 
-const accountOn = (t: Test, url: string, skipped: number[] = []) =>
-  new Account(client(t, url).platform, someHash, { id: 'a', email: null }, (_action, rows) => void skipped.push(rows))
+const accountOn = (platform: Platform, hash = someHash) =>
+  new Account(platform, hash, { id: 'a', email: null }, () => {})
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, answers({ get_devices: [] }))
-  const { platform } = client(t, `${url}/`)
+  const platform = platformClient(t, `${url}/`)
   await platform.get('get_devices', someHash, { id: 7, type: undefined })
   const sent = new URL(calls[0] ?? '', 'http://localhost')
   t.equal(sent.pathname, '/api/get_devices')
@@ -40,20 +41,21 @@ t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', 
 })
 
 t.test('a platform that does not respond in time is unavailable, and gets no second request', async (t) => {
-  const { url, calls } = await openPlatform(t, () => {})
-  const { platform, reports } = client(t, url, 500)
+  const reports: CallReport[] = []
+  const onCall = (report: CallReport): void => void reports.push(report)
+  const { platform, calls } = await open(t, () => {}, { timeoutMs: 500, onCall })
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
   t.equal(calls.length, 1)
   t.equal(reports[0]?.outcome, 'timeout')
 })
 
 t.test('a body that trickles is cut off by the same deadline', async (t) => {
-  const { url } = await openPlatform(t, (_request, response) => {
+  const trickle: RequestListener = (_request, response) => {
     response.write('[')
     const drip = setInterval(() => response.write(' '), 5)
     response.on('close', () => clearInterval(drip))
-  })
-  const { platform } = client(t, url, 100)
+  }
+  const { platform } = await open(t, trickle, { timeoutMs: 100 })
   t.match(await failure(platform.get('get_devices', someHash)), 'timeout')
 })
 
@@ -62,11 +64,10 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
   const bodies = [gzipSync('{"status":1}').subarray(0, 15), gzipSync(page).subarray(0, -20), page, Buffer.alloc(0)]
   for (const status of [200, 302, 401, 403, 404, 500, 502]) {
     for (const [at, body] of bodies.entries()) {
-      const { url } = await openPlatform(t, (_request, response) => {
+      const { platform } = await open(t, (_request, response) => {
         response.writeHead(status, { 'content-encoding': 'gzip' }).write(body)
         setImmediate(() => response.end())
       })
-      const { platform } = client(t, url)
       t.notMatch(await failure(platform.get('get_devices', someHash)), /^not/, `${status}, body ${at}`)
     }
   }
@@ -74,11 +75,10 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
 
 t.test('a connection that is reset is tried once more, and only once', async (t) => {
   let resets = 0
-  const { url, calls } = await openPlatform(t, (request, response) => {
+  const { platform, calls } = await open(t, (request, response) => {
     if (resets-- > 0) request.socket.resetAndDestroy()
     else response.end('[]')
   })
-  const { platform } = client(t, url)
   resets = 1
   t.same(await platform.get('get_devices', someHash), [])
   t.equal(calls.length, 2)
@@ -88,31 +88,19 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
 })
 
 t.test('a response cut off in the middle means unavailable', async (t) => {
-  const { url } = await openPlatform(t, (_request, response) => {
+  const { platform } = await open(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1000 })
     response.write('[{"title":"A"')
     setImmediate(() => response.socket?.end())
   })
-  const { platform } = client(t, url)
   t.match(await failure(platform.get('get_devices', someHash)), /connection|bad_json/)
 })
 
-t.test('a platform that does not listen is unavailable', async (t) => {
-  const server = createServer()
-  const port = await new Promise<number>((done) =>
-    server.listen(0, () => done((server.address() as { port: number }).port)),
-  )
-  await new Promise((closed) => server.close(closed))
-  const { platform } = client(t, `http://127.0.0.1:${port}/api`)
-  t.match(await failure(platform.get('get_devices', someHash)), 'connection')
-})
-
 t.test('a redirect is never followed', async (t) => {
-  const { url, calls } = await openPlatform(t, (request, response) => {
+  const { platform, calls } = await open(t, (request, response) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })
     response.end('<html>')
   })
-  const { platform } = client(t, url)
   await t.rejects(platform.get('get_events', someHash), PlatformRefused)
   t.match(await failure(platform.get('get_devices', someHash)), 'redirect')
   t.equal(calls.length, 2)
@@ -121,43 +109,36 @@ t.test('a redirect is never followed', async (t) => {
 t.test('a response of 200 MB is given up without being held in memory, and the next call works', async (t) => {
   let sent = 0
   const chunk = Buffer.alloc(1024 * 1024, 0x20)
-  const { url } = await openPlatform(t, (request, response) => {
-    if (!request.url?.includes('get_geofences')) {
-      response.end('{"email":"owner@example.com"}')
-      return
-    }
-    const more = () => {
+  const large: RequestListener = (_request, response) => {
+    const more = (): void => {
       while (sent < 200 && !response.destroyed) {
         sent += 1
-        if (!response.write(chunk)) {
-          response.once('drain', more)
-          return
-        }
+        if (!response.write(chunk)) return void response.once('drain', more)
       }
       response.end()
     }
     more()
-  })
-  const { platform } = client(t, url, 20_000)
+  }
+  const user = { email: 'owner@example.com' }
+  const answer: RequestListener = (request, response) =>
+    (request.url?.includes('get_geofences') ? large : answers({ get_user_data: user }))(request, response)
+  const { platform } = await open(t, answer, { timeoutMs: 20_000 })
   t.match(await failure(platform.get('get_geofences', someHash)), 'too_large')
   t.ok(sent < 150, `it stopped reading (${sent} MB sent)`)
-  t.same(await platform.get('get_user_data', someHash), { email: 'owner@example.com' })
+  t.same(await platform.get('get_user_data', someHash), user)
 })
 
 t.test('N50 drivers on several pages come all, once each', async (t) => {
   const all = Array.from({ length: 12 }, (_, at) => ({ id: String(at + 1) }))
-  const { url } = await openPlatform(t, (request, response) => {
+  const { platform } = await open(t, (request, response) => {
     const page = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('page') ?? 1)
     const data = all.slice((page - 1) * 5, page * 5)
-    response.end(
-      JSON.stringify({
-        items: { drivers: { total: 12, per_page: 5, current_page: page, last_page: 3, data } },
-        status: 1,
-      }),
-    )
+    const drivers = { total: 12, per_page: 5, current_page: page, last_page: 3, data }
+    response.end(JSON.stringify({ items: { drivers }, status: 1 }))
   })
+  const found = await accountOn(platform).drivers()
   t.same(
-    (await accountOn(t, url).drivers()).map(({ id }) => id),
+    found.map(({ id }) => id),
     all.map(({ id }) => id),
   )
 })
@@ -173,12 +154,13 @@ const endless = (onPage: () => void): RequestListener => {
 }
 
 t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
-  const { url, calls } = await openPlatform(
+  const budget = new ByteBudget({ maxBytes: 4_000_000, maxBytesPerOwner: 2_000_000 })
+  const { platform, calls } = await open(
     t,
     endless(() => {}),
+    { budget, timeoutMs: 60_000 },
   )
-  const budget = new ByteBudget({ maxBytes: 4_000_000, maxBytesPerOwner: 2_000_000 })
-  const account = new Account(platformClient(t, url, { budget }), someHash, { id: 'a', email: null }, () => {})
+  const account = accountOn(platform)
   const lists = await Promise.all([failure(account.drivers()), failure(account.drivers())])
   t.same(lists, ['overload', 'overload'])
   t.ok(calls.length > 3 && calls.length < 30, `${calls.length} pages, for both together`)
@@ -187,28 +169,23 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
 
 t.test('a list that never ends is given up after 30 seconds', async (t) => {
   let now = 0
-  const { url, calls } = await openPlatform(
-    t,
-    endless(() => {
-      now += 8_000
-    }),
-  )
-  const account = new Account(platformClient(t, url, { now: () => now }), someHash, { id: 'a', email: null }, () => {})
-  t.equal(await failure(account.drivers()), 'timeout')
+  const slow = endless(() => {
+    now += 8_000
+  })
+  const { platform, calls } = await open(t, slow, { now: () => now, timeoutMs: 60_000 })
+  t.equal(await failure(accountOn(platform).drivers()), 'timeout')
   t.equal(calls.length, 4)
 })
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
-  const { url } = await openPlatform(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }))
   const budget = new ByteBudget({ maxBytes: 2 ** 28, maxBytesPerOwner: 2 ** 27 })
-  t.equal(await failure(platformClient(t, url, { budget }).get('get_events', someHash)), 'overload')
+  const { platform } = await open(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }), { budget })
+  t.equal(await failure(platform.get('get_events', someHash)), 'overload')
   t.equal(budget.usedBytes, 0)
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {
-  const { url } = await openPlatform(t, answers({}))
-  const account = accountOn(t, url)
-  const { inspect } = await import('node:util')
+  const account = accountOn((await open(t, answers({}))).platform)
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
 })
 
@@ -217,15 +194,12 @@ t.test(
   async (t) => {
     await clientParts.worker.start()
     const waiting: (() => void)[] = []
-    const { url, calls } = await openPlatform(t, (request, response) => {
+    const respond: RequestListener = (request, response) => {
       const isRefusing = request.url?.includes('get_alerts')
       waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":[]}'))
-    })
-    const { platform } = client(t, url, 20_000)
-    const accounts = [someHash, `${someHash}x`].map(
-      (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
-    )
-    const [one, other] = accounts as [Account, Account]
+    }
+    const { platform, calls } = await open(t, respond, { timeoutMs: 20_000 })
+    const [one, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
     const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
     const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
     const sent = [history(one, 7), history(one, 7), history(one, 8), history(other, 7)]

@@ -11,20 +11,18 @@ const calmHash = `${someHash}calm`
 
 const hang: RequestListener = () => {}
 const reset: RequestListener = (request) => void request.socket.resetAndDestroy()
+const trickle: RequestListener = (_, response) => {
+  const chunk = Buffer.alloc(64 * 1024, 0x20)
+  const timer = setInterval(() => response.write(chunk), 20)
+  response.on('close', () => clearInterval(timer))
+}
 /** Everything that makes a call fail, at once or after it has kept a socket for long. */
-const worst: Record<string, { behave: RequestListener; isSlow: boolean }> = {
-  hangs: { behave: hang, isSlow: true },
-  resets: { behave: reset, isSlow: false },
-  'fails with 502': { behave: (_, response) => void response.writeHead(502).end('bad gateway'), isSlow: false },
-  'shows HTML': { behave: (_, response) => void response.end('<!doctype html><h1>Back soon</h1>'), isSlow: false },
-  'sends a long body slowly': {
-    behave: (_, response) => {
-      const chunk = Buffer.alloc(64 * 1024, 0x20)
-      const timer = setInterval(() => response.write(chunk), 20)
-      response.on('close', () => clearInterval(timer))
-    },
-    isSlow: true,
-  },
+const worst: Record<string, [behave: RequestListener, isSlow: boolean]> = {
+  hangs: [hang, true],
+  resets: [reset, false],
+  'fails with 502': [(_, response) => void response.writeHead(502).end('bad gateway'), false],
+  'shows HTML': [(_, response) => void response.end('<!doctype html><h1>Back soon</h1>'), false],
+  'sends a long body slowly': [trickle, true],
 }
 
 const device = (id: number) => ({ id, name: `Van ${id}`, online: 'ack', time: '2026-05-12 09:00:00', lat: 1, lng: 2 })
@@ -142,7 +140,16 @@ t.setTimeout(600_000)
 t.jobs = isLong ? 1 : 4
 const parallel = { buffered: true }
 
-for (const [name, { behave, isSlow }] of Object.entries(worst)) {
+/** What one account sees while another one, or several, attack. */
+async function attacked(t: Test, on: Stage, begin: (calm: Calm) => Promise<void>): Promise<void> {
+  const [quiet, calm] = [new Calm(), new Calm()]
+  if (isLong) await quiet.ask(on, forMs)
+  await begin(calm)
+  calm.isServed(t)
+  if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${calm.p95}`)
+}
+
+for (const [name, [behave, isSlow]] of Object.entries(worst)) {
   t.test(
     `an account for which the platform ${name}, in every action, costs another one nothing`,
     parallel,
@@ -150,17 +157,14 @@ for (const [name, { behave, isSlow }] of Object.entries(worst)) {
       const on = await stage(t)
       const phaseMs = isSlow ? forMs : forMs / 3
       for (const path of allPaths) t.equal((await on.get(path, badHash)).status, 200, path)
-      const quiet = new Calm()
-      if (isLong) await quiet.ask(on, forMs)
-      const attacked = new Calm()
-      const stop = attack(on, (n) => ({ path: anyPath(n), credential: badHash }))
-      on.become(behave, allButValidation)
-      await attacked.ask(on, phaseMs)
-      on.become(behave)
-      await attacked.ask(on, phaseMs / 2)
-      await stop()
-      attacked.isServed(t)
-      if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${attacked.p95}`)
+      await attacked(t, on, async (calm) => {
+        const stop = attack(on, (n) => ({ path: anyPath(n), credential: badHash }))
+        on.become(behave, allButValidation)
+        await calm.ask(on, phaseMs)
+        on.become(behave)
+        await calm.ask(on, phaseMs / 2)
+        await stop()
+      })
     },
   )
 }
@@ -170,25 +174,22 @@ for (const count of [1, 12]) {
     const on = await stage(t)
     const hashes = Array.from({ length: count }, (_, n) => `${someHash}${n + 10}`)
     for (const credential of hashes) t.equal((await on.get(history(0), credential)).status, 200)
-    const quiet = new Calm()
-    if (isLong) await quiet.ask(on, forMs)
-    const attacked = new Calm()
-    on.become(hang, onlyHistory)
-    const stop = attack(on, (n) => ({ path: history(n), credential: hashes[n % count] as string }))
-    // Many accounts with failing histories are an outage of that action, for which the circuit breaker may open.
-    await attacked.ask(on, forMs, count === 1 ? allPaths : pathsWithoutHistory)
-    await stop()
-    attacked.isServed(t)
-    if (isLong) t.comment(`p95 quiet ${quiet.p95}, attacked ${attacked.p95}`)
+    await attacked(t, on, async (calm) => {
+      on.become(hang, onlyHistory)
+      const stop = attack(on, (n) => ({ path: history(n), credential: hashes[n % count] as string }))
+      // Many accounts with failing histories are an outage of that action, for which the circuit breaker may open.
+      await calm.ask(on, forMs, count === 1 ? allPaths : pathsWithoutHistory)
+      await stop()
+    })
   })
 }
 
 t.test('invented credentials, even those on which the platform fails, shut out nobody', parallel, async (t) => {
   const on = await stage(t)
   on.become(reset)
-  const attacked = new Calm()
-  const stop = attack(on, (n) => ({ path: '/v1/devices', credential: `invented-${n}` }))
-  await attacked.ask(on, forMs)
-  await stop()
-  attacked.isServed(t)
+  await attacked(t, on, async (calm) => {
+    const stop = attack(on, (n) => ({ path: '/v1/devices', credential: `invented-${n}` }))
+    await calm.ask(on, forMs)
+    await stop()
+  })
 })

@@ -1,27 +1,18 @@
 /** Failures of the platform: callers get a prompt 503, and data again as soon as the platform works. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { isLong, isUnavailable } from '../faults.js'
+import { certificate, isLong, isUnavailable } from '../faults.js'
 import { answers, Clock, gateway, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
-const device = {
-  id: 7,
-  name: 'Van 7',
-  online: 'ack',
-  time: '2026-05-12 09:00:00',
-  timestamp: 1_778_576_400,
-  lat: 1,
-  lng: 2,
-}
+const position = { time: '2026-05-12 09:00:00', timestamp: 1_778_576_400, lat: 1, lng: 2 }
+const device = { id: 7, name: 'Van 7', online: 'ack', ...position }
 /** Works, with an account for each hash. */
 const well: RequestListener = (request, response) => {
   const hash = new URL(request.url ?? '', 'http://localhost').searchParams.get('user_api_hash') ?? ''
@@ -58,7 +49,6 @@ async function faulty(t: Test, env: Record<string, string> = {}, ticks = () => p
       clock.advance(2)
       return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
     },
-    health: () => get('/health'),
   }
 }
 
@@ -66,31 +56,26 @@ const json = (body: string): RequestListener => {
   return (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body)
 }
 
+const html = '<!doctype html><h1>Back soon</h1>'
 /** Failures, and whether they open the circuit breaker. */
-const failures: Record<string, { behave: RequestListener; opens: boolean }> = {
-  hangs: { behave: () => {}, opens: true },
-  'is slower than the deadline': {
-    behave: (_, response) => void setTimeout(() => response.end('[]'), 600),
-    opens: true,
-  },
-  'stops in the middle': { behave: (_, response) => void response.writeHead(200).write('[{"title":'), opens: true },
-  'resets every connection': { behave: (request) => void request.socket.destroy(), opens: true },
-  'fails with 500': { behave: (_, response) => void response.writeHead(500).end('oops'), opens: true },
-  'shows a page for maintenance': {
-    behave: (_, response) => void response.writeHead(200).end('<!doctype html><h1>Back soon</h1>'),
-    opens: true,
-  },
-  'sends garbage': { behave: (_, response) => void response.writeHead(200).end('\u0000\u0001{]'), opens: true },
-  'does not speak HTTP': { behave: (request) => void request.socket.end('220 mail ready\r\n'), opens: true },
-  'sends another shape after an upgrade': { behave: json('{"result":{"vehicles":[]}}'), opens: false },
-  'sends a number': { behave: json('42'), opens: false },
-  'limits the rate': { behave: (_, response) => void response.writeHead(429).end(), opens: false },
+const failures: Record<string, [behave: RequestListener, opens: boolean]> = {
+  hangs: [() => {}, true],
+  'is slower than the deadline': [(_, response) => void setTimeout(() => response.end('[]'), 600), true],
+  'stops in the middle': [(_, response) => void response.writeHead(200).write('[{"title":'), true],
+  'resets every connection': [(request) => void request.socket.destroy(), true],
+  'fails with 500': [(_, response) => void response.writeHead(500).end('oops'), true],
+  'shows a page for maintenance': [(_, response) => void response.writeHead(200).end(html), true],
+  'sends garbage': [(_, response) => void response.writeHead(200).end('\u0000\u0001{]'), true],
+  'does not speak HTTP': [(request) => void request.socket.end('220 mail ready\r\n'), true],
+  'sends another shape after an upgrade': [json('{"result":{"vehicles":[]}}'), false],
+  'sends a number': [json('42'), false],
+  'limits the rate': [(_, response) => void response.writeHead(429).end(), false],
 }
 
-for (const [name, { behave, opens }] of Object.entries(failures)) {
+for (const [name, [behave, opens]] of Object.entries(failures)) {
   t.test(`a platform that ${name}: 503, at once after several failures, and recovery without a restart`, async (t) => {
-    const { become, devices, log, metrics, calls, health } = await faulty(t)
-    t.equal((await devices()).status, 200)
+    const { become, devices, log, metrics, calls, get } = await faulty(t)
+    const health = async (): Promise<string> => (await get('/health')).body.status
     become(behave)
     for (let n = 0; n < 6; n += 1) isUnavailable(t, await devices(), `failure ${n + 1}`)
     const sent = calls.length
@@ -98,10 +83,10 @@ for (const [name, { behave, opens }] of Object.entries(failures)) {
     if (opens) t.equal(calls.length, sent, 'without a request to wait for')
     t.equal(/outcome="breaker_open"/.test(await metrics()), opens)
     t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
-    t.equal((await health()).body.status, 'degraded')
+    t.equal(await health(), 'degraded')
     become(well)
     await until(async () => (await devices()).status === 200)
-    t.equal((await health()).body.status, 'ok')
+    t.equal(await health(), 'ok')
     t.notOk(log().includes(someHash) || log().includes(encodeURIComponent(someHash)), 'no hash in the log')
   })
 }
@@ -122,19 +107,12 @@ const sound: Record<string, unknown> = {
 }
 
 const historyPath = '/v1/history/7?from=2026-05-01&to=2026-05-02'
-const devicePaths = [
-  '/v1/devices',
-  '/v1/devices/7',
-  '/v1/devices/7/location',
-  '/v1/alerts',
-  '/v1/services',
-  historyPath,
-]
+const devicePaths = '/v1/devices /v1/devices/7 /v1/devices/7/location /v1/alerts /v1/services'.split(' ')
 type Structure = [action: string, fields: string[], paths: string[]]
 const structure: Structure[] = [
   ['get_user_data', ['email'], ['/v1/me', '/v1/devices']],
   ['edit_setup_data', ['item', 'timezone_id'], ['/v1/events?from=2026-05-01T00:00:00Z', '/v1/services']],
-  ['get_devices', ['items', 'id'], devicePaths],
+  ['get_devices', ['items', 'id'], [...devicePaths, historyPath]],
   ['get_geofences', ['items', 'geofences', 'id'], ['/v1/geofences', '/v1/geofences/5']],
   ['get_events', ['items', 'data', 'id'], ['/v1/events', '/v1/events?limit=1&offset=1']],
   ['get_history', ['items', 'status', 'latitude', 'longitude', 'raw_time'], [historyPath]],
@@ -146,7 +124,8 @@ const structure: Structure[] = [
 /** Renames each field of each action in turn, on a platform that is sound otherwise. */
 async function renameEach(t: Test, sound: Record<string, unknown>, structure: Structure[]): Promise<void> {
   let ticks = 0
-  const { become, log, metrics, get, clock, health } = await faulty(t, { ACCOUNT_TTL_MS: '1000' }, () => ticks)
+  const { become, log, metrics, get, clock } = await faulty(t, { ACCOUNT_TTL_MS: '1000' }, () => ticks)
+  const health = async (): Promise<string> => (await get('/health')).body.components.platform
   const fresh = (path: string) => {
     clock.advance(2_000)
     return get(path, someHash)
@@ -158,7 +137,7 @@ async function renameEach(t: Test, sound: Record<string, unknown>, structure: St
       const logged = log().length
       for (const path of paths) {
         isUnavailable(t, await fresh(path), `${action}.${field}: ${path}`)
-        t.equal((await health()).body.components.platform, 'down')
+        t.equal(await health(), 'down')
       }
       const lines = log()
         .slice(logged)
@@ -170,20 +149,16 @@ async function renameEach(t: Test, sound: Record<string, unknown>, structure: St
       // After this the next failure is another outage.
       ticks += 10_000
       for (const path of paths) t.equal((await fresh(path)).status, 200, `${action}.${field} is back: ${path}`)
-      t.equal((await health()).body.components.platform, 'up')
+      t.equal(await health(), 'up')
     }
     t.match(await metrics(), new RegExp(`action="${action}",outcome="wrong_shape"} [1-9]`))
   }
 }
 
-t.test(
-  'a platform that has changed: 503 for whatever needs a renamed field, and recovery without a restart',
-  async (t) => renameEach(t, sound, structure),
-)
-
-t.test('an older platform that has changed its services of a device: the same', async (t) => {
-  const { services, ...rest } = sound
-  await renameEach(t, { ...rest, get_services: services }, [['get_services', ['data', 'id'], ['/v1/services']]])
+t.test('a changed platform: 503 for whatever needs a renamed field, and recovery without a restart', async (t) => {
+  await renameEach(t, sound, structure)
+  const { services, ...older } = sound
+  await renameEach(t, { ...older, get_services: services }, [['get_services', ['data', 'id'], ['/v1/services']]])
 })
 
 t.test(
@@ -304,33 +279,27 @@ t.test('one account whose history always fails leaves the others alone', async (
 })
 
 t.test('a certificate that cannot be trusted: the hash is never sent', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'cert-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']
-  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', [...request, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
+  const { key, cert } = certificate(t.testdir({}))
   const seen: string[] = []
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (incoming, response) => {
     seen.push(incoming.url ?? '')
     response.end('{}')
-  })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   t.teardown(() => server.close())
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/api`
-  const { get, log } = await gateway(t, { env: { PLATFORM_URL: url } })
-  for (let n = 0; n < 7; n += 1) isUnavailable(t, await get('/v1/devices', someHash), `call ${n}`)
+  await unreachable(t, `https://127.0.0.1:${(server.address() as AddressInfo).port}/api`, /SELF_SIGNED/)
   t.same(seen, [])
-  t.match(log(), /SELF_SIGNED/, 'the operator learns why')
-  t.notOk(log().includes(someHash))
 })
 
-t.test('a host name that leads nowhere', async (t) => {
-  const { get, log } = await gateway(t, { env: { PLATFORM_URL: 'https://tracker.invalid/api' } })
+t.test('a host name that leads nowhere', (t) => unreachable(t, 'https://tracker.invalid/api', /ENOTFOUND|EAI_AGAIN/))
+
+/** @param reason is logged for the operator. */
+async function unreachable(t: Test, url: string, reason: RegExp): Promise<void> {
+  const { get, log } = await gateway(t, { env: { PLATFORM_URL: url } })
   for (let n = 0; n < 7; n += 1) isUnavailable(t, await get('/v1/devices', someHash), `call ${n}`)
-  t.match(log(), /ENOTFOUND|EAI_AGAIN/)
+  t.match(log(), reason)
   t.notOk(log().includes(someHash))
-})
+}
 
 t.test('a wall clock that jumps neither fails requests nor keeps positions for longer than their TTL', async (t) => {
   let jump = 0

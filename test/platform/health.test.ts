@@ -1,22 +1,20 @@
 /** The state of the platform according to recent calls. */
 import t from 'tap'
+import type { Action } from '../../src/platform/actions.js'
+import type { CallOutcome } from '../../src/platform/errors.js'
 import { PlatformHealth } from '../../src/platform/health.js'
 
 function open() {
   let now = 0
   const health = new PlatformHealth(() => now)
-  return {
-    health,
-    later: (ms: number) => {
-      now += ms
-    },
-    a: (
-      outcome: 'ok' | 'wrong_shape' | 'timeout' | 'breaker_open',
-      action: 'get_devices' | 'get_alerts' = 'get_devices',
-    ) => health.record({ action, outcome, account: 'a' }),
-    b: (outcome: 'ok' | 'wrong_shape', action: 'get_devices' | 'get_alerts' = 'get_devices') =>
-      health.record({ action, outcome, account: 'b' }),
+  const later = (ms: number): void => {
+    now += ms
   }
+  const recorder =
+    (account: string) =>
+    (outcome: CallOutcome, action: Action = 'get_devices'): void =>
+      health.record({ action, outcome, account })
+  return { health, later, a: recorder('a'), b: recorder('b') }
 }
 
 t.test('an unusable response means down, unless the action worked for another account within a minute', async (t) => {

@@ -21,88 +21,55 @@ function outcome(action: Action, given: RawResponse): string {
   }
 }
 
-const cases: [name: string, action: Action, given: RawResponse, expected: string][] = [
-  [
-    'N21 a device list that is an object with status 0',
-    'get_devices',
-    response(200, { status: 0, message: 'Hash gone' }),
-    'refused',
-  ],
-  [
-    'N21 a device list that is an object with another error',
-    'get_devices',
-    response(200, { status: 0, message: 'Busy' }),
-    'status_0',
-  ],
-  ['a device list as a bare array', 'get_devices', response(200, []), 'data'],
-  ['a device list as a PHP array with gaps', 'get_devices', response(200, { 1: { title: 'A', items: [] } }), 'data'],
-  ['a device list in an envelope', 'get_devices', response(200, { items: [] }), 'data'],
-  ['N51 groups with numeric keys and a paginator', 'get_devices', response(200, { 0: {}, pagination: {} }), 'data'],
-  ['N52 user data without a status', 'get_user_data', response(200, { email: 'a@example.com' }), 'data'],
-  ['N52 user data with a status and no e-mail', 'get_user_data', response(200, { status: 1 }), 'data'],
-  ['user data with neither', 'get_user_data', response(200, { plan: 'Fleet' }), 'wrong_shape'],
-  ['a deactivated account', 'get_user_data', response(200, { email: 'a@example.com', active: 0 }), 'refused'],
-  [
-    'a deactivated account, according to its setup',
-    'edit_setup_data',
-    response(200, { item: { active: '0' } }),
-    'refused',
-  ],
-  ['N53 401 with error', 'get_devices', response(401, { status: 0, error: 'Unauthorized' }), 'refused'],
-  ['N53 401 with message', 'get_devices', response(401, { message: 'Unauthenticated.' }), 'refused'],
-  ['N53 401 with errors', 'get_devices', response(401, { errors: ['no'] }), 'refused'],
-  ['N53 401 with errors by field', 'get_devices', response(401, { errors: { user: ['no'] } }), 'refused'],
-  ['N53 401 with nothing', 'get_devices', response(401), 'foreign_refusal'],
-  ['N53 401 with HTML', 'get_devices', response(401, '<html>401 Authorization Required'), 'foreign_refusal'],
-  ['N53 401 with JSON that says nothing', 'get_devices', response(401, { message: ' ', code: 1 }), 'foreign_refusal'],
-  ['N53 401 with a JSON text', 'get_devices', response(401, '"Unauthorized"'), 'foreign_refusal'],
-  ['419 of the platform', 'get_devices', response(419, { message: 'CSRF token mismatch.' }), 'refused'],
-  ['419 with a page', 'get_devices', response(419, '<h1>Page expired'), 'foreign_refusal'],
-  ['403 of a proxy', 'get_devices', response(403, '<h1>cloudflare</h1>'), 'foreign_refusal'],
-  [
-    'N54 200 with status 0 and an authentication text',
-    'get_events',
-    response(200, { status: 0, error: 'Wrong user_api_hash' }),
-    'refused',
-  ],
-  ['N54 200 with status false', 'get_events', response(200, { status: false, message: 'Please log in' }), 'refused'],
-  [
-    'N54 200 with status "0" and the text in errors by field',
-    'get_events',
-    response(200, { status: '0', errors: { user: ['account blocked'] } }),
-    'refused',
-  ],
-  [
-    'N54 200 with status 0 and any other text',
-    'get_history',
-    response(200, { status: 0, message: 'Too many days' }),
-    'status_0',
-  ],
-  ['status 0 beside data is data', 'get_alerts', response(200, { status: 0, items: { alerts: [] } }), 'data'],
-  ['N55 403', 'get_geofences', response(403, { message: 'No permission' }), 'forbidden'],
-  ['N56 302 to the login page', 'get_devices', response(302, '', 'https://fleet.example.com/login?next=x'), 'refused'],
-  ['N56 302 to the authentication page', 'get_devices', response(302, '', '/authentication/create'), 'refused'],
-  ['N56 302 to somewhere else', 'get_devices', response(302, '', 'https://elsewhere.example.com/'), 'redirect'],
-  ['N56 302 to nowhere', 'get_devices', response(302), 'redirect'],
-  ['N56 HTML with 200', 'get_devices', response(200, ' <!DOCTYPE html><html></html>'), 'html'],
-  ['N56 HTML with 503', 'get_devices', response(503, '<h1>Be right back</h1>'), 'server_error'],
-  ['N56 truncated JSON', 'get_devices', response(200, '[{"title":"A","items":[{"id":'), 'bad_json'],
-  ['N56 a byte order mark before JSON', 'get_devices', response(200, '﻿[]'), 'data'],
-  ['an empty body', 'get_devices', response(200, ''), 'bad_json'],
-  ['N57 422 on history', 'get_history', response(422, { message: 'The from date field is required.' }), 'rejected'],
-  ['400', 'get_history', response(400, { status: 0, errors: {} }), 'rejected'],
-  ['N48 404 on an action', 'services', response(404, '<html>'), 'missing_action'],
-  ['405 on an action', 'services', response(405), 'missing_action'],
-  ['429', 'get_devices', response(429, { message: 'Too Many Attempts.' }), 'rate_limited'],
-  ['500', 'get_devices', response(500, {}), 'server_error'],
-  ['502', 'get_devices', response(502, '<html>'), 'server_error'],
-  ['a number in place of an object', 'get_events', response(200, 7), 'wrong_shape'],
-  ['an array where an object belongs', 'get_events', response(200, []), 'wrong_shape'],
-  ['null', 'get_devices', response(200, null), 'wrong_shape'],
+const cases: [name: string, action: Action, expected: string, status: number, body?: unknown, location?: string][] = [
+  ['N21 an object with status 0', 'get_devices', 'refused', 200, { status: 0, message: 'Hash gone' }],
+  ['N21 an object with another error', 'get_devices', 'status_0', 200, { status: 0, message: 'Busy' }],
+  ['a device list as a bare array', 'get_devices', 'data', 200, []],
+  ['a device list as a PHP array with gaps', 'get_devices', 'data', 200, { 1: { title: 'A', items: [] } }],
+  ['a device list in an envelope', 'get_devices', 'data', 200, { items: [] }],
+  ['N51 groups with numeric keys and a paginator', 'get_devices', 'data', 200, { 0: {}, pagination: {} }],
+  ['N52 user data without a status', 'get_user_data', 'data', 200, { email: 'a@example.com' }],
+  ['N52 user data with a status and no e-mail', 'get_user_data', 'data', 200, { status: 1 }],
+  ['user data with neither', 'get_user_data', 'wrong_shape', 200, { plan: 'Fleet' }],
+  ['a deactivated account', 'get_user_data', 'refused', 200, { email: 'a@example.com', active: 0 }],
+  ['a deactivated account, by its setup', 'edit_setup_data', 'refused', 200, { item: { active: '0' } }],
+  ['N53 error', 'get_devices', 'refused', 401, { status: 0, error: 'Unauthorized' }],
+  ['N53 message', 'get_devices', 'refused', 401, { message: 'Unauthenticated.' }],
+  ['N53 errors', 'get_devices', 'refused', 401, { errors: ['no'] }],
+  ['N53 errors by field', 'get_devices', 'refused', 401, { errors: { user: ['no'] } }],
+  ['N53 nothing', 'get_devices', 'foreign_refusal', 401],
+  ['N53 HTML', 'get_devices', 'foreign_refusal', 401, '<html>401 Authorization Required'],
+  ['N53 JSON that says nothing', 'get_devices', 'foreign_refusal', 401, { message: ' ', code: 1 }],
+  ['N53 a JSON text', 'get_devices', 'foreign_refusal', 401, '"Unauthorized"'],
+  ['419 of the platform', 'get_devices', 'refused', 419, { message: 'CSRF token mismatch.' }],
+  ['419 with a page', 'get_devices', 'foreign_refusal', 419, '<h1>Page expired'],
+  ['403 of a proxy', 'get_devices', 'foreign_refusal', 403, '<h1>cloudflare</h1>'],
+  ['N54 an authentication text', 'get_events', 'refused', 200, { status: 0, error: 'Wrong user_api_hash' }],
+  ['N54 status false', 'get_events', 'refused', 200, { status: false, message: 'Please log in' }],
+  ['N54 errors by field', 'get_events', 'refused', 200, { status: '0', errors: { user: ['account blocked'] } }],
+  ['N54 any other text', 'get_history', 'status_0', 200, { status: 0, message: 'Too many days' }],
+  ['status 0 beside data is data', 'get_alerts', 'data', 200, { status: 0, items: { alerts: [] } }],
+  ['N55 403', 'get_geofences', 'forbidden', 403, { message: 'No permission' }],
+  ['N56 to the login page', 'get_devices', 'refused', 302, '', 'https://fleet.example.com/login?next=x'],
+  ['N56 to the authentication page', 'get_devices', 'refused', 302, '', '/authentication/create'],
+  ['N56 to somewhere else', 'get_devices', 'redirect', 302, '', 'https://elsewhere.example.com/'],
+  ['N56 to a page whose name starts alike', 'get_devices', 'redirect', 302, '', '/loginless'],
+  ['a location matters to a redirect only', 'get_devices', 'data', 200, [], '/login'],
+  ['N56 HTML with 200', 'get_devices', 'html', 200, ' <!DOCTYPE html><html></html>'],
+  ['N56 HTML with 503', 'get_devices', 'server_error', 503, '<h1>Be right back</h1>'],
+  ['N56 truncated JSON', 'get_devices', 'bad_json', 200, '[{"title":"A","items":[{"id":'],
+  ['N56 a byte order mark before JSON', 'get_devices', 'data', 200, '\ufeff[]'],
+  ['an empty body', 'get_devices', 'bad_json', 200],
+  ['N57 422 on history', 'get_history', 'rejected', 422, { message: 'The from date field is required.' }],
+  ['N48 404 on an action', 'services', 'missing_action', 404, '<html>'],
+  ['429', 'get_devices', 'rate_limited', 429, { message: 'Too Many Attempts.' }],
+  ['a number in place of an object', 'get_events', 'wrong_shape', 200, 7],
+  ['an array where an object belongs', 'get_events', 'wrong_shape', 200, []],
+  ['null', 'get_devices', 'wrong_shape', 200, null],
 ]
 
 t.test('each known response has its outcome', async (t) => {
-  for (const [name, action, given, expected] of cases) t.equal(outcome(action, given), expected, name)
+  for (const [name, action, expected, ...parts] of cases) t.equal(outcome(action, response(...parts)), expected, name)
 })
 
 t.test('every status has one meaning, whatever the action', async (t) => {
@@ -118,8 +85,6 @@ t.test('every status has one meaning, whatever the action', async (t) => {
   for (const [statuses, expected] of meanings) {
     for (const status of statuses) t.equal(outcome('get_devices', response(status, [])), expected, `${status}`)
   }
-  t.equal(outcome('get_devices', response(200, [], '/login')), 'data', 'a location matters to a redirect only')
-  t.equal(outcome('get_devices', response(302, [], '/loginless')), 'redirect')
 })
 
 t.test('an account is deactivated only by its own flag, in its own data', async (t) => {
@@ -144,13 +109,8 @@ t.test('an account is deactivated only by its own flag, in its own data', async 
 
 t.test('a failure with status 0 is a refusal when any of its texts is about authentication', async (t) => {
   const refused = [{ error: 'TOKEN gone' }, { errors: [['x'], { user: ['Unauthorized'] }] }, { message: 'Log in' }]
-  const failed = [
-    {},
-    { error: null },
-    { detail: 'token' },
-    { message: { a: { b: { c: { d: 'token' } } } } },
-    { error: 1, errors: [null] },
-  ]
+  const deep = { message: { a: { b: { c: { d: 'token' } } } } }
+  const failed = [{}, { error: null }, { detail: 'token' }, deep, { error: 1, errors: [null] }]
   for (const body of refused) t.equal(outcome('get_events', response(200, { status: 0, ...body })), 'refused')
   for (const body of failed) t.equal(outcome('get_events', response(200, { status: 0, ...body })), 'status_0')
   t.equal(outcome('get_events', response(200, { status: 1, error: 'token' })), 'wrong_shape')
@@ -158,18 +118,19 @@ t.test('a failure with status 0 is a refusal when any of its texts is about auth
 })
 
 t.test('each action recognises its own responses', async (t) => {
-  const own: [action: Action, data: unknown][] = [
-    ['edit_setup_data', { item: { timezone_id: '61' } }],
-    ['get_devices', { data: [] }],
-    ['get_geofences', { geofences: [] }],
-    ['get_events', { items: {} }],
-    ['get_history', { items: [] }],
-    ['get_alerts', { alerts: [] }],
-    ['services', { data: [] }],
-    ['get_services', { data: [] }],
-    ['get_user_drivers', { items: {} }],
-  ]
-  for (const [action, data] of own) t.equal(outcome(action, response(200, data)), 'data', action)
+  const own: Partial<Record<Action, unknown>> = {
+    edit_setup_data: { item: { timezone_id: '61' } },
+    get_devices: { data: [] },
+    get_geofences: { geofences: [] },
+    get_events: { items: {} },
+    get_history: { items: [] },
+    get_alerts: { alerts: [] },
+    services: { data: [] },
+    get_services: { data: [] },
+    get_user_drivers: { items: {} },
+  }
+  for (const [action, data] of Object.entries(own))
+    t.equal(outcome(action as Action, response(200, data)), 'data', action)
   // An address is text of any shape, which the lookup itself reads.
   for (const action of (Object.keys(actions) as Action[]).filter((name) => !name.endsWith('address'))) {
     t.equal(outcome(action, response(200, { other: [] })), 'wrong_shape', action)
@@ -193,13 +154,11 @@ t.test('any response is data or one of the three failures', async () => {
 
 t.test('no failure holds a text of the platform', async (t) => {
   const secret = 'f00dcafe-in-the-body'
-  for (const body of [
-    `<p>${secret}`,
-    `{"x": ${secret}`,
-    `"${secret}"`,
-    JSON.stringify({ status: 0, message: secret }),
-    JSON.stringify({ [secret]: [], 'a b': secret }),
-  ]) {
+  const bodies = [
+    { status: 0, message: secret },
+    { [secret]: [], 'a b': secret },
+  ].map((body) => JSON.stringify(body))
+  for (const body of [`<p>${secret}`, `{"x": ${secret}`, `"${secret}"`, ...bodies]) {
     try {
       dataOf('get_devices', response(200, body))
       t.fail('a response without data must fail')

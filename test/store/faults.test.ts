@@ -1,26 +1,20 @@
 /** A gateway whose Redis is away: keys get 503, hashes are served, and every key works again afterwards. */
 import t, { type Test } from 'tap'
-import { openStore } from '../../src/store/open.js'
 import { isUnavailable } from '../faults.js'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { answers, platform, someHash } from '../helper.js'
+import { createKey, redisGateway } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
 /** A gateway on `redisUrl`, and one key. */
 async function withKey(t: Test, redisUrl: string) {
-  const { url } = await platform(t, answers({ get_devices: [] }))
-  const deps = { clock: Date.now, onError: () => {}, onDamaged: () => {} }
-  const store = await openStore({ redisUrl, dataDir: '' }, deps)
-  t.teardown(() => store.close())
-  const { get, log } = await gateway(t, { env: { PLATFORM_URL: url }, store })
-  const create = () => {
-    const body = JSON.stringify({ platform_hash: someHash })
-    return get('/v1/keys', undefined, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  }
-  const { key } = (await create()).body
+  const { url: PLATFORM_URL } = await platform(t, answers({ get_devices: [] }))
+  const { get, log } = await redisGateway(t, redisUrl, { PLATFORM_URL })
+  const create = () => createKey(get)
+  const key: string = (await create()).body.key
   const byKey = () => get('/v1/devices', key)
   const byHash = () => get('/v1/devices', someHash)
   t.equal((await byKey()).status, 200)
-  return { log, create, byKey, byHash, key: key as string, health: async () => (await get('/health')).body }
+  return { log, create, byKey, byHash, key, health: async () => (await get('/health')).body }
 }
 
 t.test('while Redis is away, only what needs it fails, in time', { skip: withoutRedis }, async (t) => {
@@ -47,24 +41,20 @@ t.test('while Redis is away, only what needs it fails, in time', { skip: without
   }
 })
 
-t.test(
-  'while Redis takes no writes, health never says up, and the log says so once',
-  { skip: withoutRedis },
-  async (t) => {
-    const server = await redisServer(t)
-    const { byKey, byHash, health, log } = await withKey(t, server.url)
-    for (const outage of [1, 2]) {
-      await server.command('replicaof', '127.0.0.1', '1')
-      t.equal((await health()).components.store, 'down', 'also for the first to look')
-      for (let n = 0; n < 5; n += 1) {
-        t.equal((await byHash()).status, 200)
-        isUnavailable(t, await byKey(), 'a key')
-        t.equal((await health()).components.store, 'down')
-      }
-      await server.command('replicaof', 'no', 'one')
-      await until(async () => (await byHash()) && (await health()).status === 'ok')
-      t.equal((await byKey()).status, 200)
-      t.equal(log().match(/counting requests in process/g)?.length, outage)
+t.test('a Redis without writes: health never says up, the log says so once', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { byKey, byHash, health, log } = await withKey(t, server.url)
+  for (const outage of [1, 2]) {
+    await server.command('replicaof', '127.0.0.1', '1')
+    t.equal((await health()).components.store, 'down', 'also for the first to look')
+    for (let n = 0; n < 5; n += 1) {
+      t.equal((await byHash()).status, 200)
+      isUnavailable(t, await byKey(), 'a key')
+      t.equal((await health()).components.store, 'down')
     }
-  },
-)
+    await server.command('replicaof', 'no', 'one')
+    await until(async () => (await byHash()) && (await health()).status === 'ok')
+    t.equal((await byKey()).status, 200)
+    t.equal(log().match(/counting requests in process/g)?.length, outage)
+  }
+})

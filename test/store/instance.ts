@@ -1,5 +1,5 @@
 /** Another instance of the gateway as far as the store is concerned: a process of its own that is called by message. */
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -27,35 +27,26 @@ if (process.argv[1] === FILE && process.send) {
   process.send('open')
 }
 
-export class Instance {
-  readonly #child: ChildProcess
-
-  constructor(child: ChildProcess) {
-    this.#child = child
-  }
-
-  /** The result of one method of its store, or the error as text. */
-  async call(call: Exclude<Call, { flood: string }>): Promise<unknown> {
-    this.#child.send(call)
-    return (await once(this.#child, 'message'))[0]
-  }
-
-  /** Lets it create keys of an owner, eight at a time, kills it after `count` of them, and returns all that it acknowledged. */
-  async killAfter(count: number, owner: string): Promise<KeyRecord[]> {
-    const acknowledged: KeyRecord[] = []
-    const exit = once(this.#child, 'exit')
-    this.#child.on('message', (record: KeyRecord) => {
-      if (acknowledged.push(record) === count) this.#child.kill('SIGKILL')
-    })
-    for (let n = 0; n < 8; n++) this.#child.send({ flood: owner })
-    await exit
-    return acknowledged
-  }
-}
-
-export async function instance(t: Test, config: StoreConfig, env: Record<string, string> = {}): Promise<Instance> {
+export async function instance(t: Test, config: StoreConfig, env: Record<string, string> = {}) {
   const child = fork(FILE, [JSON.stringify(config)], { env: { ...process.env, ...env } })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
-  return new Instance(child)
+  return {
+    /** The result of one method of its store, or the error as text. */
+    call: async (call: Exclude<Call, { flood: string }>): Promise<unknown> => {
+      child.send(call)
+      return (await once(child, 'message'))[0]
+    },
+    /** Lets it create keys of an owner, eight at a time, kills it after `count` of them, and returns all that it acknowledged. */
+    killAfter: async (count: number, owner: string): Promise<KeyRecord[]> => {
+      const acknowledged: KeyRecord[] = []
+      const exit = once(child, 'exit')
+      child.on('message', (record: KeyRecord) => {
+        if (acknowledged.push(record) === count) child.kill('SIGKILL')
+      })
+      for (let n = 0; n < 8; n++) child.send({ flood: owner })
+      await exit
+      return acknowledged
+    },
+  }
 }

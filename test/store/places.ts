@@ -73,16 +73,13 @@ export async function embeddedPlace(t: Test): Promise<Place> {
     return result
   }
   const keyOf = ([first, second]: readonly [string, string?]) => (second === undefined ? first : [first, second])
-  return place(
-    t,
-    { redisUrl: undefined, dataDir },
-    {
-      command: undefined,
-      bytes: async () => Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)))),
-      put: (name, key, text) => table(name, (table) => table.putSync(keyOf(key), text)),
-      stored: (name, key) => table(name, (table) => table.get(keyOf(key)) ?? ''),
-    },
-  )
+  return place(t, {
+    config: { redisUrl: undefined, dataDir },
+    command: undefined,
+    bytes: async () => Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)))),
+    put: (name, key, text) => table(name, (table) => table.putSync(keyOf(key), text)),
+    stored: (name, key) => table(name, (table) => table.get(keyOf(key)) ?? ''),
+  })
 }
 
 export async function redisPlace(t: Test): Promise<Place> {
@@ -97,33 +94,30 @@ export async function clusterPlace(t: Test): Promise<Place> {
 
 function sharedPlace(t: Test, redisUrl: string, nodes: RedisServer[]): Place {
   const command = (...args: string[]) => nodes[0]!.command('-c', ...args)
-  return place(
-    t,
-    { redisUrl, dataDir: '' },
-    {
-      command,
-      bytes: async () => {
-        await Promise.all(nodes.map((node) => node.command('save')))
-        return Buffer.concat(nodes.map(({ dir }) => readFileSync(join(dir, 'dump.rdb'))))
-      },
-      put: async (table, [name, id], text) => {
-        const key = `gps:${table}:${name}`
-        await (table === 'id' ? command('set', key, text) : command('hset', key, id ?? 'record', text))
-      },
-      stored: (table, [name, id]) =>
-        table === 'id' ? command('get', `gps:id:${name}`) : command('hget', `gps:${table}:${name}`, id ?? 'record'),
+  return place(t, {
+    config: { redisUrl, dataDir: '' },
+    command,
+    bytes: async () => {
+      await Promise.all(nodes.map((node) => node.command('save')))
+      return Buffer.concat(nodes.map(({ dir }) => readFileSync(join(dir, 'dump.rdb'))))
     },
-  )
+    put: async (table, [name, id], text) => {
+      const key = `gps:${table}:${name}`
+      await (table === 'id' ? command('set', key, text) : command('hset', key, id ?? 'record', text))
+    },
+    stored: (table, [name, id]) =>
+      table === 'id' ? command('get', `gps:id:${name}`) : command('hget', `gps:${table}:${name}`, id ?? 'record'),
+  })
 }
 
-function place(t: Test, config: StoreConfig, raw: Pick<Place, 'bytes' | 'command' | 'put' | 'stored'>): Place {
+function place(t: Test, raw: Omit<Place, 'open' | 'reports'>): Place {
   const reports: string[] = []
   const open = async () => {
     const onError = (error: Error) => t.comment(error.message)
     const onDamaged = (what: string, start: string) => void reports.push(`${what} ${start}`)
-    const store = await openStore(config, { clock: () => NOW, onError, onDamaged })
+    const store = await openStore(raw.config, { clock: () => NOW, onError, onDamaged })
     t.teardown(() => store.close())
     return store
   }
-  return { config, open, reports, ...raw }
+  return { ...raw, open, reports }
 }

@@ -39,19 +39,8 @@ t.test('a record without one of its fields is refused', async (t) => {
 })
 
 t.test('a record passes exactly when each of its fields is of its kind', async () => {
-  const close = fc.constantFrom<unknown>(
-    null,
-    0,
-    -1,
-    0.5,
-    1,
-    2,
-    8.64e15,
-    8.64e15 + 2,
-    '',
-    'x'.repeat(64),
-    'a'.repeat(64),
-  )
+  const texts = ['', 'x'.repeat(64), 'a'.repeat(64)]
+  const close = fc.constantFrom<unknown>(null, 0, -1, 0.5, 1, 2, 8.64e15, 8.64e15 + 2, ...texts)
   const change = fc.tuple(fc.constantFrom(...fields), fc.oneof(close, fc.anything({ withNullPrototype: true })))
   fc.assert(
     fc.property(change, ([field, value]) => {

@@ -285,26 +285,20 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
   t.test('counts many names in many slots within one turn', async (t) => {
     const increment = (_: unknown, i: number) => counters.increment(`name${i % 16}`, 60_000)
     const counts = await Promise.all(Array.from({ length: 64 }, increment))
-    t.equal(
-      counts.map(({ current }) => current).reduce((a, b) => a + b),
-      16 * (1 + 2 + 3 + 4),
-    )
+    const total = counts.reduce((sum, { current }) => sum + current, 0)
+    t.equal(total, 16 * (1 + 2 + 3 + 4))
   })
 
   t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
     const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
     const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
     await find(lost)
-    for (const [begin, end] of [
-      ['freeze', 'thaw'],
-      ['stop', 'start'],
-    ] as const) {
+    const outages = { freeze: 'thaw', stop: 'start' } as const
+    for (const begin of ['freeze', 'stop'] as const) {
       await nodes[2]![begin]()
-      const started = performance.now()
-      await t.rejects(find(lost), StoreUnavailable, begin)
-      t.ok(performance.now() - started < PROMPTLY_MS)
+      await reject(t, store, { [begin]: () => find(lost) })
       t.equal(await find(kept), undefined)
-      await nodes[2]![end]()
+      await nodes[2]![outages[begin]]()
       await until(() => works(find(lost)))
       t.equal(store.up(), true)
     }

@@ -11,6 +11,8 @@ import { RowReader, type RowReaderOptions } from '../../../src/lib/json-rows/ind
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const shape = { id: 'scalar', items: [{ id: 'scalar' }] } as const
 
+const ids = (records: Record<string, unknown>[]) => records.map(({ id }) => id)
+
 function open(options: Partial<RowReaderOptions> = {}) {
   const records: Record<string, unknown>[] = []
   const reader = new RowReader({
@@ -78,10 +80,7 @@ t.test('rows are numbered in order of arrival, beyond one digit', async (t) => {
     items.map((item) => reader.rowAt(item)),
     [...items.keys()],
   )
-  t.same(
-    records.map(({ id }) => id),
-    [...items.keys()],
-  )
+  t.same(ids(records), [...items.keys()])
 })
 
 t.test('whitespace between tokens does not decline a row', async (t) => {
@@ -139,10 +138,7 @@ t.test('a row of 1 MiB and a chunk of any size fit', async (t) => {
       const { records, reader, write } = open()
       write(`[{"items":[{"id":1},${row(text)},{"id":2}]}]`, chunk)
       reader.end()
-      t.same(
-        records.map(({ id }) => id),
-        [1, 7, 2],
-      )
+      t.same(ids(records), [1, 7, 2])
     }
 })
 
@@ -163,10 +159,7 @@ t.test('objects of the envelope can be added as rows', async (t) => {
   t.equal(reader.rowAt(envelope.items[0].items[0]), 0)
   t.equal(reader.rowAt(envelope[0]), undefined)
   t.equal(reader.add(envelope[0]), 1)
-  t.same(
-    records.map(({ id }) => id),
-    [1, 1e300],
-  )
+  t.same(ids(records), [1, 1e300])
 })
 
 t.test('512 levels are read, and more are refused early and without a deep stack', async (t) => {
@@ -191,7 +184,7 @@ t.test('readers of one shape can be used in turn', async (t) => {
   for (const [i, { reader, records }] of readers.entries()) {
     reader.end()
     t.same(
-      records.map(({ id }) => id),
+      ids(records),
       Array.from({ length: 30 }, (_, at) => (i + 1) * at),
     )
   }

@@ -179,16 +179,7 @@ const stringOf = (content: fc.Arbitrary<string>) =>
 
 const scalarText = fc.oneof(
   fc.constantFrom('0', '-0', '-0.0', '1e999', '-1E+999', '1e-999', '12345678901234567890', '1.50', '2E3', '5e-324'),
-  fc.constantFrom(
-    'true',
-    'false',
-    'null',
-    '"[1"',
-    '"\\ud800"',
-    '"\\udc00\\ud83d"',
-    '"\\/\\b\\"\\\\"',
-    '"\ud83d\ude00"',
-  ),
+  fc.constantFrom(...'true false null "[1" "\\ud800" "\\udc00\\ud83d" "\\/\\b\\"\\\\" "😀"'.split(' ')),
   fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map((value) => JSON.stringify(value)),
   stringOf(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary', maxLength: 40 }))),
   stringOf(fc.constantFrom('{"items":[{"id":1}],"0":{"id":2}}', '[{"id":1,"driver":{"id":3}}]', '{', '[]')),
@@ -285,37 +276,12 @@ t.test('bytes that are not UTF-8 read as replacement characters', async () => {
 
 t.test('odd values read as JSON.parse reads them, in every place of a row and beside it', async () => {
   const digits = '1'.repeat(400)
-  const invalid = ['01', '-', '1.', '.5', '+1', '1e', '1e+', '1.e1', 'NaN', 'tru', 'nulL', 'True', '1 2', 'tru e', '']
+  const numbers = '01 - 1. .5 +1 1e 1e+ 1.e1 NaN tru nulL True 1e400 -1E+5'.split(' ')
+  const brackets = '[ ] { } [} {] [1,] [,1] {"a"} {"a":} {"a":1,} {,} {1:1} [[[]]] {"":{}} {"id":1,"id":2}'.split(' ')
   const strings = ['"\\x"', '"\\u12g4"', '"\\u004"', '"\t"', '"\n"', "'a'", '"a" "b"', '"', '"\\', '"\0"', '\0', '\v1']
-  const brackets = [
-    '[',
-    ']',
-    '{',
-    '}',
-    '[}',
-    '{]',
-    '[1,]',
-    '[,1]',
-    '{"a"}',
-    '{"a":}',
-    '{"a":1,}',
-    '{,}',
-    '{"a" 1}',
-    '{1:1}',
-  ]
-  const valid = [
-    '1e400',
-    '-1E+5',
-    digits,
-    `-${digits}.5`,
-    '"\\u00E9"',
-    '[[[]]]',
-    '{"":{}}',
-    '{"id":1,"id":2}',
-    '{"name":3}',
-  ]
+  const others = ['', '1 2', 'tru e', '{"a" 1}', digits, `-${digits}.5`, '"\\u00E9"', '{"name":3}']
   const lists = ['[{"id":1},7]', '[{"id":1},{}]', '"[{\\"id\\":5}]"', '{"1":{"id":5}}', '[]', '{}', 'null', '"\u2028"']
-  for (const value of [...invalid, ...strings, ...brackets, ...valid, ...lists])
+  for (const value of [...numbers, ...brackets, ...strings, ...others, ...lists])
     for (const name of ['id', 'driver', 'items', 'other', 'dr\\u0069ver', '__proto__']) {
       const members = `"id":1,"driver":{"id":1,"own":{"id":2}},"items":[{"id":1}],"${name}":${value},"name":4`
       assertSame(`[{"items":[{"id":1},{${members}},{"id":2}]}]`)
@@ -325,13 +291,13 @@ t.test('odd values read as JSON.parse reads them, in every place of a row and be
 })
 
 t.test('the last of several members of one name wins, within a row and around it', async () => {
-  for (const row of [
+  const rows = [
     '{"id":1,"id":2}',
     '{"id":1,"id":{}}',
     '{"driver":{"id":1},"driver":{"name":2}}',
     '{"id":1,"\\u0069d":[]}',
-  ])
-    assertSame(`[{"items":[${row},{"id":3}],"items":[{"id":4},${row}]}]`)
+  ]
+  for (const row of rows) assertSame(`[{"items":[${row},{"id":3}],"items":[{"id":4},${row}]}]`)
 })
 
 t.test('a byte order mark is ignored once, at the start', async () => {
