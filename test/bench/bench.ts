@@ -1,11 +1,10 @@
 /** What every subject of the benchmark is given, and the parts that several subjects share. */
 import { request } from 'undici'
 import { hashOf } from './fixed-platform.js'
-import { flood, type Target } from './load.js'
-import { type Build, peer, type Server } from './processes.js'
-import type { Contestant } from './table.js'
+import type { Build, Processes, Server } from './processes.js'
 
 export interface Bench {
+  processes: Processes
   /** This build, and the one of `--against`. */
   builds: readonly Build[]
   rounds: number
@@ -27,7 +26,7 @@ export const platformList = (hash: string): string =>
   `/api/get_devices?lang=en&user_api_hash=${encodeURIComponent(hash)}`
 
 /** The body of one response. @throws when it is not 200. */
-export async function bodyOf(url: string, credential = ''): Promise<string> {
+export async function bodyOf(url: string, credential: string): Promise<string> {
   const { statusCode, body } = await request(url, { headers: { authorization: `Bearer ${credential}` } })
   if (statusCode !== 200) throw new Error(`${url}: ${statusCode}`)
   return body.text()
@@ -40,19 +39,3 @@ export async function createKey({ url }: Server, hash: string): Promise<string> 
   if (statusCode !== 200) throw new Error(`no API key: ${statusCode}`)
   return ((await body.json()) as { key: string }).key
 }
-
-/** A server under as much load as wrk can make. @param target with a path in place of the URL. */
-export const flooded = (
-  { seconds }: Bench,
-  name: string,
-  { url, pid }: Server,
-  { path = '', ...target }: Omit<Target, 'url'> & { path?: string } = {},
-): Contestant => ({ name, pids: [pid], run: () => flood({ url: url + path, ...target }, seconds) })
-
-export const floors = ['bare node:http', 'bare, sends together'] as const
-
-/** The bare servers that define the floor, with a constant response. */
-export const bareServers = async (bench: Bench, body: string, connections = 64): Promise<Contestant[]> => [
-  flooded(bench, floors[0], await peer('bare', body), { connections }),
-  flooded(bench, floors[1], await peer('bareTogether', body), { connections }),
-]

@@ -1,66 +1,100 @@
 /** What a cached response costs as fleets, accounts and instances grow. Nothing expires meanwhile: only look-ups are measured. */
-import { type Bench, bareServers, bodyOf, createKey, flooded, floors, hash, location, pageOf50 } from './bench.js'
+import { type Bench, bodyOf, createKey, location, pageOf50 } from './bench.js'
+import { bareServers, contestants, floors } from './cached.js'
 import { hashOf } from './fixed-platform.js'
-import type { Load } from './load.js'
-import { redis } from './processes.js'
-import { type Contestant, race, type Table } from './table.js'
+import { flood, type Load } from './load.js'
+import type { Server } from './processes.js'
+import { type Contestant, memoryOf, race, rounded, type Table } from './table.js'
 
 const longLived = { CACHE_MAX_MB: '1024', POSITION_TTL_MS: '3600000', ACCOUNT_TTL_MS: '3600000' }
 
-type Open = (bench: Bench, size: number) => Promise<Contestant[]>
-
-const subjects: [subject: string, sizes: number[], quickSizes: number[], open: Open][] = [
-  ['One account of many devices', [10, 1_000, 100_000], [10, 1_000], ofDevices],
-  ['A cached location, each request from another account', [1, 100, 10_000], [1, 1_000], ofAccounts],
-  ['A cached location by API key, instances on one Redis and one core', [1, 2, 4], [1, 4], ofInstances],
+export const growth = async (bench: Bench): Promise<Table[]> => [
+  await byDevices(bench),
+  await byAccounts(bench),
+  await byInstances(bench),
 ]
 
-export async function growth(bench: Bench): Promise<Table[]> {
-  const body = await bodyOf((await bench.gateway()).url + location, hash)
-  const tables: Table[] = []
-  for (const [subject, sizes, quickSizes, open] of subjects) {
-    const entries = await bareServers(bench, body)
-    for (const size of bench.isQuick ? quickSizes : sizes) entries.push(...(await open(bench, size)))
-    const note = 'The bare servers send a cached location. 64 connections in all.'
-    tables.push({ subject, note, ...(await race(entries, bench.rounds, floors)) })
+/**
+ * The table of a race between sizes.
+ * @param open starts the gateway of one size. The names of its contestants hold the size as a number, and are compared with the first size.
+ */
+async function grow(
+  bench: Bench,
+  subject: string,
+  sizes: number[],
+  open: (size: number) => Promise<{ body: string; entries: Contestant[] }>,
+): Promise<Table> {
+  const entries: Contestant[] = []
+  const memory: string[] = []
+  for (const size of sizes) {
+    const { body, entries: own } = await open(size)
+    if (entries.length === 0) entries.push(...contestants(bench, await bareServers(bench, body)))
+    entries.push(...own)
+    memory.push(`${size}: ${memoryOf(own[0]?.pids[0] ?? 0, 'VmHWM')} MB`)
   }
-  return tables
+  const { rows, floorSpread } = await race(entries, bench.rounds, floors)
+  const kindOf = (name: string): string => name.replace(/\b\d+\b(?= (devices|accounts|instances))/, '')
+  return {
+    subject,
+    note: `Peak memory of a process: ${memory.join(', ')}.`,
+    floorSpread,
+    rows: rows.map((row) => {
+      const smallest = rows.find(({ name }) => kindOf(name) === kindOf(row.name)) ?? row
+      return { ...row, 'CPU to smallest': rounded(Number(row['CPU µs']) / Number(smallest['CPU µs'])) }
+    }),
+  }
 }
 
-async function ofDevices(bench: Bench, devices: number): Promise<Contestant[]> {
-  const server = await bench.gateway(longLived)
+function byDevices(bench: Bench): Promise<Table> {
   const page = `${pageOf50}?limit=10`
   const paths = { location, 'page of 10': page, 'page of 10, moving': `${page}&status=moving` }
-  const credentials = [hashOf(devices)]
-  await bodyOf(server.url + page, credentials[0])
-  return Object.entries(paths).map(([kind, path]) =>
-    flooded(bench, `${kind}, ${devices} devices`, server, { path, credentials }),
-  )
+  const sizes = bench.isQuick ? [10, 1_000] : [10, 1_000, 100_000]
+  return grow(bench, 'One account of many devices', sizes, async (devices) => {
+    const server = await bench.gateway(longLived)
+    const credential = hashOf(devices)
+    const body = await bodyOf(server.url + page, credential)
+    const entries = Object.entries(paths).map(([kind, path]): [string, Server, string, string] => {
+      return [`${kind}, ${devices} devices`, server, path, credential]
+    })
+    return { body, entries: contestants(bench, entries) }
+  })
 }
 
-async function ofAccounts(bench: Bench, accounts: number): Promise<Contestant[]> {
-  const server = await bench.gateway(longLived)
-  const credentials = Array.from({ length: accounts }, (_, account) => hashOf(50, account))
-  const left = credentials.values()
-  const readAll = async (): Promise<void> => {
-    for (const hash of left) await bodyOf(server.url + location, hash)
-  }
-  await Promise.all(Array.from({ length: 16 }, readAll))
-  return [flooded(bench, `${accounts} accounts`, server, { path: location, credentials })]
+function byAccounts(bench: Bench): Promise<Table> {
+  const sizes = bench.isQuick ? [1, 1_000] : [1, 100, 10_000]
+  return grow(bench, 'A cached location, each request from another account', sizes, async (accounts) => {
+    const { url, pid } = await bench.gateway(longLived)
+    const hashes = Array.from({ length: accounts }, (_, account) => hashOf(50, account))
+    const target = { url: url + location, credentials: hashes }
+    const readEvery16th = async (from: number): Promise<void> => {
+      for (let i = from; i < accounts; i += 16) await bodyOf(target.url, hashes[i] ?? '')
+    }
+    await Promise.all(Array.from({ length: 16 }, (_, from) => readEvery16th(from)))
+    const run = (): Promise<Load> => flood(bench.processes, target, bench.seconds)
+    return { body: await bodyOf(target.url, hashOf(50)), entries: [{ name: `${accounts} accounts`, run, pids: [pid] }] }
+  })
 }
 
-async function ofInstances(bench: Bench, count: number): Promise<Contestant[]> {
-  const env = { ...longLived, REDIS_URL: await redis() }
-  const instances = await Promise.all(Array.from({ length: count }, () => bench.gateway(env)))
-  const credential = await createKey(instances[0]!, hashOf(50, count))
-  const target = { path: location, credentials: [credential], connections: 64 / count }
-  await Promise.all(instances.map(({ url }) => bodyOf(url + location, credential)))
-  const run = async (): Promise<Load> => {
-    const loads = await Promise.all(instances.map((server) => flooded(bench, '', server, target).run()))
-    const sum = (of: (load: Load) => number): number => loads.reduce((sum, load) => sum + of(load), 0)
-    const slowest = (of: (load: Load) => number): number => Math.max(...loads.map(of))
-    const [p50, p99] = [slowest((load) => load.p50), slowest((load) => load.p99)]
-    return { requests: sum((load) => load.requests), perSecond: sum((load) => load.perSecond), p50, p99 }
-  }
-  return [{ name: `${count} instances`, run, pids: instances.map(({ pid }) => pid) }]
+async function byInstances(bench: Bench): Promise<Table> {
+  const subject = 'A cached location by API key, instances on one Redis and one core, 64 connections in all'
+  const env = { ...longLived, REDIS_URL: await bench.processes.redis() }
+  return grow(bench, subject, bench.isQuick ? [1, 4] : [1, 2, 4], async (count) => {
+    const instances: Server[] = []
+    while (instances.length < count) instances.push(await bench.gateway(env))
+    const credential = await createKey(instances[0] as Server, hashOf(50, count))
+    const targets = instances.map(({ url }) => ({
+      url: url + location,
+      credentials: [credential],
+      connections: 64 / count,
+    }))
+    const [body = ''] = await Promise.all(targets.map(({ url }) => bodyOf(url, credential)))
+    const run = async (): Promise<Load> => {
+      const loads = await Promise.all(targets.map((target) => flood(bench.processes, target, bench.seconds)))
+      const sum = (of: (load: Load) => number): number => loads.reduce((sum, load) => sum + of(load), 0)
+      const slowest = (of: (load: Load) => number): number => Math.max(...loads.map(of))
+      const [p50, p99] = [slowest((load) => load.p50), slowest((load) => load.p99)]
+      return { requests: sum((load) => load.requests), perSecond: sum((load) => load.perSecond), p50, p99 }
+    }
+    return { body, entries: [{ name: `${count} instances`, run, pids: instances.map(({ pid }) => pid) }] }
+  })
 }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newFolder, run } from './processes.js'
+import type { Processes } from './processes.js'
 
 /** Latencies in milliseconds. */
 export interface Load {
@@ -14,22 +14,28 @@ export interface Load {
   bytes?: number
 }
 
+export interface PacedLoad extends Load {
+  p95: number
+}
+
 export interface Target {
   url: string
   /** With several, each request has the next one. */
   credentials?: readonly string[]
   headers?: Readonly<Record<string, string>>
+  /** 64 unless given. */
   connections?: number
 }
 
 /** As many requests as the connections can send, by wrk. @throws when a response is not 2xx. */
-export async function flood(target: Target, seconds: number): Promise<Load> {
+export async function flood(processes: Processes, target: Target, seconds: number): Promise<Load> {
   const { url, credentials = [], headers = {}, connections = 64 } = target
-  const args = ['-t1', '-c', String(connections), '-d', String(seconds), '--latency', '--timeout', '30s']
-  for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
-  if (credentials.length > 1) args.push('-s', rotation(credentials))
-  else if (credentials[0]) args.push('-H', `Authorization: Bearer ${credentials[0]}`)
-  const output = await run(['wrk', ...args, url])
+  const size = ['-t1', '-c', String(connections), '-d', String(seconds), '--latency', '--timeout', '30s']
+  for (const [name, value] of Object.entries(headers)) size.push('-H', `${name}: ${value}`)
+  const [credential] = credentials
+  if (credentials.length > 1) size.push('-s', rotation(processes.folder('lua'), credentials))
+  else if (credential !== undefined) size.push('-H', `Authorization: Bearer ${credential}`)
+  const output = await processes.run(['wrk', ...size, url])
   const failure = /(Non-2xx|Socket errors).*/.exec(output)
   if (failure) throw new Error(`${url}: ${failure[0]}`)
   const ms = (percent: number): number => {
@@ -44,20 +50,18 @@ export async function flood(target: Target, seconds: number): Promise<Load> {
 }
 
 /** A script of wrk that takes the next of the credentials for each request. */
-function rotation(credentials: readonly string[]): string {
-  const script = join(newFolder('lua'), 'rotate.lua')
+function rotation(folder: string, credentials: readonly string[]): string {
+  const script = join(folder, 'rotate.lua')
   const list = credentials.map((credential) => `"Bearer ${credential}"`).join(',')
   const next = 'i = i % #all + 1 wrk.headers["Authorization"] = all[i] return wrk.format()'
   writeFileSync(script, `local all, i = {${list}}, 0\nrequest = function() ${next} end\n`)
   return script
 }
 
+type Act = (index: number) => Promise<unknown>
+
 /** Acts at a fixed rate, whatever each act takes; latency counts from when an act is due. @throws the first error of an act. */
-export async function paced(
-  act: (index: number) => Promise<unknown>,
-  perSecond: number,
-  seconds: number,
-): Promise<Load> {
+export async function paced(act: Act, perSecond: number, seconds: number): Promise<PacedLoad> {
   const took: number[] = []
   const pending: Promise<unknown>[] = []
   const started = performance.now()
@@ -73,5 +77,5 @@ export async function paced(
   await Promise.all(pending)
   took.sort((a, b) => a - b)
   const at = (part: number): number => took[Math.floor(took.length * part)] ?? 0
-  return { perSecond, requests: took.length, p50: at(0.5), p99: at(0.99) }
+  return { perSecond, requests: took.length, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }

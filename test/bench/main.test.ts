@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { program, transpile } from '../program.js'
-import { until } from '../redis.js'
 import { missingPrograms } from './processes.js'
 import { verdictOn } from './table.js'
 
@@ -25,8 +24,8 @@ function processesIn(folder: string): string[] {
   })
 }
 
-/** Runs the benchmark in a folder of its own, until it ends or a signal ends it, and all its processes with it. @returns its exit code. */
-async function ended(t: Test, signal?: NodeJS.Signals): Promise<number> {
+/** Runs the benchmark in a folder of its own, until it ends or a signal ends it. */
+async function ended(t: Test, signal?: NodeJS.Signals): Promise<{ code: number; left: string[] }> {
   const folder = mkdtempSync(resolve('.tap/bench-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync('package.json', join(folder, 'package.json'))
@@ -43,15 +42,14 @@ async function ended(t: Test, signal?: NodeJS.Signals): Promise<number> {
   }
   if (signal) child.kill(signal)
   const [code] = await exit
-  // A killed process may take some milliseconds to end.
-  await until(() => processesIn(folder).length === 0)
-  return code
+  return { code, left: processesIn(folder) }
 }
 
 t.test('nothing outlives a run, whether it ends by itself or is interrupted', { skip }, async (t) => {
   const [whole, interrupted] = await Promise.all([ended(t), ended(t, 'SIGINT')])
-  t.ok(whole === 0 || whole === 2, `exit code ${whole}`)
-  t.equal(interrupted, 130)
+  t.ok(whole.code === 0 || whole.code === 2, `exit code ${whole.code}`)
+  t.equal(interrupted.code, 130)
+  t.same([whole.left, interrupted.left], [[], []])
 })
 
 t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {

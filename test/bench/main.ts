@@ -4,11 +4,14 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.js'
-import { cachedLocation, cachedPage, idleFleet } from './cached.js'
+import { cachedLocation, cachedPage } from './cached.js'
+import { coldList } from './cold.js'
 import { growth } from './growth.js'
-import { coldList, lists, startAndMemory } from './lists.js'
-import { gateway, isPinned, killAll, missingPrograms, peer, pinToLoadCore } from './processes.js'
+import { idleFleet } from './idle.js'
+import { lists } from './lists.js'
+import { isPinned, missingPrograms, Processes, pinToLoadCore } from './processes.js'
 import { soak } from './soak.js'
+import { startAndMemory } from './start.js'
 import { comparisonOf, otherLabel, print, type Table, verdictOn } from './table.js'
 
 const { values, positionals } = parseArgs({
@@ -31,7 +34,10 @@ const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
   start: startAndMemory,
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
+const processes = new Processes()
+const interrupt = (): void => void processes.close().finally(() => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt)
+process.once('exit', () => processes.killAll())
 
 const own = { label: '', folder: fileURLToPath(new URL('../../../../', import.meta.url)) }
 const builds = values.against === undefined ? [own] : [own, { label: otherLabel, folder: resolve(values.against) }]
@@ -40,9 +46,10 @@ const show = (text: string): void => void (values.json || console.log(text))
 
 /** A platform of its own for each subject. */
 async function benchOn(latencyMs: number): Promise<Bench> {
-  const platform = await peer('platform', String(latencyMs), 'load')
-  const open: Bench['gateway'] = (env, build = own) => gateway(build, { PLATFORM_URL: `${platform.url}/api`, ...env })
-  return { builds, isQuick: values.quick, platform, gateway: open, ...pace }
+  const platform = await processes.peer('platform', String(latencyMs), 'load')
+  const gateway: Bench['gateway'] = (env, build = own) =>
+    processes.gateway(build, { PLATFORM_URL: `${platform.url}/api`, ...env })
+  return { processes, builds, isQuick: values.quick, platform, gateway, ...pace }
 }
 
 async function measure(): Promise<Table[]> {
@@ -52,7 +59,7 @@ async function measure(): Promise<Table[]> {
     const subject = subjects[name]
     if (!subject) throw new Error(`no subject ${name}; there are ${Object.keys(subjects).join(', ')}`)
     const found = await subject(await benchOn(0))
-    killAll()
+    await processes.endAll()
     if (!values.json) found.forEach(print)
     tables.push(...found)
   }
@@ -88,7 +95,7 @@ try {
   process.exitCode = await run()
 } catch (error) {
   process.exitCode = 1
-  console.error(error)
+  if (!processes.isClosed) console.error(error)
 } finally {
-  killAll()
+  await processes.close()
 }

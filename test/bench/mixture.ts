@@ -16,15 +16,6 @@ interface Request {
   body?: string
 }
 
-export interface Mixture {
-  /** Sends one request or a few. Never throws: failures are counted. */
-  act: () => Promise<void>
-  /** `unavailable` are responses 503, which any request may receive while the machine is overloaded. */
-  counts: { unavailable: number; unexpected: number }
-  /** The first few unexpected responses. */
-  surprises: string[]
-}
-
 const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
 
 /** Everything that can be read. */
@@ -51,60 +42,80 @@ const mistakes: Request[] = [
   { ...post, body: '{', expected: [400] },
   { ...post, body: `"${'x'.repeat(20_000)}"`, expected: [413] },
 ]
-const greedy: Request = { path: location, credential: hashOf(50, accounts), expected: [200, 429] }
 
-/** Callers by hash and by key, of large and small accounts. */
-export async function mixtureFor(gateway: Server): Promise<Mixture> {
-  const hashes = Array.from({ length: accounts }, (_, account) => hashOf(account % 5 === 0 ? 1_000 : 50, account))
-  const callers = await Promise.all(hashes.map((hash, at) => (at % 2 === 0 ? hash : createKey(gateway, hash))))
+export class Mixture {
+  readonly #base: string
+  readonly #kinds: { share: number; acts: (() => Promise<unknown>)[] }[]
+  #serial = 0
+  /** The first few unexpected responses. */
+  readonly surprises: string[] = []
+  unexpected = 0
+  /** Responses 503, which any request may receive while the machine is overloaded. */
+  unavailable = 0
+
+  private constructor(base: string, callers: readonly string[]) {
+    this.#base = base
+    const sending = (requests: Request[]) => requests.map((request) => () => this.#send(request))
+    const greedy: Request = { path: location, credential: hashOf(50, accounts), expected: [200, 429] }
+    this.#kinds = [
+      { share: 55, acts: sending(callers.flatMap(reads)) },
+      { share: 8, acts: sending(reads(demoToken)) },
+      { share: 25, acts: sending([greedy]) },
+      { share: 8, acts: sending(mistakes) },
+      { share: 2, acts: [() => this.#lifeOfAKey()] },
+      { share: 2, acts: [() => this.#hangUp()] },
+    ]
+  }
+
+  /** Callers by hash and by key, of large and small accounts. */
+  static async before(gateway: Server): Promise<Mixture> {
+    const hashes = Array.from({ length: accounts }, (_, account) => hashOf(account % 5 === 0 ? 1_000 : 50, account))
+    const callers = hashes.map((hash, account) => (account % 2 === 0 ? hash : createKey(gateway, hash)))
+    return new Mixture(gateway.url, await Promise.all(callers))
+  }
+
+  /** Act number `index`. Never throws: failures are counted. */
+  async act(index: number): Promise<void> {
+    // The golden ratio spreads the shares evenly, however long the run.
+    let place = 100 * ((index * 0.618_033_988_749_895) % 1)
+    const kind = this.#kinds.find(({ share }) => {
+      place -= share
+      return place < 0
+    })
+    await kind?.acts[index % kind.acts.length]?.().catch((error: unknown) => {
+      const surprise = String(error)
+      this[surprise.includes(': 503 ') ? 'unavailable' : 'unexpected'] += 1
+      if (this.surprises.length < 5 && !this.surprises.includes(surprise)) this.surprises.push(surprise)
+    })
+  }
+
+  /** Creates, uses, lists and revokes a key, which is refused from then on. */
+  async #lifeOfAKey(): Promise<void> {
+    this.#serial += 1
+    const credential = hashOf(50, 100 + (this.#serial % accounts))
+    const body = JSON.stringify({ platform_hash: credential, label: 'soak' })
+    const created = await this.#send({ ...post, body, expected: [200] })
+    const { id, key } = JSON.parse(created) as { id: string; key: string }
+    await this.#send({ path: location, credential: key, expected: [200] })
+    await this.#send({ path: post.path, credential, expected: [200] })
+    await this.#send({ method: 'DELETE', path: `${post.path}/${id}`, credential, expected: [200] })
+    await this.#send({ path: location, credential: key, expected: [401] })
+  }
+
+  /** Closes the connection before the platform can respond. */
+  #hangUp(): Promise<unknown> {
+    const init = { headers: { authorization: `Bearer ${credential}` }, signal: AbortSignal.timeout(10) }
+    return fetch(`${this.#base}/api/v1/drivers`, init).catch(() => undefined)
+  }
 
   /** @throws when the status is not expected. */
-  async function send({ path, expected, method = 'GET', credential, body }: Request): Promise<string> {
+  async #send({ path, expected, method = 'GET', credential, body }: Request): Promise<string> {
     const headers = new Headers()
     if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
     if (body !== undefined) headers.set('content-type', 'application/json')
-    const response = await fetch(gateway.url + path, { method, headers, ...(body !== undefined && { body }) })
+    const response = await fetch(this.#base + path, { method, headers, ...(body !== undefined && { body }) })
     const text = await response.text()
     if (expected.includes(response.status)) return text
     throw new Error(`${method} ${path}: ${response.status} instead of ${expected.join(' or ')}: ${text.slice(0, 200)}`)
   }
-
-  /** Creates, uses, lists and revokes a key, which is refused from then on. */
-  async function lifeOfAKey(): Promise<void> {
-    const credential = hashOf(50, 100 + Math.floor(Math.random() * accounts))
-    const body = JSON.stringify({ platform_hash: credential, label: 'soak' })
-    const { id, key } = JSON.parse(await send({ ...post, body, expected: [200] })) as { id: string; key: string }
-    await send({ path: location, credential: key, expected: [200] })
-    await send({ path: post.path, credential, expected: [200] })
-    await send({ method: 'DELETE', path: `${post.path}/${id}`, credential, expected: [200] })
-    await send({ path: location, credential: key, expected: [401] })
-  }
-
-  /** Closes the connection before the platform can respond. */
-  const hangUp = (): Promise<unknown> => {
-    const init = { headers: { authorization: `Bearer ${credential}` }, signal: AbortSignal.timeout(10) }
-    return fetch(`${gateway.url}/api/v1/drivers`, init).catch(() => undefined)
-  }
-
-  const oneOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T
-  const sending = (requests: Request[]) => () => send(oneOf(requests))
-  const shares: [percent: number, act: () => Promise<unknown>][] = [
-    [55, sending(callers.flatMap(reads))],
-    [8, sending(reads(demoToken))],
-    [25, sending([greedy])],
-    [8, sending(mistakes)],
-    [2, lifeOfAKey],
-    [2, hangUp],
-  ]
-  const acts = shares.flatMap(([percent, act]) => Array<typeof act>(percent).fill(act))
-  const counts = { unavailable: 0, unexpected: 0 }
-  const surprises: string[] = []
-  const act = async (): Promise<void> => {
-    await oneOf(acts)().catch((error: unknown) => {
-      const surprise = String(error)
-      counts[surprise.includes(': 503 ') ? 'unavailable' : 'unexpected'] += 1
-      if (surprises.length < 5 && !surprises.includes(surprise)) surprises.push(surprise)
-    })
-  }
-  return { act, counts, surprises }
 }

@@ -1,4 +1,4 @@
-/** The child processes of the benchmark: each is pinned to a core, awaited until it listens, and killed with its process group. */
+/** The child processes of the benchmark: each is pinned to a core, awaited until it listens, and ended with its process group. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,88 +15,13 @@ const has = (program: string): boolean => spawnSync('which', [program]).status =
 export const missingPrograms = (): string[] => ['wrk', 'redis-server', nginxFile].filter((program) => !has(program))
 
 export const isPinned = has('taskset') && availableParallelism() > 1
-
 /** The measured server has one core to itself; the load and all servers behind the measured one share the other. */
-type Role = 'measured' | 'load'
-const cores: Record<Role, string> = { measured: '0', load: '1' }
+const cores = { measured: '0', load: '1' }
+type Core = keyof typeof cores
 
 /** Moves this process, which makes part of the load, to the core of the load. */
 export function pinToLoadCore(): void {
   if (isPinned) execFileSync('taskset', ['-a', '-p', '-c', cores.load, String(process.pid)], { stdio: 'ignore' })
-}
-
-let root: string | undefined
-const running = new Set<ChildProcess>()
-
-export function newFolder(name: string): string {
-  root ??= mkdtempSync(join(tmpdir(), 'gateway-bench-'))
-  return mkdtempSync(join(root, `${name}-`))
-}
-
-/** Kills a process and all of its group, such as the workers of nginx. */
-function kill({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {} // the group is empty
-}
-
-export const killAll = (): void => running.forEach(kill)
-
-process.once('exit', () => {
-  killAll()
-  if (root !== undefined) rmSync(root, { recursive: true, force: true, maxRetries: 5 })
-})
-
-function start(role: Role, command: string[], cwd: string, output: number | 'pipe', env: NodeJS.ProcessEnv = {}) {
-  const [program = '', ...args] = isPinned ? ['taskset', '-c', cores[role], ...command] : command
-  const child = spawn(program, args, {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    stdio: ['ignore', output, output === 'pipe' ? 'ignore' : output],
-    detached: true, // a process group of its own
-  })
-  running.add(child)
-  child.once('exit', () => {
-    kill(child) // whatever the child has left behind
-    running.delete(child)
-  })
-  return child
-}
-
-/** Runs a program on the core of the load. @returns its output. @throws when it fails. */
-export async function run(command: string[]): Promise<string> {
-  const child = start('load', command, newFolder('run'), 'pipe')
-  const [output, [code]] = await Promise.all([text(child.stdout as NodeJS.ReadableStream), once(child, 'close')])
-  if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${output}`)
-  return output
-}
-
-export interface Server {
-  /** `http://127.0.0.1:<port>` */
-  url: string
-  pid: number
-  end(): Promise<unknown>
-}
-
-/** Starts a server in a folder of its own, which also holds its log. @param commandOf what to run there. */
-async function serve(
-  role: Role,
-  commandOf: (port: string, dir: string) => string[],
-  env: Record<string, string> = {},
-): Promise<Server> {
-  const [port, dir] = [String(await freePort()), newFolder('server')]
-  const [log, command] = [join(dir, 'log'), commandOf(port, dir)]
-  const file = openSync(log, 'a')
-  const child = start(role, command, dir, file, { PORT: port, DATA_DIR: join(dir, 'data'), ...env })
-  closeSync(file)
-  if (!(await isListening(child, Number(port))))
-    throw new Error(`${command.join(' ')} did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
-  const end = (): Promise<unknown> => {
-    const exited = once(child, 'exit')
-    kill(child)
-    return exited
-  }
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, end }
 }
 
 /** A folder with a built gateway; `label` is put before its rows. */
@@ -105,33 +30,62 @@ export interface Build {
   folder: string
 }
 
-/** A gateway as `npm start` runs it in the build's folder. */
-export function gateway({ folder }: Build, env: Record<string, string>): Promise<Server> {
-  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { start: string } }
-  const args = scripts.start.split(' ').slice(1)
-  const main = join(folder, args.pop() ?? '')
-  if (!existsSync(main)) throw new Error(`${main} does not exist: run \`npm run build\` in ${folder}`)
-  const settings = { HOST: '127.0.0.1', OPS_PORT: '0', RATE_LIMIT_MAX: '1000000000', PLATFORM_TIMEOUT_MS: '60000' }
-  return serve('measured', () => [process.execPath, ...args, main], { ...settings, ...env })
+export interface Server {
+  /** `http://127.0.0.1:<port>` */
+  url: string
+  pid: number
+  end(): Promise<void>
 }
 
-/** One of the servers of `servers.ts`. */
-export function peer(kind: Kind, argument: string, role: Role = 'measured'): Promise<Server> {
-  const file = fileURLToPath(new URL('servers.js', import.meta.url))
-  return serve(role, (port) => [process.execPath, file, kind, port, argument])
+interface Options {
+  env?: Record<string, string>
+  /** The first signal to end it; SIGKILL follows after two seconds. */
+  stopSignal?: NodeJS.Signals
 }
 
-/** A Redis without persistence. @returns its URL. */
-export async function redis(): Promise<string> {
-  const { url } = await serve('load', (port) => ['redis-server', '--port', port, '--bind', '127.0.0.1', '--save', ''])
-  return url.replace('http:', 'redis:')
-}
+export class Processes {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+  readonly #running = new Map<ChildProcess, NodeJS.Signals>()
+  isClosed = false
 
-/** nginx before `upstream`; with `isCaching` it keeps each response for five seconds. */
-export function nginx(upstream: string, isCaching: boolean): Promise<Server> {
-  const cache = isCaching ? 'proxy_cache c; proxy_cache_valid 200 5s; proxy_cache_lock on;' : ''
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  return serve('measured', (port, dir) => {
+  /** A gateway as `npm start` runs it in the build's folder, with its log in a file. */
+  async gateway({ folder }: Build, env: Record<string, string>): Promise<Server> {
+    const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { start: string } }
+    const args = scripts.start.split(' ').slice(1)
+    const main = join(folder, args.pop() ?? '')
+    if (!existsSync(main)) throw new Error(`${main} does not exist: run \`npm run build\` in ${folder}`)
+    const port = await freePort()
+    const settings = {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      OPS_PORT: '0',
+      DATA_DIR: this.folder('data'),
+      RATE_LIMIT_MAX: '1000000000',
+      PLATFORM_TIMEOUT_MS: '60000',
+    }
+    return this.#start('measured', [process.execPath, ...args, main], port, { env: { ...settings, ...env } })
+  }
+
+  /** One of the servers of `servers.ts`. */
+  async peer(kind: Kind, argument: string, core: Core = 'measured'): Promise<Server> {
+    const port = await freePort()
+    const file = fileURLToPath(new URL('servers.js', import.meta.url))
+    return this.#start(core, [process.execPath, file, kind, String(port), argument], port)
+  }
+
+  /** A Redis without persistence. @returns its URL. */
+  async redis(): Promise<string> {
+    const port = await freePort()
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder('redis')]
+    await this.#start('load', ['redis-server', ...args], port)
+    return `redis://127.0.0.1:${port}`
+  }
+
+  /** nginx before `upstream`; with `isCaching` it keeps each response for five seconds. */
+  async nginx(upstream: string, isCaching: boolean): Promise<Server> {
+    const [port, dir] = [await freePort(), this.folder('nginx')]
+    const cache = isCaching ? 'proxy_cache c; proxy_cache_valid 200 5s; proxy_cache_lock on;' : ''
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     const paths = temporary.map((name) => `${name}_temp_path ${dir}/${name};`).join(' ')
     const file = join(dir, 'nginx.conf')
     writeFileSync(
@@ -141,8 +95,82 @@ export function nginx(upstream: string, isCaching: boolean): Promise<Server> {
         upstream up { server ${new URL(upstream).host}; keepalive 128; }
         server { listen 127.0.0.1:${port}; location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; ${cache} } } }`,
     )
-    return [nginxFile, '-c', file, '-e', `${dir}/error`]
-  })
+    // A killed master leaves its workers; SIGQUIT ends them first.
+    return this.#start('measured', [nginxFile, '-c', file, '-e', `${dir}/error`], port, { stopSignal: 'SIGQUIT' })
+  }
+
+  /** Runs a program on the core of the load. @returns its output. @throws when it fails. */
+  async run(command: string[]): Promise<string> {
+    const child = this.#spawn('load', command, 'pipe', {})
+    const [output, [code]] = await Promise.all([text(child.stdout as NodeJS.ReadableStream), once(child, 'close')])
+    if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${output}`)
+    return output
+  }
+
+  folder(name: string): string {
+    return mkdtempSync(join(this.#folder, `${name}-`))
+  }
+
+  /** Ends every running process and waits for it. */
+  async endAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((child) => this.#end(child)))
+  }
+
+  /** Ends everything for good: later starts throw. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.endAll()
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  /** The last resort of an exiting process, which cannot wait. */
+  killAll(): void {
+    for (const child of this.#running.keys()) signalGroup(child, 'SIGKILL')
+  }
+
+  async #end(child: ChildProcess): Promise<void> {
+    const stopSignal = this.#running.get(child)
+    if (stopSignal === undefined) return
+    const exited = once(child, 'exit')
+    signalGroup(child, stopSignal)
+    const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 2_000)
+    await exited
+    clearTimeout(timer)
+  }
+
+  #spawn(core: Core, command: string[], output: number | 'pipe', options: Options): ChildProcess {
+    if (this.isClosed) throw new Error('the benchmark is ending')
+    const { env = {}, stopSignal = 'SIGKILL' } = options
+    const [program = '', ...args] = isPinned ? ['taskset', '-c', cores[core], ...command] : command
+    const child = spawn(program, args, {
+      cwd: this.#folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: ['ignore', output, output === 'pipe' ? 'ignore' : output],
+      detached: true, // a process group of its own
+    })
+    this.#running.set(child, stopSignal)
+    child.once('exit', () => {
+      signalGroup(child, 'SIGKILL') // whatever the child has left behind
+      this.#running.delete(child)
+    })
+    return child
+  }
+
+  async #start(core: Core, command: string[], port: number, options: Options = {}): Promise<Server> {
+    const log = join(this.folder('log'), 'out')
+    const file = openSync(log, 'a')
+    const child = this.#spawn(core, command, file, options)
+    closeSync(file)
+    if (!(await isListening(child, port)))
+      throw new Error(`${command.join(' ')} did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, end: () => this.#end(child) }
+  }
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {} // the group is empty
 }
 
 async function isListening(child: ChildProcess, port: number): Promise<boolean> {

@@ -72,45 +72,38 @@ export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /**
  * Runs every contestant once per round, in turning order, after a round of warm-up.
- * @param floors names of the contestants of which the best is the floor; rows are compared with it within each round.
+ * @param floors names of the contestants of which the best is the floor; ratios are taken within each round.
  */
 export async function race(
   contestants: readonly Contestant[],
   rounds: number,
   floors: readonly string[],
 ): Promise<Pick<Table, 'rows'> & { floorSpread: number }> {
-  const entries = contestants.map((contestant) => ({ ...contestant, loads: [] as (Load & { cpuUs: number })[] }))
-  for (const { run } of entries) await run()
+  const loads = new Map(contestants.map(({ name }): [string, (Load & { cpuUs: number })[]] => [name, []]))
+  for (const { run } of contestants) await run()
   for (let round = 0; round < rounds; round += 1) {
-    for (const { run, pids, loads } of round % 2 === 0 ? entries : entries.toReversed()) {
+    for (const { name, run, pids } of round % 2 === 0 ? contestants : contestants.toReversed()) {
       const before = cpuUsOf(pids)
       const load = await run()
-      loads.push({ ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests })
+      loads.get(name)?.push({ ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests })
     }
   }
-  const rateOf = (loads: readonly Load[]): number => median(loads.map(({ perSecond }) => perSecond))
-  const floor = entries
-    .filter(({ name }) => floors.includes(name))
-    .map(({ loads }) => loads)
-    .reduce((best, loads) => (rateOf(loads) > rateOf(best) ? loads : best))
-  const rows = entries.map(({ name, pids, loads }) => {
-    const of = (value: (load: (typeof loads)[number], floor: Load) => number, digits: number): number =>
-      rounded(median(loads.map((load, round) => value(load, floor[round] ?? load))), digits)
+  const ratesOf = (name: string): number[] => (loads.get(name) ?? []).map(({ perSecond }) => perSecond)
+  const [floor = []] = floors.map(ratesOf).sort((a, b) => median(b) - median(a))
+  const rows = [...loads].map(([name, own]) => {
+    const rates = ratesOf(name)
     return {
       name,
-      'per second': of(({ perSecond }) => perSecond, rateOf(loads) < 100 ? 1 : 0),
-      'to floor': of(({ perSecond }, floor) => perSecond / floor.perSecond, 2),
-      'CPU µs': of(({ cpuUs }) => cpuUs, 1),
-      bytes: of(({ bytes = 0 }) => bytes, 0),
-      'p50 ms': of(({ p50 }) => p50, 3),
-      'p99 ms': of(({ p99 }) => p99, 3),
-      'p50 above': of(({ p50 }, floor) => p50 - floor.p50, 3),
-      'p99 above': of(({ p99 }, floor) => p99 - floor.p99, 3),
-      'peak MB': memoryOf(pids[0] ?? 0, 'VmHWM'),
-      'spread %': spread(loads.map(({ p50 }) => p50)),
+      'per second': rounded(median(rates), median(rates) < 100 ? 1 : 0),
+      'to floor': rounded(median(rates.map((rate, round) => rate / (floor[round] ?? rate)))),
+      'CPU µs': rounded(median(own.map(({ cpuUs }) => cpuUs)), 1),
+      bytes: rounded(median(own.map(({ bytes = 0 }) => bytes)), 0),
+      'p50 ms': rounded(median(own.map(({ p50 }) => p50)), 3),
+      'p99 ms': rounded(median(own.map(({ p99 }) => p99)), 3),
+      'spread %': spread(rates),
     }
   })
-  return { rows, floorSpread: spread(floor.map(({ p50 }) => p50)) }
+  return { rows, floorSpread: spread(floor) }
 }
 
 /** The medians of this build divided by those of the other, wherever a table has a row of both. */

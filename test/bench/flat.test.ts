@@ -1,6 +1,6 @@
 /** The verdict on a soak: what grows is found, what wobbles is not. */
 import t from 'tap'
-import { grownIn, type Sample } from './soak.js'
+import { grownIn, type Sample } from './flat.js'
 
 /** Half an hour in which nothing grows except for the change. */
 function soak(change: (minute: number) => Partial<Sample> = () => ({})): Sample[] {

@@ -1,0 +1,41 @@
+/** A device list that is not in memory, beside the same platform called directly. */
+import { type Bench, bodyOf, pageOf50, platformList } from './bench.js'
+import { hashOf } from './fixed-platform.js'
+import { type PacedLoad, paced } from './load.js'
+import { median, rounded, spread, type Table } from './table.js'
+
+const perSecond = 50
+/** So many that no list is in memory when its account's turn comes again. */
+const accounts = Array.from({ length: 200 }, (_, account) => hashOf(50, account))
+
+export async function coldList({ platform, gateway, builds, rounds, seconds }: Bench): Promise<Table[]> {
+  const entries: { name: string; read: (index: number) => Promise<unknown>; loads: PacedLoad[] }[] = []
+  const hashAt = (index: number): string => accounts[index % accounts.length] ?? ''
+  const direct = (index: number) => bodyOf(platform.url + platformList(hashAt(index)), '')
+  entries.push({ name: 'the platform itself', read: direct, loads: [] })
+  for (const build of builds) {
+    const { url } = await gateway({ POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '3600000' }, build)
+    const read = (index: number) => bodyOf(url + pageOf50, hashAt(index))
+    for (const index of accounts.keys()) await read(index)
+    entries.push({ name: `${build.label}gateway`, read, loads: [] })
+  }
+  for (let round = 0; round < rounds; round += 1)
+    for (const { read, loads } of entries) loads.push(await paced(read, perSecond, 4 * seconds))
+  const own = entries[0]?.loads ?? []
+  const rows = entries.map(({ name, loads }) => {
+    const above = (of: (load: PacedLoad) => number): number =>
+      rounded(median(loads.map((load, round) => of(load) - of(own[round] ?? load))))
+    return {
+      name,
+      'p50 ms': rounded(median(loads.map(({ p50 }) => p50))),
+      'p95 ms': rounded(median(loads.map(({ p95 }) => p95))),
+      'p50 above': above(({ p50 }) => p50),
+      'p95 above': above(({ p95 }) => p95),
+      'spread %': spread(loads.map(({ p50 }) => p50)),
+    }
+  })
+  const subject = `A list of 50 devices that is not in memory, ${perSecond} a second`
+  const note = '"above" is the time beyond that of the platform itself in the same round, ms.'
+  const compared = ['p50 above', 'p95 above']
+  return [{ subject, note, compared, rows, floorSpread: spread(own.map(({ p50 }) => p50)) }]
+}
