@@ -3,10 +3,9 @@ import type { Scalar } from '../platform/shape.js'
 
 /** The output format itself, on a day that every month has: histories have nothing else, and this takes a tenth of the time. */
 const CANONICAL = /^(?:19[89]|2\d\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
-const DATE = String.raw`(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})`
-const CLOCK = String.raw`(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:\s{0,9}([AP])\.?M\.?)?`
-const OFFSET = String.raw`(?:\s{0,9}(?:Z|[+-]\d\d:?\d\d))?`
-const ANY = new RegExp(`^${DATE}(?:(?:T|,?\\s{1,9})${CLOCK}${OFFSET})?$`, 'i')
+const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?:(?:T|,?\s{1,9})(.{1,30}))?$/i
+/** A UTC offset may follow. */
+const CLOCK = /^(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:\s{0,9}([AP])\.?M\.?)?(?:\s{0,9}(?:Z|[+-]\d\d:?\d\d))?$/i
 
 /** The platform shows an unset time as the epoch in the account's zone. */
 const MIN_YEAR = 1971
@@ -27,7 +26,9 @@ function dayOf(year: string, month: string, day: string): Day | undefined {
 }
 
 /** `HH:MM:SS`; undefined for a time that no clock shows. */
-function clockText(hour = '0', minute = '00', second = '00', half = ''): string | undefined {
+function clockText(text: string): string | undefined {
+  const [, hour, minute = '', second = '00', half = ''] = CLOCK.exec(text) ?? []
+  if (hour === undefined) return undefined
   let hours = Number(hour)
   if (half !== '' && hours <= 12) hours = (hours % 12) + (half === 'P' || half === 'p' ? 12 : 0)
   if (hours > 23 || minute > '59' || second > '59') return undefined
@@ -49,10 +50,10 @@ function distance(ms: number, near: readonly number[]): number {
 export function displayTime(value: Scalar, near: readonly number[] = []): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined
   if (CANONICAL.test(value)) return value
-  const match = ANY.exec(value.trim())
+  const match = DATE.exec(value.trim())
   if (!match) return undefined
-  const [, first = '', , second = '', last = '', hour, minute, clockSecond, half] = match
-  const clock = clockText(hour, minute, clockSecond, half)
+  const [, first = '', , second = '', last = '', time = '0:00'] = match
+  const clock = clockText(time)
   if (clock === undefined) return undefined
   if (first.length === 4 && last.length < 3) return shown(dayOf(first, second, last), clock)
   if (first.length > 2 || last.length !== 4) return undefined
