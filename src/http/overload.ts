@@ -10,21 +10,23 @@ const maxDelayMs = 500
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. One late sample is a pause, such as the start of the process
  * or a garbage collection; the library alone would shed for it.
+ * @param now milliseconds since the start of the process.
  */
-export async function shedOverload(app: App, onShed: () => void): Promise<void> {
+export async function shedOverload(app: App, onShed: () => void, now = () => performance.now()): Promise<void> {
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,
     sampleInterval: sampleMs,
     pressureHandler: () => {},
   })
   let lateSince = 0
-  let checkedAt = 0
+  // The first request may follow a slow start: that is a pause, too.
+  let checkedAt = Number.NEGATIVE_INFINITY
   app.addHook('onRequest', (_request, _reply, next) => {
-    const now = performance.now()
+    const at = now()
     // Without requests in between, two pauses are not one overload.
-    if (!app.isUnderPressure() || now - checkedAt > 5 * sampleMs) lateSince = now
-    checkedAt = now
-    if (now - lateSince < sampleMs) return next()
+    if (!app.isUnderPressure() || at - checkedAt > 5 * sampleMs) lateSince = at
+    checkedAt = at
+    if (at - lateSince < sampleMs) return next()
     onShed()
     next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
   })

@@ -1,6 +1,9 @@
 /** Load shedding while the event loop is late. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { fastify } from 'fastify'
 import t from 'tap'
+import { shedOverload } from '../../src/http/overload.js'
+import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
 
@@ -9,6 +12,23 @@ function block(ms: number): void {
   const end = performance.now() + ms
   while (performance.now() < end);
 }
+
+t.test('the first request after a slow start is served', async (t) => {
+  const app = fastify() as unknown as App
+  t.teardown(() => app.close())
+  await shedOverload(
+    app,
+    () => {},
+    () => 3_000,
+  )
+  app.get('/', async () => 'served')
+  await app.ready()
+  while (!app.isUnderPressure()) {
+    block(1_600)
+    await pause(1)
+  }
+  t.equal((await app.inject('/')).statusCode, 200)
+})
 
 t.test('one pause is no overload; after several, requests get 503 while health is still served', async (t) => {
   const { get, metrics } = await gateway(t)
