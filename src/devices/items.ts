@@ -17,7 +17,7 @@ interface ItemsOptions {
   bytes: () => number
 }
 
-/** The number of the row that an item of the envelope stands for, in order of arrival from 0; undefined for an item that is none. */
+/** The number of an item's row, in order of arrival from 0; undefined for an item that is not a row. */
 export type RowOf = (item: unknown) => number | undefined
 
 export async function readItems(
