@@ -45,7 +45,7 @@ const version = '1.0.0'
 /** Lookups in the sandbox cost nothing. */
 const sandboxAddressLookups = 600
 
-export interface Deps {
+interface Deps {
   logger: Log
   /** Epoch milliseconds. */
   clock: () => number

@@ -16,7 +16,7 @@ export const needsZoneFlag = 4
 /** The row has maintenance services, as records (`listed`) or as texts (`shown`). */
 export const serviceFlags = { listed: 8, shown: 16 } as const
 
-export type ServiceSource = keyof typeof serviceFlags
+type ServiceSource = keyof typeof serviceFlags
 
 /** Decoded devices kept per fleet, so that reading one again returns the same object. */
 const maxDecoded = 1_000

@@ -15,7 +15,7 @@ const maxOwnCircuits = 10_000
 /** Probes of a half-open shared circuit per cool-down, all accounts together. */
 const probesPerCoolDown = 8
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** How long an open circuit waits before a probe. */
   coolDownMs: number
   /** Monotonic milliseconds: a wall clock set back would keep circuits open. */
@@ -34,7 +34,7 @@ export interface Call {
 }
 
 /** Permission for one call. Call `record` once, when the call has ended. */
-export interface Permit {
+interface Permit {
   record(outcome: Outcome): void
 }
 

@@ -82,7 +82,7 @@ export interface Log extends Logger {
   request(entry: RequestLogEntry): void
 }
 
-export interface LogOptions {
+interface LogOptions {
   /** The standard output by default. */
   destination?: DestinationStream
   /** Called with the bytes of lines that were dropped because the standard output is stuck. */

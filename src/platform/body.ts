@@ -60,7 +60,7 @@ function openingsIn(chunk: Uint8Array): number {
 }
 
 /** Reads the rows of a document as its bytes arrive; `end` returns the document without its rows. */
-export interface RowSink {
+interface RowSink {
   write(chunk: Uint8Array): void
   end(): unknown
   /** Estimated memory of everything kept so far. */

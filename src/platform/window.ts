@@ -5,7 +5,7 @@ import { isObject, itemsOf } from './shape.js'
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
 export type FetchPage = (number: number, size: number) => Promise<Page>
 
-export interface Window {
+interface Window {
   rows: unknown[]
   /** All rows of the pages that were read, in order: those of the window and their neighbours. */
   seen: unknown[]

@@ -53,7 +53,7 @@ export const wirePoint = {
 } as const
 
 /** A group of `/get_history`: 1 drive, 2 stop, 3 start, 4 end, 5 event. */
-export const wireHistoryGroup = {
+const wireHistoryGroup = {
   ...scalars('status', 'raw_time', 'show', 'left', 'time', 'time_seconds', 'distance', 'top_speed', 'average_speed'),
   driver: { name: s },
   message: s,

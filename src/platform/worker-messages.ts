@@ -55,7 +55,7 @@ export interface FleetColumns {
 }
 
 /** A history as the API documents it, serialized. */
-export interface HistoryDocument {
+interface HistoryDocument {
   json: Uint8Array
   skippedRows: number
 }

@@ -7,7 +7,7 @@ import type { OpenApi } from './openapi.js'
 import { methodBadge, type OperationGroup, operationAnchor, operationArticle, operationGroups } from './operation.js'
 import { terms } from './terms.js'
 
-export interface PageOptions {
+interface PageOptions {
   facts: Facts
   document: OpenApi
   /** The text of CHANGELOG.md. */

@@ -38,7 +38,7 @@ export const Alert = Resource(
 )
 export type Alert = Static<typeof Alert>
 
-export interface AlertFleet {
+interface AlertFleet {
   all: () => Alert['devices']
   /** A device's name; undefined for an unknown device. */
   name: (id: number) => string | undefined

@@ -25,7 +25,7 @@ const table = [
   ['other', 'Any other word of the platform', '*', ''],
 ] as const
 
-export type EventKind = (typeof table)[number][0]
+type EventKind = (typeof table)[number][0]
 
 const wordsIn = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 

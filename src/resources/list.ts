@@ -83,7 +83,7 @@ export const Ids = (max: number, description: string) =>
   })
 
 /** An invalid query: the parameter, and a reason for the caller that does not repeat the input. */
-export type BadQuery = { param: string; reason: string }
+type BadQuery = { param: string; reason: string }
 
 /** As much of a parameter's schema as parsing it needs. */
 export type Parameter = {

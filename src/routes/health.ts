@@ -26,7 +26,7 @@ const Health = Resource(
   { status: 'ok', version: '1.0.0', uptime_s: 86_400, components: { platform: 'up', store: 'up' } },
 )
 
-export interface HealthNeeds {
+interface HealthNeeds {
   version: string
   /** Epoch milliseconds. */
   clock: () => number

@@ -20,7 +20,7 @@ const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-export interface KeyCreationOptions extends KeysOptions {
+interface KeyCreationOptions extends KeysOptions {
   /** Active keys per account. */
   maxKeys: number
   limits: Limits

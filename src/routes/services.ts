@@ -14,7 +14,7 @@ import { byId, queryOf, type Translate } from './query.js'
 /** Concurrent calls where services are only available per device. */
 const concurrency = 4
 
-export interface ServicesNeeds {
+interface ServicesNeeds {
   deviceCache: DeviceCache
   translate: Translate
   clock: () => number

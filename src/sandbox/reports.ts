@@ -4,7 +4,7 @@ import { type Point, round6 } from './geometry.js'
 import { compileProgram, DAY, type Report, WEEK } from './program.js'
 import { between, roll } from './random.js'
 
-export type Shift = 'day' | 'late' | 'night'
+type Shift = 'day' | 'late' | 'night'
 
 /** Sunday 2025-01-05, where the counters of all devices start, on the account's clock. */
 const FIRST_DAY = 20_093
