@@ -1,10 +1,10 @@
 #!/usr/bin/env -S node --v8-pool-size=0
 /** The process: read the configuration, open, listen; on a signal drain and close. */
+import './lib/v8-tuning.js'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
 import { type Config, ConfigError, readConfig } from './config.js'
@@ -22,12 +22,6 @@ const drainMs = 5_000
 const graceMs = 25_000
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-
-/**
- * V8 allocates objects directly in the old generation where many of their kind survived the start. Such an object of a request keeps all
- * that it refers to until the next major collection: collecting garbage then takes 16 to 24 µs a request on a busy machine, without it 4 to 9.
- */
-setFlagsFromString('--no-allocation-site-pretenuring')
 
 async function openSandbox({
   sandboxSeed: seed,

@@ -71,7 +71,12 @@ export class AccountCache {
    * @param forceRefresh the platform validates the hash even on a cache hit.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  async fetch(hash: Secret, { maxStaleMs = 0, forceRefresh = false } = {}): Promise<Account> {
+  fetch(hash: Secret, { maxStaleMs = 0, forceRefresh = false } = {}): Account | Promise<Account> {
+    const cached = forceRefresh ? undefined : this.#cache.get(hash.digest)
+    return cached ?? this.#validate(hash, maxStaleMs, forceRefresh)
+  }
+
+  async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean): Promise<Account> {
     try {
       return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {

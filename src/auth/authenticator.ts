@@ -109,7 +109,7 @@ export class Authenticator {
   }
 
   /** The account of a hash that `authenticateHash` accepted; the platform validates it once more. Throws as `AccountCache.fetch`. */
-  revalidate(hash: Secret): Promise<Account> {
+  async revalidate(hash: Secret): Promise<Account> {
     return this.#options.accounts.fetch(hash, { forceRefresh: true })
   }
 
@@ -117,16 +117,16 @@ export class Authenticator {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
     attribution.accountId = demo.accounts.peek(demo.hash)?.id
-    const usage = await this.#count(`demo:${addressName(ip)}`)
+    const usage = within(await this.#options.limits.count(`demo:${addressName(ip)}`))
     return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), caller: demoCaller, usage }
   }
 
   async #hash(hash: Secret, { ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
-    const { accounts } = this.#options
+    const { accounts, limits } = this.#options
     const known = accounts.peek(hash)
     const validated = known ? undefined : await this.#validate(hash, ip)
     attribution.accountId = (known ?? validated)?.id
-    const usage = await this.#count(`hash:${hash.digest.slice(0, 32)}`)
+    const usage = within(await limits.count(`hash:${hash.digest.slice(0, 32)}`))
     return { account: validated ?? (await fetchCharged(accounts, hash, usage, maxStaleMs)), caller: hashCaller, usage }
   }
 
@@ -227,13 +227,12 @@ export class Authenticator {
   #spentBudget(failures: (Usage & { name: string })[], { digest }: Secret, counted: 0 | 1): Usage | undefined {
     return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
   }
+}
 
-  /** @throws AuthFailure when the limit is exceeded. */
-  async #count(name: string): Promise<Usage> {
-    const usage = await this.#options.limits.count(name)
-    if (isExceeded(usage)) throw new AuthFailure(usage)
-    return usage
-  }
+/** @throws AuthFailure when the limit is exceeded. */
+function within(usage: Usage): Usage {
+  if (isExceeded(usage)) throw new AuthFailure(usage)
+  return usage
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */

@@ -32,7 +32,7 @@ export function authentication({ authenticator, demoToken, clock }: AuthOptions)
     if (identity.caller.credential === 'demo') rehearse(request, reply, identity.usage)
     const { key } = identity.caller
     if (key && key.expiresAt - clock() < soonMs) {
-      reply.header('X-Api-Key-Expires', new Date(key.expiresAt).toUTCString())
+      reply.header('x-api-key-expires', new Date(key.expiresAt).toUTCString())
     }
   }
 }

@@ -68,13 +68,10 @@ export class DeviceCache {
    * All devices of the account, at most `ttlMs` old. With an id perhaps only that device: unless the fleet is cached, it is requested alone.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
    */
-  async fetch(account: Account, id?: number): Promise<Fleet> {
-    const key = keyOf(account, id)
-    const cached = this.#cache.get(account.id) ?? (id === undefined ? undefined : this.#cache.get(key))
+  fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
+    const cached = this.#cache.get(account.id) ?? (id === undefined ? undefined : this.#cache.get(keyOf(account, id)))
     this.#options.onLookup(cached !== undefined)
-    const fleet = cached ?? (await this.#cache.fetch(key, { context: () => this.#load(account, id) }))
-    if (!fleet) throw new Error('the device cache lost a response')
-    return fleet
+    return cached ?? this.#cache.forceFetch(keyOf(account, id), { context: () => this.#load(account, id) })
   }
 
   /** As `fetch`, the newest that is cached, fresh or expired; undefined where there is none of that age. */

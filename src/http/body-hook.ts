@@ -15,12 +15,12 @@ export function installBodyHook(app: App): void {
     const body = large ?? payload
     // A response that must not be stored may hold a secret: compressed, its length would depend on it (BREACH).
     const varies = large !== undefined && reply.getHeader('cache-control') !== 'no-store'
-    if (varies) reply.header('Vary', 'Accept-Encoding')
+    if (varies) reply.header('vary', 'Accept-Encoding')
     if (caller !== undefined && reply.statusCode === 200 && (method === 'GET' || method === 'HEAD')) {
       const known = reply.getHeader('etag')
       const tag = typeof known === 'string' ? known : entityTag(body)
-      if (tag !== known) reply.header('ETag', tag)
-      if (!reply.hasHeader('cache-control')) reply.header('Cache-Control', 'private, no-cache')
+      if (tag !== known) reply.header('etag', tag)
+      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
       if (matchesTag(headers['if-none-match'], tag)) {
         reply.code(304).removeHeader('content-type')
         // Fastify takes the Content-Length of a HEAD response from the body that it does not send.
@@ -29,7 +29,7 @@ export function installBodyHook(app: App): void {
     }
     const encoding = varies ? encodingFor(headers['accept-encoding']) : undefined
     if (large === undefined || encoding === undefined) return next(null, body)
-    reply.header('Content-Encoding', encoding)
+    reply.header('content-encoding', encoding)
     compress(large, encoding).then((bytes) => next(null, bytes), next)
   })
 }

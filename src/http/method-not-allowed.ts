@@ -21,7 +21,7 @@ export function methodNotAllowed(app: App): () => void {
         method: methods.filter((method) => !allowed.has(method)),
         url,
         onRequest: async (_request, reply) => {
-          reply.header('Allow', allow)
+          reply.header('allow', allow)
           throw new ApiError('method_not_allowed')
         },
         handler: async () => undefined,

@@ -27,9 +27,9 @@ export function rehearse(request: FastifyRequest, reply: FastifyReply, usage: Us
   const found = prefer === undefined ? undefined : preferred(String(prefer))
   if (!found) return
   request.isRehearsed = true
-  reply.header('Preference-Applied', found.preference)
+  reply.header('preference-applied', found.preference)
   if (found.code === 'rate_limit_exceeded') admit(reply, { ...usage, used: usage.limit + 1 })
-  if (found.code === 'method_not_allowed') reply.header('Allow', 'GET, HEAD')
+  if (found.code === 'method_not_allowed') reply.header('allow', 'GET, HEAD')
   if (found.code !== 'invalid_request') throw new ApiError(found.code)
   throw new ApiError(found.code, { param: 'limit', message: 'limit must be an integer of at least 1.' })
 }

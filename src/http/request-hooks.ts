@@ -66,9 +66,9 @@ export function installRequestHooks(
 }
 
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('X-Request-Id', request.id)
-  reply.header('X-Content-Type-Options', 'nosniff')
-  if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('Cache-Control', 'no-store')
+  reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
+  if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')
 }
 
 /** What is wrong with a request, found before its body is read. */

@@ -54,7 +54,7 @@ export class Account {
   }
 
   /** The address of coordinates, looked up if need be and allowed; null where there is none, or none in time. Never rejects. */
-  address(position: { lat: number; lng: number }): Promise<string | null> | null {
+  address(position: { lat: number; lng: number }): string | null | Promise<string | null> {
     return this.#platform.addresses?.find(this.id, this.#hash, position) ?? null
   }
 

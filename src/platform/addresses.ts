@@ -58,11 +58,13 @@ export class Addresses {
   }
 
   /** The address, looked up if need be; null where there is none, or none in time. Never rejects. */
-  async find(account: string, hash: string, position: Position): Promise<string | null> {
+  find(account: string, hash: string, position: Position): string | null | Promise<string | null> {
     const key = keyOf(account, position)
-    const lookup = this.#known.has(key) ? undefined : (this.#pending.get(key) ?? this.#start(account, hash, position))
-    if (lookup) await Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })])
-    return this.#known.get(key) ?? null
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const lookup = this.#pending.get(key) ?? this.#start(account, hash, position)
+    if (!lookup) return null
+    return Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })]).then(() => this.#known.get(key) ?? null)
   }
 
   close(): Promise<void> {

@@ -66,7 +66,7 @@ export interface FailoverCountersOptions {
 }
 
 /** The shared counters; while they are unavailable, or where there are none, those of this process. Never rejects. */
-export class FailoverCounters implements Counters {
+export class FailoverCounters {
   readonly #options: FailoverCountersOptions
   readonly #local: LocalCounters
   /** The name that could not be counted. Only a read of this name ends the outage: a cluster may have lost one part of its slots. */
@@ -83,26 +83,34 @@ export class FailoverCounters implements Counters {
     return this.#local.size
   }
 
-  async increment(name: string, windowMs: number): Promise<Count> {
-    const shared = await this.#tryShared(name, (counters) => counters.increment(name, windowMs))
-    this.#options.onCounted?.(shared ? 'shared' : 'local')
-    return shared ?? this.#local.increment(name, windowMs)
+  /** Without shared counters the count itself: every request waits for it, and each promise costs 0.3 µs. */
+  increment(name: string, windowMs: number): Count | Promise<Count> {
+    const { shared, onCounted } = this.#options
+    const count = (): Count => {
+      onCounted?.('local')
+      return this.#local.increment(name, windowMs)
+    }
+    if (!shared) return count()
+    return this.#try(shared, name, () => shared.increment(name, windowMs)).then((counted) => {
+      if (!counted) return count()
+      onCounted?.('shared')
+      return counted
+    })
   }
 
   async read(name: string): Promise<Count> {
-    return (await this.#tryShared(name, (counters) => counters.read(name))) ?? this.#local.read(name)
+    const { shared } = this.#options
+    return (shared && (await this.#try(shared, name, () => shared.read(name)))) ?? this.#local.read(name)
   }
 
-  /** Undefined without shared counters, or while they are unavailable: then only the probe waits for them. */
-  async #tryShared(name: string, call: (counters: Counters) => Promise<Count>): Promise<Count | undefined> {
-    const { shared, up } = this.#options
-    if (!shared) return undefined
-    if (this.#lostName !== undefined || !up()) {
+  /** Undefined while the shared counters are unavailable: then only the probe waits for them. */
+  async #try(shared: Counters, name: string, call: () => Promise<Count>): Promise<Count | undefined> {
+    if (this.#lostName !== undefined || !this.#options.up()) {
       void this.#probe(shared, name)
       return undefined
     }
     try {
-      return await call(shared)
+      return await call()
     } catch (error) {
       this.#lose(name, error)
       return undefined

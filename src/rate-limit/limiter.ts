@@ -5,7 +5,8 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
-import type { Count, Counters } from '../store/store.js'
+import type { Count } from '../store/store.js'
+import type { FailoverCounters } from './counters.js'
 
 /**
  * Failed credentials of one IPv6 /56 per window, as a multiple of those of one address. A subscriber gets up to a /56, which is 256 /64s:
@@ -22,7 +23,7 @@ export interface Usage {
 }
 
 export interface LimitsOptions {
-  counters: Counters
+  counters: FailoverCounters
   /** Requests per name and window. */
   max: number
   windowMs: number
@@ -34,7 +35,7 @@ export interface LimitsOptions {
 export class Limits {
   readonly max: number
   readonly windowMs: number
-  readonly #counters: Counters
+  readonly #counters: FailoverCounters
   readonly #onShared: () => void
 
   constructor({ counters, max, windowMs, onShared }: LimitsOptions) {
@@ -95,9 +96,9 @@ const toUsage = ({ current, ttlMs }: Count, limit: number): Usage => ({
 /** The three headers of every response (spec.md, Limits). */
 export function limitHeaders({ limit, used, resetS }: Usage): Record<string, string> {
   return {
-    'RateLimit-Limit': String(limit),
-    'RateLimit-Remaining': String(Math.max(0, limit - used)),
-    'RateLimit-Reset': String(resetS),
+    'ratelimit-Limit': String(limit),
+    'ratelimit-Remaining': String(Math.max(0, limit - used)),
+    'ratelimit-Reset': String(resetS),
   }
 }
 

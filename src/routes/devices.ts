@@ -35,7 +35,7 @@ class ResponseCache {
     const cached = responses.get(name)
     const response = cached ?? this.#serialized(serialize())
     if (!cached && responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
-    reply.header('ETag', response.tag)
+    reply.header('etag', response.tag)
     return response.body
   }
 

@@ -57,8 +57,8 @@ export class LastKnown {
   /** Sets the headers of a response that shows these devices (RFC 9111 5.1, RFC 9211). */
   showAge(reply: FastifyReply, { fleet, isStale }: Found): void {
     const ageS = Math.max(0, Math.floor((this.#options.clock() - fleet.requestedAt) / 1_000))
-    reply.header('Cache-Control', this.#cacheControl)
-    reply.header('Age', ageS)
-    if (isStale) reply.header('Cache-Status', `gps-fleet-gateway; hit; ttl=${this.#maxAgeS - ageS}`)
+    reply.header('cache-control', this.#cacheControl)
+    reply.header('age', ageS)
+    if (isStale) reply.header('cache-status', `gps-fleet-gateway; hit; ttl=${this.#maxAgeS - ageS}`)
   }
 }

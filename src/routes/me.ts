@@ -17,7 +17,7 @@ export function me(app: App, { clock }: { clock: () => number }): void {
       },
     },
     async ({ account, caller: { credential, key } }, reply) => {
-      reply.header('Cache-Control', 'no-store')
+      reply.header('cache-control', 'no-store')
       const setup = await account.knownSetup()
       return {
         object: 'account' as const,

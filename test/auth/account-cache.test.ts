@@ -111,7 +111,7 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
     t.notOk(cache.has(new Secret('hash 0')), 'the cache is bounded')
     end(outcome === 'accepted' ? { email: 'owner@example.com' } : new Error('refused'))
     if (outcome === 'accepted') t.equal((await first).email, 'owner@example.com')
-    else await t.rejects(first, { message: 'refused' })
+    else await t.rejects(async () => first, { message: 'refused' })
   }
 })
 

@@ -1,0 +1,23 @@
+/** Two settings of V8 that the hot path needs. To be imported before everything else. */
+import { createHook } from 'node:async_hooks'
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * V8 allocates objects directly in the old generation where many of their kind survived the start. Such an object of a request keeps all
+ * that it refers to until the next major collection: collecting garbage then takes 16 to 24 µs a request on a busy machine, without it 4 to 9.
+ */
+setFlagsFromString('--no-allocation-site-pretenuring')
+
+/**
+ * `process.nextTick` creates its objects with computed keys. V8 forgets the shape of an object when a major collection finds none, and from
+ * then on defines such keys in the runtime: 5 µs of the 52 µs of a cached location, which queues ten ticks. One object that stays prevents it.
+ */
+const kept: object[] = []
+const hook = createHook({
+  init(_id, type, _trigger, resource) {
+    if (type === 'TickObject') kept.push(resource)
+  },
+})
+hook.enable()
+process.nextTick(() => kept)
+hook.disable()
