@@ -236,10 +236,15 @@ function within(usage: Usage): Usage {
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
-async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
-  try {
-    return await accounts.fetch(hash, { maxStaleMs })
-  } catch (error) {
+function fetchCharged(
+  accounts: AccountCache,
+  hash: Secret,
+  usage: Usage,
+  maxStaleMs: number,
+): Account | Promise<Account> {
+  const account = accounts.fetch(hash, { maxStaleMs })
+  if (!(account instanceof Promise)) return account
+  return account.catch((error: unknown) => {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
-  }
+  })
 }

@@ -46,8 +46,9 @@ export class Limits {
   }
 
   /** Counts one request. */
-  async count(name: string, limit = this.max): Promise<Usage> {
-    return toUsage(await this.#counters.increment(name, this.windowMs), limit)
+  count(name: string, limit = this.max): Usage | Promise<Usage> {
+    const count = this.#counters.increment(name, this.windowMs)
+    return count instanceof Promise ? count.then((shared) => toUsage(shared, limit)) : toUsage(count, limit)
   }
 
   /** The usage of a request that the store has counted by itself. */

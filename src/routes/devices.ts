@@ -23,27 +23,39 @@ const maxCachedLimit = 50
 interface CachedResponse {
   body: string | Buffer
   tag: string
+  /** The address in the body, which may become known later than the device. */
+  address: string | null
 }
 
 /** Serialized responses, kept as long as the device or the device list that they show. */
 class ResponseCache {
   readonly #responses = new WeakMap<object, Map<string, CachedResponse>>()
 
-  /** The body; its tag is set in the header, so that it is computed once. */
-  get(reply: FastifyReply, source: object, name: string, serialize: () => string): string | Buffer {
+  /** The body; its tag is set in the header, so that it is computed once. @param address of the device that the body shows. */
+  get(
+    reply: FastifyReply,
+    source: object,
+    name: string,
+    serialize: () => string,
+    address: string | null = null,
+  ): string | Buffer {
     const responses = this.#responses.get(source) ?? new Map<string, CachedResponse>()
     const cached = responses.get(name)
-    const response = cached ?? this.#serialized(serialize())
-    if (!cached && responses.size < maxResponses) this.#responses.set(source, responses.set(name, response))
+    const response = cached?.address === address ? cached : serialized(serialize(), address)
+    if (response !== cached && (cached || responses.size < maxResponses)) {
+      this.#responses.set(source, responses.set(name, response))
+    }
     reply.header('etag', response.tag)
     return response.body
   }
-
-  /** A buffer is compressed once; a short string is sent faster. */
-  #serialized(text: string): CachedResponse {
-    return { body: isCompressible(text) ? Buffer.from(text) : text, tag: entityTag(text) }
-  }
 }
+
+/** A buffer is compressed once; a short string is sent faster. */
+const serialized = (text: string, address: string | null): CachedResponse => ({
+  body: isCompressible(text) ? Buffer.from(text) : text,
+  tag: entityTag(text),
+  address,
+})
 
 const config = { servesStale: true }
 
@@ -118,7 +130,7 @@ export function devices(app: App, options: LastKnownOptions): void {
       lastKnown.showAge(reply, found)
       const address = await addressOf(request.account, device)
       const serialize = (): string => String(reply.serialize(withAddress(device, address)))
-      return sendJson<Device>(reply, cache.get(reply, device, `device ${address ?? ''}`, serialize))
+      return sendJson<Device>(reply, cache.get(reply, device, 'device', serialize, address))
     },
   )
 
@@ -143,7 +155,7 @@ export function devices(app: App, options: LastKnownOptions): void {
         if (!location) throw new ApiError('no_location')
         return String(reply.serialize(location))
       }
-      const json = cache.get(reply, device, `location ${address ?? ''}`, serialize)
+      const json = cache.get(reply, device, 'location', serialize, address)
       lastKnown.showAge(reply, found)
       return sendJson<Location>(reply, json)
     },

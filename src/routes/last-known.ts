@@ -32,16 +32,19 @@ export class LastKnown {
   }
 
   /** All devices, or at least the one with the id if the account has it. Throws as `DeviceCache.fetch`. */
-  async fetch(request: FastifyRequest, deviceId?: number): Promise<Found> {
+  fetch(request: FastifyRequest, deviceId?: number): Found | Promise<Found> {
     const { deviceCache } = this.#options
-    try {
-      return { fleet: await deviceCache.fetch(request.account, deviceId), isStale: false }
-    } catch (error) {
-      const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
-      const fleet = maxAgeMs > 0 ? deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
-      if (!fleet) throw error
-      return { fleet, isStale: true }
-    }
+    const fetched = deviceCache.fetch(request.account, deviceId)
+    if (!(fetched instanceof Promise)) return { fleet: fetched, isStale: false }
+    return fetched.then(
+      (fleet) => ({ fleet, isStale: false }),
+      (error: unknown) => {
+        const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
+        const fleet = maxAgeMs > 0 ? deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
+        if (!fleet) throw error
+        return { fleet, isStale: true }
+      },
+    )
   }
 
   /** The device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
