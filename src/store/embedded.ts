@@ -96,9 +96,11 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('read', () => active(this.#get(digest), now))
   }
 
-  async use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
-    const record = await this.find(digest, now)
-    return record && { record, count: null }
+  use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
+    return this.#perform('read', () => {
+      const record = active(this.#get(digest), now)
+      return record && { record, count: null }
+    })
   }
 
   findById(id: string, now: number): Promise<KeyRecord | undefined> {
