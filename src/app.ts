@@ -164,7 +164,7 @@ function openParts(
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
     const addresses =
       perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
-    const options = { url, addresses, timeoutMs, worker, budget }
+    const options = { url, addresses, timeoutMs, worker, budget, now: ticks }
     const platform = observedPlatform(realm, options, { logger, metrics, outages, health })
     platforms.push(platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped })

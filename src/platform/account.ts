@@ -24,6 +24,8 @@ export interface EventFilter {
 
 /** Maximum pages to read of a list that never ends. */
 const maxPages = 1_000
+/** Concurrent calls where a list takes one for each device. */
+const maxConcurrent = 4
 
 export class Account {
   /** Safe to log; the same for every credential of the account. */
@@ -157,9 +159,19 @@ export class Account {
     }
   }
 
-  /** The maintenance services of one device, from an action that older platforms have too. */
-  deviceServices(deviceId: number): Promise<wire.WireService[]> {
-    return this.#allPages('get_services', wire.wireService, { device_id: deviceId })
+  /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
+  async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
+    const isLate = this.#platform.listDeadline()
+    const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
+      const rows = await this.#allPages('get_services', wire.wireService, { device_id })
+      return rows.map((row) => ({ ...row, device_id }))
+    }
+    const services: wire.WireService[] = []
+    for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
+      if (isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
+      services.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))).flat())
+    }
+    return services
   }
 
   async #allPages<T extends { readonly [field: string]: Shape }>(
@@ -170,7 +182,8 @@ export class Account {
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
       let pages = 0
-      const { reservation, isLate } = this.#platform.openList(this.#hash)
+      const reservation = this.#platform.openList(this.#hash)
+      const isLate = this.#platform.listDeadline()
       const fetchPage = (number: number): Promise<Page> => {
         if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
         pages = number

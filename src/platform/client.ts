@@ -42,7 +42,7 @@ export interface PlatformOptions {
 
 /** How long the breaker waits before a probe. */
 const coolDownMs = 2_000
-/** A list of many pages that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
+/** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
 /** Accounts to remember as validated; beyond this, the oldest is forgotten. */
 const maxValidated = 20_000
@@ -110,10 +110,15 @@ export class Platform {
     })
   }
 
-  /** The memory of a list of several pages, and until when they must have come; the caller releases it. */
-  openList(hash: string): { reservation: Reservation; isLate: () => boolean } {
+  /** The memory of a list of several pages; the caller releases it. */
+  openList(hash: string): Reservation {
+    return this.#budget.open(nameOf(hash))
+  }
+
+  /** @returns whether a list of many calls, the first of which is sent now, takes too long. */
+  listDeadline(): () => boolean {
     const deadline = this.#now() + maxListMs
-    return { reservation: this.#budget.open(nameOf(hash)), isLate: () => this.#now() > deadline }
+    return () => this.#now() > deadline
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */

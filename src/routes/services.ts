@@ -11,9 +11,6 @@ import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
 import { byId, queryOf, type Translate } from './query.js'
 
-/** Concurrent calls where services are only available per device. */
-const concurrency = 4
-
 interface ServicesNeeds {
   deviceCache: DeviceCache
   translate: Translate
@@ -56,24 +53,14 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   if (all) return all
   const isRequested = (id: number): boolean => deviceId === undefined || id === deviceId
   const listed = fleet.withServices('listed').filter(isRequested)
-  const rows = listed.flatMap((id) => withDevice(fleet.row(id)?.device_data.services ?? [], id))
+  const rows = listed.flatMap((device_id) =>
+    (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })),
+  )
   if (rows.length > 0) return rows
   // If some devices show services, only those have any. If none does, the list may just not include them.
   const shown = fleet.withServices('shown').filter(isRequested)
-  return rowsPerDevice(account, shown.length > 0 ? shown : fleet.ids.filter(isRequested))
+  return account.deviceServices(shown.length > 0 ? shown : fleet.ids.filter(isRequested))
 }
-
-async function rowsPerDevice(account: Account, ids: number[]): Promise<WireService[]> {
-  const rows: WireService[] = []
-  for (let at = 0; at < ids.length; at += concurrency) {
-    const batch = ids.slice(at, at + concurrency)
-    const found = await Promise.all(batch.map(async (id) => withDevice(await account.deviceServices(id), id)))
-    rows.push(...found.flat())
-  }
-  return rows
-}
-
-const withDevice = (rows: WireService[], device_id: number): WireService[] => rows.map((row) => ({ ...row, device_id }))
 
 /** The day on the account's clock in days since 1970-01-01; in UTC if no service needs it or the zone is not available. */
 async function todayOf(account: Account, rows: WireService[], now: number): Promise<number> {

@@ -122,7 +122,7 @@ t.test('whatever becomes of a platform response, the caller gets a documented on
     }),
     { numRuns: runs, seed },
   )
-  t.ok((seen.get(200) ?? 0) > runs / 50, `responses by status: ${JSON.stringify([...seen])}`)
+  t.ok((seen.get(200) ?? 0) > runs / 10, `responses by status: ${JSON.stringify([...seen])}`)
   t.equal(log(), '', 'nothing was a bug of the gateway')
   harm = undefined
   // A call that waits for the rest of a response may be in flight until its deadline.

@@ -61,6 +61,25 @@ t.test('after a failed call for one device no further device is requested', asyn
   t.ok(requested <= 4, `${requested} calls`)
 })
 
+t.test('a fleet whose services take too many calls is 503, and no further device is requested', async (t) => {
+  const items = Array.from({ length: 100 }, (_, at) => ({ id: at + 1 }))
+  const respond = answers({ get_devices: [{ title: 'A', items }], get_services: paged })
+  let ticks = 0
+  const { url, calls } = await platform(t, (request, response) => {
+    if (request.url?.includes('get_services')) ticks += 4_000
+    respond(request, response)
+  })
+  const { get } = await gateway(t, { ticks: () => ticks, env: { PLATFORM_URL: url } })
+  const { status, body } = await get('/v1/services', someHash)
+  t.equal(status, 503)
+  t.equal(body.error, 'gateway_error')
+  t.equal(
+    calls.filter((call) => call.includes('get_services')).length,
+    8,
+    '30 seconds are over after two batches of four',
+  )
+})
+
 t.test('services in the device list need no further call', async (t) => {
   const service = { id: 9, name: 'Tyres', expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
   const items = [{ id: 1, device_data: { services: [service] } }]
