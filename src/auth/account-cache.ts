@@ -66,7 +66,7 @@ export class AccountCache {
   }
 
   /**
-   * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call.
+   * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call, and a hit waits for none.
    * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @param forceRefresh the platform validates the hash even on a cache hit.
    * @throws PlatformRefused or PlatformUnavailable.

@@ -32,7 +32,7 @@ export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandl
       if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: thrown }, error.code)
       else outages.failed(failedPart(thrown), thrown, request.id)
     }
-    const isCounted = reply.hasHeader('ratelimit-Limit')
+    const isCounted = reply.hasHeader('ratelimit-limit')
     const sent = (isCounted ? undefined : await count(request, reply)) ?? error
     request.errorCode = sent.code
     return send(reply, sent, docsUrl)

@@ -43,7 +43,7 @@ export class Addresses {
   readonly #options: AddressesOptions
   readonly #client: HttpClient
   readonly #known = new BoundedMap<string, string | null>(maxEntries)
-  /** By the object of a position, which a fleet keeps while it is cached: the text of its key costs 1 µs. */
+  /** By the object of a position, which belongs to one account and is kept as long as its fleet: the text of a key costs 1 µs. */
   readonly #found = new WeakMap<Position, string | null>()
   readonly #pending = new Map<string, Promise<void>>()
   readonly #restUntil = new BoundedMap<string, number>(maxEntries)

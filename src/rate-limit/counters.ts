@@ -85,22 +85,25 @@ export class FailoverCounters {
 
   /** Without shared counters the count itself: every request waits for it, and each promise costs 0.3 µs. */
   increment(name: string, windowMs: number): Count | Promise<Count> {
-    const { shared, onCounted } = this.#options
-    const count = (): Count => {
-      onCounted?.('local')
-      return this.#local.increment(name, windowMs)
-    }
-    if (!shared) return count()
-    return this.#try(shared, name, () => shared.increment(name, windowMs)).then((counted) => {
-      if (!counted) return count()
-      onCounted?.('shared')
-      return counted
-    })
+    const { shared } = this.#options
+    return shared ? this.#incrementShared(shared, name, windowMs) : this.#incrementLocal(name, windowMs)
   }
 
   async read(name: string): Promise<Count> {
     const { shared } = this.#options
     return (shared && (await this.#try(shared, name, () => shared.read(name)))) ?? this.#local.read(name)
+  }
+
+  async #incrementShared(shared: Counters, name: string, windowMs: number): Promise<Count> {
+    const count = await this.#try(shared, name, () => shared.increment(name, windowMs))
+    if (!count) return this.#incrementLocal(name, windowMs)
+    this.#options.onCounted?.('shared')
+    return count
+  }
+
+  #incrementLocal(name: string, windowMs: number): Count {
+    this.#options.onCounted?.('local')
+    return this.#local.increment(name, windowMs)
   }
 
   /** Undefined while the shared counters are unavailable: then only the probe waits for them. */

@@ -97,9 +97,9 @@ const toUsage = ({ current, ttlMs }: Count, limit: number): Usage => ({
 /** The three headers of every response (spec.md, Limits). */
 export function limitHeaders({ limit, used, resetS }: Usage): Record<string, string> {
   return {
-    'ratelimit-Limit': String(limit),
-    'ratelimit-Remaining': String(Math.max(0, limit - used)),
-    'ratelimit-Reset': String(resetS),
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(Math.max(0, limit - used)),
+    'ratelimit-reset': String(resetS),
   }
 }
 

@@ -23,7 +23,7 @@ const maxCachedLimit = 50
 interface CachedResponse {
   body: string | Buffer
   tag: string
-  /** The address in the body, which may become known later than the device. */
+  /** Of the one device in the body, and perhaps found later than the device; null for a list, which shows those known when it was serialized. */
   address: string | null
 }
 
@@ -31,7 +31,7 @@ interface CachedResponse {
 class ResponseCache {
   readonly #responses = new WeakMap<object, Map<string, CachedResponse>>()
 
-  /** The body; its tag is set in the header, so that it is computed once. @param address of the device that the body shows. */
+  /** The body; its tag is set in the header, so that it is computed once. @param address as `CachedResponse.address`. */
   get(
     reply: FastifyReply,
     source: object,
@@ -40,10 +40,12 @@ class ResponseCache {
     address: string | null = null,
   ): string | Buffer {
     const responses = this.#responses.get(source) ?? new Map<string, CachedResponse>()
-    const cached = responses.get(name)
-    const response = cached?.address === address ? cached : serialized(serialize(), address)
-    if (response !== cached && (cached || responses.size < maxResponses)) {
-      this.#responses.set(source, responses.set(name, response))
+    let response = responses.get(name)
+    if (response?.address !== address) {
+      response = serialized(serialize(), address)
+      if (responses.has(name) || responses.size < maxResponses) {
+        this.#responses.set(source, responses.set(name, response))
+      }
     }
     reply.header('etag', response.tag)
     return response.body

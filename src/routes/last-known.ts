@@ -33,18 +33,8 @@ export class LastKnown {
 
   /** All devices, or at least the one with the id if the account has it. Throws as `DeviceCache.fetch`. */
   fetch(request: FastifyRequest, deviceId?: number): Found | Promise<Found> {
-    const { deviceCache } = this.#options
-    const fetched = deviceCache.fetch(request.account, deviceId)
-    if (!(fetched instanceof Promise)) return { fleet: fetched, isStale: false }
-    return fetched.then(
-      (fleet) => ({ fleet, isStale: false }),
-      (error: unknown) => {
-        const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
-        const fleet = maxAgeMs > 0 ? deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
-        if (!fleet) throw error
-        return { fleet, isStale: true }
-      },
-    )
+    const fleet = this.#options.deviceCache.fetch(request.account, deviceId)
+    return fleet instanceof Promise ? this.#orStale(fleet, request, deviceId) : { fleet, isStale: false }
   }
 
   /** The device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
@@ -63,5 +53,16 @@ export class LastKnown {
     reply.header('cache-control', this.#cacheControl)
     reply.header('age', ageS)
     if (isStale) reply.header('cache-status', `gps-fleet-gateway; hit; ttl=${this.#maxAgeS - ageS}`)
+  }
+
+  async #orStale(fetched: Promise<Fleet>, request: FastifyRequest, deviceId: number | undefined): Promise<Found> {
+    try {
+      return { fleet: await fetched, isStale: false }
+    } catch (error) {
+      const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
+      const fleet = maxAgeMs > 0 ? this.#options.deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
+      if (!fleet) throw error
+      return { fleet, isStale: true }
+    }
   }
 }

@@ -216,7 +216,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       await page.goto(`${url}/docs#map`)
       await marks(page).nth(5).waitFor({ state: 'attached' })
       await keep(page, `${name}-map`)
-      // Half a minute for all four; its rules depend on scheme and width apart.
+      // Each scheme and each width once: all four take half a minute.
       if (view === desktop || name === 'phone-dark') t.same(await findings(page, 'document'), [], name)
       await page.goto(`${url}/docs${operation}`)
       await openConsole(page)
