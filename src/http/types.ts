@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import { Type } from 'typebox'
 import { type ErrorCode, errorTable } from '../errors.js'
+import type { Reservation } from '../lib/byte-budget.js'
 import type { Account } from '../platform/account.js'
 import type { KeyRecord } from '../store/store.js'
 
@@ -31,6 +32,11 @@ declare module 'fastify' {
     accountId: string | undefined
     /** For the log: the code of the error response. */
     errorCode: ErrorCode | undefined
+  }
+  interface FastifyReply {
+    /** Reserves memory for a response, bytes, until it is sent. @throws ApiError `gateway_error` where there is none. */
+    reserve(bytes: number): void
+    reserved: Reservation | undefined
   }
   interface FastifyContextConfig {
     /** The route honours `stale-if-error`. */

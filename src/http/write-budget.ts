@@ -1,5 +1,5 @@
-/** The memory of responses that clients are reading: bounded by a budget in bytes, and reclaimed from slow readers when it is short. */
-import type { FastifyRequest } from 'fastify'
+/** The memory of responses being made and read: bounded by a budget in bytes, and reclaimed from slow readers when it is short. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Connections } from './connections.js'
@@ -21,9 +21,21 @@ export interface WriteBudgetOptions {
 const ownerOf = ({ account, caller, ip }: FastifyRequest): string =>
   account === undefined || caller.credential === 'demo' ? ip : account.id
 
+const noRoom = (message: string): ApiError => new ApiError('gateway_error', { message })
+
 /** To be installed before any route. */
 export function installWriteBudget(app: App, { budget, connections, ticks }: WriteBudgetOptions): void {
+  app.decorateReply('reserved')
+  app.decorateReply('reserve', function (this: FastifyReply, bytes: number) {
+    const reservation = budget.open(ownerOf(this.request))
+    if (!reservation.grow(bytes))
+      throw noRoom('The response would be too large now. Send a `limit`, or try again shortly.')
+    // After the response deadline nothing more is sent.
+    if (this.sent) reservation.release()
+    else this.reserved = reservation
+  })
   app.addHook('onSend', (request, reply, payload, next) => {
+    reply.reserved?.release()
     const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
     const connection = size < minBytes ? undefined : connections.of(reply.raw)
     if (!connection) return next()
@@ -31,8 +43,7 @@ export function installWriteBudget(app: App, { budget, connections, ticks }: Wri
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer)
     const reservation = budget.open(ownerOf(request))
     if (!reservation.grow(bytes.length)) {
-      const message = 'Too many large responses are waiting to be read. Try again shortly.'
-      return next(new ApiError('gateway_error', { message }))
+      return next(noRoom('Too many large responses are waiting to be read. Try again shortly.'))
     }
     connection.unread = { reservation, since: ticks() }
     next(null, bytes)

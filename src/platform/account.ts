@@ -92,9 +92,8 @@ export class Account {
     }
   }
 
-  async geofences(): Promise<wire.WireGeofence[]> {
-    const { rows } = await this.#page('get_geofences', {}, 1, 'geofences')
-    return this.#read('get_geofences', [wire.wireGeofence] as const, rows)
+  geofences(): Promise<wire.WireGeofence[]> {
+    return this.#onePage('get_geofences', wire.wireGeofence, 'geofences')
   }
 
   /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
@@ -139,9 +138,8 @@ export class Account {
     return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   }
 
-  async alerts(): Promise<wire.WireAlert[]> {
-    const { rows } = await this.#page('get_alerts', {}, 1, 'alerts')
-    return this.#read('get_alerts', [wire.wireAlert] as const, rows)
+  alerts(): Promise<wire.WireAlert[]> {
+    return this.#onePage('get_alerts', wire.wireAlert, 'alerts')
   }
 
   drivers(): Promise<wire.WireDriver[]> {
@@ -172,6 +170,14 @@ export class Account {
       services.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))).flat())
     }
     return services
+  }
+
+  /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
+  #onePage<T extends { readonly [field: string]: Shape }>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
+    return this.#shared(`all ${action}`, async () => {
+      const { rows } = await this.#page(action, {}, 1, name)
+      return this.#read(action, [shape] as const, rows) as Read<T>[]
+    })
   }
 
   async #allPages<T extends { readonly [field: string]: Shape }>(

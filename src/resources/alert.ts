@@ -65,6 +65,9 @@ function typesOf(wire: WireAlert): Types {
   return DOCUMENTED.get(word) ?? [word]
 }
 
+/** Whether the rule covers all devices of the account, whatever devices it lists. */
+export const coversAll = (wire: WireAlert): boolean => flag(wire.for_all_user_devices) === true
+
 /**
  * The alert of a platform row (spec.md, Alert; platform.md 11.6); undefined without a valid id.
  * @param fleet all devices of the account.
@@ -73,7 +76,7 @@ export function toAlert(wire: WireAlert, fleet: AlertFleet): Alert | undefined {
   const alertId = id(wire.id)
   if (alertId === undefined) return undefined
   const types = typesOf(wire)
-  const all_devices = flag(wire.for_all_user_devices) === true
+  const all_devices = coversAll(wire)
   const devices = new Set(wire.devices.map(id).filter((device) => device !== undefined))
   return {
     object: 'alert',

@@ -1,9 +1,10 @@
 /** `GET /v1/alerts`. */
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
-import { Alert, toAlert } from '../resources/alert.js'
-import { ListOf, ListQuery, page } from '../resources/list.js'
-import { byId, queryOf, type Translate } from './query.js'
+import type { WireAlert } from '../platform/wire.js'
+import { Alert, coversAll, toAlert } from '../resources/alert.js'
+import { ListOf, ListQuery } from '../resources/list.js'
+import { identified, pageOfRows, queryOf, type Translate } from './query.js'
 
 export function alerts(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
   app.get(
@@ -18,7 +19,7 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
         response: { 200: ListOf(Alert) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const paging = queryOf(ListQuery, request)
       const [rows, devices] = await Promise.all([request.account.alerts(), deviceCache.fetch(request.account)])
       let all: Alert['devices'] | undefined
@@ -29,8 +30,9 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
         },
         name: (id: number) => devices.name(id),
       }
-      const items = translate('get_alerts', rows, (row) => toAlert(row, fleet))
-      return page(items.sort(byId), paging)
+      const ordered = translate('get_alerts', rows, identified)
+      const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
+      return pageOfRows(reply, ordered, paging, (row) => toAlert(row, fleet), devicesOf)
     },
   )
 }

@@ -2,8 +2,8 @@
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Driver, toDriver } from '../resources/driver.js'
-import { ListOf, ListQuery, page } from '../resources/list.js'
-import { byId, queryOf, type Translate } from './query.js'
+import { ListOf, ListQuery } from '../resources/list.js'
+import { identified, pageOfRows, queryOf, type Translate } from './query.js'
 
 export function drivers(
   app: App,
@@ -21,11 +21,10 @@ export function drivers(
         response: { 200: ListOf(Driver) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const paging = queryOf(ListQuery, request)
       const [rows, fleet] = await Promise.all([request.account.drivers(), deviceCache.fetch(request.account)])
-      const items = translate('get_user_drivers', rows, (row) => toDriver(row, fleet))
-      return page(items.sort(byId), paging)
+      return pageOfRows(reply, translate('get_user_drivers', rows, identified), paging, (row) => toDriver(row, fleet))
     },
   )
 }

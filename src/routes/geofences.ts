@@ -10,9 +10,9 @@ import {
   toGeofenceFeature,
 } from '../resources/geofence.js'
 import { eitherFormat } from '../resources/geojson.js'
-import { ListOf, page } from '../resources/list.js'
+import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { byId, notFound, PathId, queryOf, sendList, type Translate } from './query.js'
+import { identified, notFound, PathId, pageOfRows, queryOf, sendList, type Translate } from './query.js'
 
 export function geofences(app: App, { translate }: { translate: Translate }): void {
   app.get(
@@ -30,7 +30,8 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
     async (request, reply) => {
       const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
       const rows = await request.account.geofences()
-      const list = page(translate('get_geofences', rows, toGeofence).sort(byId), paging)
+      const ordered = translate('get_geofences', rows, identified)
+      const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
       return sendList(reply, format, list, toGeofenceFeature)
     },
   )
@@ -51,7 +52,8 @@ export function geofences(app: App, { translate }: { translate: Translate }): vo
       const sent = request.params.id
       const geofenceId = id(sent)
       const rows = geofenceId === undefined ? [] : await request.account.geofences()
-      const found = rows.map(toGeofence).find((geofence) => geofence?.id === geofenceId)
+      const row = rows.find((geofence) => id(geofence.id) === geofenceId)
+      const found = row && toGeofence(row)
       if (!found) throw notFound('geofence', sent)
       return found
     },

@@ -4,9 +4,10 @@ import { type Static, type TObject, Type } from 'typebox'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Account } from '../platform/account.js'
+import type { Scalar } from '../platform/shape.js'
 import type { Device } from '../resources/device.js'
 import { geoJson, type ToFeature, toCollection } from '../resources/geojson.js'
-import { type List, readQuery } from '../resources/list.js'
+import { type List, type Page, page, readQuery } from '../resources/list.js'
 import { id } from '../resources/units.js'
 
 export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
@@ -71,5 +72,37 @@ export const translator =
     return items
   }
 export type Translate = ReturnType<typeof translator>
+
+/** Estimated heap of an item and its text, and of each of its parts. */
+const itemBytes = 500
+const partBytes = 200
+
+interface Identified<Row> {
+  id: number
+  row: Row
+}
+
+/** A row with its id; undefined without a valid one. For `translator`. */
+export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Row> | undefined {
+  const rowId = id(row.id)
+  return rowId === undefined ? undefined : { id: rowId, row }
+}
+
+/**
+ * A page of all rows by ascending id, translated once there is memory for it.
+ * @param partsOf the number of parts of an item, such as coordinates.
+ * @throws ApiError `gateway_error` where there is no memory.
+ */
+export function pageOfRows<Row, T>(
+  reply: FastifyReply,
+  rows: Identified<Row>[],
+  paging: Page,
+  toItem: (row: Row) => T | undefined,
+  partsOf: (row: Row) => number = () => 0,
+): List<T> {
+  const list = page(rows.sort(byId), paging)
+  reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
+  return { ...list, data: list.data.map(({ row }) => toItem(row)).filter((item) => item !== undefined) }
+}
 
 export const byId = (a: { id: number }, b: { id: number }): number => a.id - b.id

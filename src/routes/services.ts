@@ -9,7 +9,7 @@ import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
-import { byId, queryOf, type Translate } from './query.js'
+import { identified, pageOfRows, queryOf, type Translate } from './query.js'
 
 interface ServicesNeeds {
   deviceCache: DeviceCache
@@ -30,7 +30,7 @@ export function services(app: App, { deviceCache, translate, clock }: ServicesNe
         response: { 200: ListOf(MaintenanceService) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
       const { account } = request
       const fleet = await deviceCache.fetch(account)
@@ -38,11 +38,12 @@ export function services(app: App, { deviceCache, translate, clock }: ServicesNe
       if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
       const rows = await rowsOf(account, fleet, deviceId)
       const day = await todayOf(account, rows, clock())
-      const items = translate('services', rows, (row) => {
+      const ordered = translate('services', rows, identified)
+      const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
+      return pageOfRows(reply, requested, paging, (row) => {
         const owner = id(row.device_id)
         return toMaintenanceService(row, owner === undefined ? undefined : fleet.row(owner), day)
       })
-      return page(items.filter((item) => deviceId === undefined || item.device_id === deviceId).sort(byId), paging)
     },
   )
 }

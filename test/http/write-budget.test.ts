@@ -72,3 +72,37 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   await until(async () => (await metric('gateway_in_flight_bytes')) === 0)
   t.ok((await metric('gateway_in_flight_rejected_total')) >= 10 - served)
 })
+
+t.test(
+  'with a heap of 256 MB, lists that take more memory than their rows end nothing, and smaller ones are served',
+  async (t) => {
+    const devices = Array.from({ length: 3_000 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
+    const numbered = <T>(count: number, row: T) => Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row }))
+    const { url } = await platform(
+      t,
+      answers({
+        get_devices: [{ title: 'A', items: devices }],
+        get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
+        get_geofences: { status: 1, items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } },
+        get_user_drivers: { status: 1, items: { drivers: { data: numbered(40_000, { name: 'D' }) } } },
+        services: { status: 1, data: numbered(40_000, { name: 'S', expiration_by: 'odometer' }) },
+      }),
+    )
+    const env = { PLATFORM_URL: url, NODE_OPTIONS: '--max-old-space-size=256' }
+    const child = await gatewayProcess(t, env)
+    const headers = { authorization: `Bearer ${someHash}` }
+    const statusOf = async (path: string): Promise<number> => {
+      const response = await fetch(`${child.url}/v1/${path}`, { headers })
+      await response.arrayBuffer()
+      return response.status
+    }
+    t.equal(await statusOf('alerts'), 503, '2.4 million devices')
+    t.equal(await statusOf('alerts?limit=5'), 200)
+    for (const path of ['geofences', 'drivers', 'services']) {
+      const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(path)))
+      t.ok(statuses.includes(200), path)
+      t.same(new Set(statuses), new Set([200, 503]), `${path}: those without room are refused`)
+      t.equal(await statusOf(path), 200, `${path}: there is room again`)
+    }
+  },
+)
