@@ -89,7 +89,10 @@ const numbered =
   (fetchPage: FetchPage) =>
   async (number: number, size: number): Promise<NumberedPage> => {
     const page = await fetchPage(number, size)
-    return { ...page, number, currentPage: page.currentPage ?? number }
+    // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
+    const isFirst = number > 1 && page.currentPage === 1
+    const reached = isFirst ? { ...page, rows: [], total: undefined, lastPage: undefined } : page
+    return { ...reached, number, currentPage: page.currentPage ?? number }
   }
 
 /** The page size that the platform applied: as it says, else the rows it sent unless those may be a short last page. */

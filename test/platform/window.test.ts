@@ -193,6 +193,17 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
   t.same(rows, [{ id: 1 }, { id: '2' }, { name: 'x' }, { name: 'x' }, { id: null }], 'up to a page of nothing new')
 })
 
+t.test(
+  'a window beyond the first page of a platform that says it repeats it is empty, and nothing follows',
+  async (t) => {
+    const fetchPage: FetchPage = async () =>
+      pageOf({ items: { data: rowsOf(30), current_page: 1, per_page: 30, last_page: 2, total: 57 } })
+    t.hasStrict(await windowOf(fetchPage, 0, 30), { rows: rowsOf(30), total: 57 })
+    t.hasStrict(await windowOf(fetchPage, 30, 30), { rows: [], total: 0 })
+    t.same(await readUntil(fetchPage, 30, () => false), rowsOf(30))
+  },
+)
+
 t.test('a platform that repeats its first page is called twice', async (t) => {
   for (const numbers of [{}, { total: 90 }]) {
     let calls = 0
