@@ -23,8 +23,8 @@ export function installBodyHook(app: App): void {
       if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
       if (matchesTag(headers['if-none-match'], tag)) {
         reply.code(304).removeHeader('content-type')
-        // Fastify takes the Content-Length of a HEAD response from the body that it does not send.
-        return next(null, method === 'HEAD' ? body : null)
+        // Fastify takes the Content-Length of a HEAD response from the body that it does not send: it must be that of the 200.
+        if (method === 'GET') return next(null, null)
       }
     }
     const encoding = varies ? encodingFor(headers['accept-encoding']) : undefined

@@ -123,6 +123,10 @@ t.test('bodies over 1 KiB are compressed as the client prefers, all with the tag
         t.equal(headers.get('vary'), isLarge ? 'Accept-Encoding' : null, name)
         t.ok(applied === null || Number(headers.get('content-length')) < bytes / 1.5, name)
         if (method === 'GET') t.same(body, plain.body, name)
+        const same = await read(path, { 'accept-encoding': encoding, 'if-none-match': tagOf(plain) }, method)
+        t.equal(same.status, 304)
+        // RFC 9110 8.6.
+        t.ok([null, headers.get('content-length')].includes(same.headers.get('content-length')), `304 of ${name}`)
       }
     }
     const vary = (await read(path, { 'if-none-match': tagOf(plain) })).headers.get('vary')
