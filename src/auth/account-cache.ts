@@ -6,7 +6,7 @@ import type { Platform } from '../platform/client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read } from '../platform/shape.js'
 import { wireUserData } from '../platform/wire.js'
-import { accountIdOf, type Secret } from './credential.js'
+import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 
 /** Beyond this, the least recently used hashes are evicted. */
 const maxHashes = 20_000
@@ -99,7 +99,7 @@ export class AccountCache {
 async function validate(platform: Platform, hash: Secret): Promise<string | null> {
   try {
     const { email } = read(wireUserData, await platform.get('get_user_data', hash.reveal()))
-    return typeof email === 'string' && email.trim() !== '' ? email.trim().toLowerCase() : null
+    return typeof email === 'string' && email.trim() !== '' ? foldedEmail(email) : null
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     await validateByDevices(platform, hash)

@@ -47,12 +47,22 @@ export type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'has
  */
 export function parseCredential(header: string | undefined, demoToken: string | undefined): Credential {
   if (header === undefined || header.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: 'none' }
-  let start = scheme.length
-  let end = header.length
-  while (start < end && header[start] === ' ') start += 1
-  while (end > start && header[end - 1] === ' ') end -= 1
-  return toCredential(header.slice(start, end), demoToken)
+  return toCredential(withoutSpaces(header.slice(scheme.length)), demoToken)
 }
+
+function withoutSpaces(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && text[start] === ' ') start += 1
+  while (end > start && text[end - 1] === ' ') end -= 1
+  return text.slice(start, end)
+}
+
+/** A complete or truncated credential within a text: an API key, or a platform hash. */
+const credentialLike = /gps_live_\w+|\$2\w\$.+/gi
+
+/** A text of a caller, safe to repeat and to log. */
+export const withoutCredentials = (text: string): string => text.replace(credentialLike, '…')
 
 /** The kind of a credential without a scheme, as in the body of `POST /v1/keys`. An empty text is none. */
 export function toCredential(token: string, demoToken: string | undefined): Credential {
@@ -78,12 +88,19 @@ export function fingerprint(domain: string, text: string): string {
   return hash('sha256', `gps:${domain}:${text}`, 'buffer').toString('base64url', 0, 16)
 }
 
+/**
+ * One spelling of an e-mail, which names an account. Only ASCII letters are folded and only spaces removed: with the rules of Unicode,
+ * e-mails of two accounts could become one, such as those with `k` and the Kelvin sign.
+ */
+export const foldedEmail = (email: string): string =>
+  withoutSpaces(email).replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
 /** `Account.id`, by the platform it is on and its e-mail. */
 export const accountIdOf = (realm: string, email: string): string => fingerprint('account', `${realm}:${email}`)
 
 /** The owner of API keys: the account's platform e-mail, which stays when the password, and with it the hash, changes. */
 export function ownerOf(email: string): string {
-  return fingerprint('owner', email.trim().toLowerCase())
+  return fingerprint('owner', foldedEmail(email))
 }
 
 /** A new API key of 192 random bits, and the truncated form for listings. */

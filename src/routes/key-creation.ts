@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { reject } from '../auth/auth-failure.js'
 import type { Authenticator } from '../auth/authenticator.js'
-import { hashPrintOf, newKey, type Secret } from '../auth/credential.js'
+import { hashPrintOf, newKey, type Secret, withoutCredentials } from '../auth/credential.js'
 import { publicKeyOf, seal, sealFor } from '../auth/seal.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
@@ -46,7 +46,7 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         body: CreateKey,
         response: { 200: CreatedKey },
       },
-      preValidation: async ({ body }) => trimLabel(body),
+      preValidation: async ({ body }) => checkLabel(body),
       onError: auditRefusal('API key not created'),
     },
     async (request, reply) => {
@@ -150,11 +150,17 @@ function creationCounter(limits: Limits): (account: Account, reply: FastifyReply
   }
 }
 
-/** Spaces around a label do not count against its maximum length. @throws ApiError for a lone surrogate, which no schema can exclude. */
-function trimLabel(body: unknown): void {
+/**
+ * Spaces around a label do not count against its maximum length.
+ * @throws ApiError for a lone surrogate, which no schema can exclude, and for a credential, such as that of a swapped field.
+ */
+function checkLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
-  if (typeof body.label !== 'string') return
-  if (/\p{Cs}/u.test(body.label))
+  const { label } = body
+  if (typeof label !== 'string') return
+  if (/\p{Cs}/u.test(label))
     throw invalid('label', '`label` must be text of 1 to 100 characters, without lone surrogates.')
-  body.label = body.label.trim()
+  const isHash = 'platform_hash' in body && body.platform_hash === label
+  if (isHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
+  body.label = label.trim()
 }

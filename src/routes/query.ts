@@ -1,6 +1,7 @@
 /** What the routes share: parameters, the 404 of an id, the device of an id, and the translation of platform rows. */
 import type { FastifyReply } from 'fastify'
 import { type Static, type TObject, Type } from 'typebox'
+import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Account } from '../platform/account.js'
@@ -23,12 +24,9 @@ export function queryOf<T extends TObject>(schema: T, request: { query: unknown 
 export const PathId = (description: string, example: number) =>
   Type.Unsafe<string>(Type.Integer({ minimum: 1, description, examples: [example] }))
 
-/** A credential sent in place of an id; no response repeats one. */
-const credentialLike = /gps_live_\w+|\$2\w\$.+/gi
-
 /** 404 with the id as sent, truncated to 64 characters (design.md, Device). */
 export function notFound(noun: string, sent: string): ApiError {
-  const named = sent.replace(credentialLike, '…').slice(0, 64)
+  const named = withoutCredentials(sent).slice(0, 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
 }
 

@@ -143,3 +143,16 @@ t.test('a text that is no seal opens nothing', async (t) => {
   const sealed = seal(new Secret('a-hash'), key)
   for (const version of ['v2', 'v3']) t.equal(unseal(sealed.replace('v1', version), key), undefined, version)
 })
+
+t.test('e-mails differ unless they are the same but for ASCII case and spaces around', async (t) => {
+  const same = [' Owner@Example.COM ', 'owner@example.com']
+  t.equal(new Set(same.map(ownerOf)).size, 1)
+  const others = [
+    'kim@example.com',
+    '\u212aim@example.com',
+    'kim@example.com\u00a0',
+    'k\u0130m@example.com',
+    'ki\u0307m@example.com',
+  ]
+  t.equal(new Set(others.map(ownerOf)).size, others.length)
+})

@@ -272,3 +272,25 @@ t.test('the request line names the key, the error code, and of a 429 the account
   t.match(all[18], { status: 401, error: 'invalid_token', key: id })
   t.notOk('error' in (all[0] ?? {}))
 })
+
+t.test('a credential in place of a label is refused, and neither logged nor stored', async (t) => {
+  const { url } = await platform(t, answers({}))
+  const { get, log, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const apiKey = `gps_live_${'5d0b6c3e91f2'.repeat(4)}`
+  for (const body of [
+    { platform_hash: 'Dispatch board', label: someHash },
+    { platform_hash: someHash, label: someHash },
+    { platform_hash: 'plain-hash', label: 'plain-hash' },
+    { platform_hash: someHash, label: `old key ${apiKey}` },
+  ]) {
+    const answer = await get('/v1/keys', undefined, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    t.equal(answer.status, 400)
+    t.equal(answer.body.param, 'label')
+  }
+  t.same(await store.digests(), [])
+  for (const secret of [someHash, apiKey, 'plain-hash']) t.notOk(log().includes(secret))
+})
