@@ -22,6 +22,12 @@ export interface EventFilter {
   to: string | undefined
 }
 
+/** What one search for events may use. */
+export interface Search {
+  budget: CallBudget
+  memory: Reservation
+}
+
 /** Maximum pages to read of a list that never ends. */
 const maxPages = 1_000
 /** Concurrent calls where a list takes one for each device. */
@@ -96,9 +102,14 @@ export class Account {
     return this.#onePage('get_geofences', wire.wireGeofence, 'geofences')
   }
 
+  /** The memory of all pages that a search reads; the caller releases it. */
+  openList(): Reservation {
+    return this.#platform.openList(this.#hash)
+  }
+
   /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
-  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, budget: CallBudget) {
-    const { rows, seen, total } = await windowOf(this.#eventPages(filter, budget), offset, limit)
+  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Search) {
+    const { rows, seen, total } = await windowOf(this.#eventPages(filter, search), offset, limit)
     return { rows: this.#readEvents(rows), seen: this.#readEvents(seen), total }
   }
 
@@ -107,17 +118,18 @@ export class Account {
     filter: EventFilter,
     size: number,
     isEnough: (page: readonly wire.WireEvent[]) => boolean,
-    budget: CallBudget,
+    search: Search,
   ): Promise<wire.WireEvent[]> {
-    const pages = this.#eventPages(filter, budget)
+    const pages = this.#eventPages(filter, search)
     return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
   }
 
-  #eventPages(filter: EventFilter, budget: CallBudget): FetchPage {
+  #eventPages(filter: EventFilter, { budget, memory }: Search): FetchPage {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
     return async (page, size) => {
       budget.spend()
-      return this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page)
+      const query = { device_id, type, date_from, date_to, limit: size, page }
+      return this.#page('get_events', query, page, undefined, memory)
     }
   }
 
@@ -188,7 +200,7 @@ export class Account {
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
       let pages = 0
-      const reservation = this.#platform.openList(this.#hash)
+      const reservation = this.openList()
       const isLate = this.#platform.listDeadline()
       const fetchPage = (number: number): Promise<Page> => {
         if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })

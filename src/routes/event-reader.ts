@@ -1,5 +1,5 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
-import type { Account, EventFilter } from '../platform/account.js'
+import type { Account, EventFilter, Search } from '../platform/account.js'
 import { CallBudget } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
 import { describe } from '../resources/event.js'
@@ -26,11 +26,17 @@ const lateEvents = 50
 export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
-  readonly #budget = new CallBudget(maxPages)
+  readonly #uses: Search
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
+    this.#uses = { budget: new CallBudget(maxPages), memory: account.openList() }
+  }
+
+  /** Releases the memory of everything read. */
+  close(): void {
+    this.#uses.memory.release()
   }
 
   /**
@@ -42,7 +48,7 @@ export class EventReader {
     if (type === undefined || type.isExact) {
       const isOne = this.#search.devices.length === 1
       const window = isOne ? { offset, limit } : { offset: 0, limit: offset + limit }
-      const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#budget))
+      const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#uses))
       if (lists.every(({ seen }) => seen.every(this.#matches))) {
         const total = lists.reduce((sum, list) => sum + list.total, 0)
         return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
@@ -68,7 +74,7 @@ export class EventReader {
   }
 
   async #all(word: string | undefined, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, size, isEnough, this.#budget)
+    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, size, isEnough, this.#uses)
     return (await this.#each(word, read)).flat().filter(this.#matches)
   }
 

@@ -39,11 +39,15 @@ export function events(app: App, { deviceCache, translate }: { deviceCache: Devi
         type: type === undefined ? undefined : typeFilter(type),
         ...range,
       })
-      const { rows, before, total } = await found(reader, afterId, { offset, limit })
-      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
-      const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
-      items.sort(afterId === undefined ? newestFirst : byId)
-      return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
+      try {
+        const { rows, before, total } = await found(reader, afterId, { offset, limit })
+        const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
+        const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
+        items.sort(afterId === undefined ? newestFirst : byId)
+        return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
+      } finally {
+        reader.close()
+      }
     },
   )
 }
@@ -81,7 +85,9 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
   const sent = { from, to }
   const needsZone = Object.values(sent).some((time) => time !== undefined && carriesOffset(time))
   const zone = needsZone ? toZone(await account.setup()) : undefined
-  const range = { from: from && filterTime(from, 'from', zone), to: to && filterTime(to, 'to', zone) }
+  const timeOf = (param: 'from' | 'to') =>
+    sent[param] === undefined ? undefined : filterTime(sent[param], param, zone)
+  const range = { from: timeOf('from'), to: timeOf('to') }
   for (const param of ['from', 'to'] as const) {
     if (sent[param] === undefined || range[param] !== undefined) continue
     throw invalid(

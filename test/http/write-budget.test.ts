@@ -78,16 +78,23 @@ t.test(
   async (t) => {
     const devices = Array.from({ length: 3_000 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
     const numbered = <T>(count: number, row: T) => Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row }))
-    const { url } = await platform(
-      t,
-      answers({
-        get_devices: [{ title: 'A', items: devices }],
-        get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
-        get_geofences: { status: 1, items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } },
-        get_user_drivers: { status: 1, items: { drivers: { data: numbered(40_000, { name: 'D' }) } } },
-        services: { status: 1, data: numbered(40_000, { name: 'S', expiration_by: 'odometer' }) },
-      }),
-    )
+    const lists = answers({
+      get_devices: [{ title: 'A', items: devices }],
+      get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
+      get_geofences: { status: 1, items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } },
+      get_user_drivers: { status: 1, items: { drivers: { data: numbered(40_000, { name: 'D' }) } } },
+      services: { status: 1, data: numbered(40_000, { name: 'S', expiration_by: 'odometer' }) },
+    })
+    const { url } = await platform(t, (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+      if (!pathname.endsWith('get_events')) return lists(request, response)
+      const current_page = Number(searchParams.get('page'))
+      const data = Array.from({ length: 1_000 }, (_, at) => ({
+        id: 1_000 * current_page + at,
+        message: 'm'.repeat(500),
+      }))
+      response.end(JSON.stringify({ status: 1, items: { current_page, per_page: 1_000, last_page: 14, data } }))
+    })
     const env = { PLATFORM_URL: url, NODE_OPTIONS: '--max-old-space-size=256' }
     const child = await gatewayProcess(t, env)
     const headers = { authorization: `Bearer ${someHash}` }
@@ -98,6 +105,13 @@ t.test(
     }
     t.equal(await statusOf('alerts'), 503, '2.4 million devices')
     t.equal(await statusOf('alerts?limit=5'), 200)
+    const second = (at: number): string => String(at).padStart(2, '0')
+    const searches = Array.from(
+      { length: 60 },
+      (_, at) => `events?type=harsh_braking&from=2026-05-12T08:00:${second(at)}`,
+    )
+    t.same(new Set(await Promise.all(searches.map(statusOf))), new Set([503]), '60 searches of 14 pages each')
+    t.equal(await statusOf('events?limit=5'), 200)
     for (const path of ['geofences', 'drivers', 'services']) {
       const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(path)))
       t.ok(statuses.includes(200), path)
