@@ -40,6 +40,8 @@ export function limitedServer(handle: RequestListener, { connections, onConnect,
   const inOrder = connections.inOrder(handle)
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
+  // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(idleTimeoutMs)
   server.on('connection', connections.add)
   // Node would respond to both by itself, without a body.
