@@ -11,6 +11,9 @@ import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 /** Beyond this, the least recently used hashes are evicted. */
 const maxHashes = 20_000
 
+/** RFC 5321 4.5.3.1; a longer text is no e-mail, and would be kept with every account and key. */
+const maxEmailLength = 320
+
 interface AccountCacheOptions {
   platform: Platform
   /** Keeps the accounts of different platforms apart. */
@@ -99,7 +102,8 @@ export class AccountCache {
 async function validate(platform: Platform, hash: Secret): Promise<string | null> {
   try {
     const { email } = read(wireUserData, await platform.get('get_user_data', hash.reveal()))
-    return typeof email === 'string' && email.trim() !== '' ? foldedEmail(email) : null
+    const isEmail = typeof email === 'string' && email.length <= maxEmailLength && email.trim() !== ''
+    return isEmail ? foldedEmail(email) : null
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     await validateByDevices(platform, hash)

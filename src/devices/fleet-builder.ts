@@ -15,6 +15,8 @@ import { AheadCounter, correctTimes } from './wall-clock.js'
 /** Unknown state words kept per fleet, and characters kept of each. */
 const maxUnknownStates = 50
 const maxWordLength = 100
+/** Characters kept of a group's title. */
+const maxTitleLength = 200
 /** Estimated heap of a row's entries in the columns. */
 const entryBytes = 68
 
@@ -137,7 +139,7 @@ export class FleetBuilder {
     if (this.#seen.has(id)) return true
     this.#seen.add(id)
     this.#order.push(row)
-    this.#titles.push(title === undefined ? undefined : String(title))
+    this.#titles.push(title === undefined ? undefined : String(title).slice(0, maxTitleLength))
     return true
   }
 

@@ -22,6 +22,10 @@ type ServiceSource = keyof typeof serviceFlags
 const maxDecoded = 1_000
 /** Estimated heap of a decoded device with its row. */
 const decodedBytes = 3_000
+/** The same in multiples of the row's text, for rows with many sensors. */
+const decodedFactor = 4
+/** Longer rows are decoded each time, bytes. */
+const maxKeptBytes = 16_384
 /** Estimated heap of a fleet beside its devices. */
 const fleetBytes = 1_000
 
@@ -43,6 +47,8 @@ export class Fleet implements Sliceable<Device> {
   readonly #zone: Zone | undefined
   readonly #isWallClock: boolean
   readonly #decoded = new Map<number, Device>()
+  /** Driver → device. */
+  #byDriver: Map<number, number> | undefined
 
   /**
    * @param zone the account's zone, where it is needed and known.
@@ -65,8 +71,15 @@ export class Fleet implements Sliceable<Device> {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    const decoded = Math.min(this.length, maxDecoded)
-    return fleetBytes + arenaBytes(this.#columns.rows) + 33 * this.length + decodedBytes * decoded
+    return (
+      fleetBytes + arenaBytes(this.#columns.rows) + 33 * this.length + this.bytesOf(Math.min(this.length, maxDecoded))
+    )
+  }
+
+  /** Estimated memory of so many decoded devices. */
+  bytesOf(devices: number): number {
+    const rowBytes = arenaBytes(this.#columns.rows) / Math.max(1, this.length)
+    return devices * Math.max(decodedBytes, decodedFactor * rowBytes)
   }
 
   /** Ids, ascending. */
@@ -113,7 +126,11 @@ export class Fleet implements Sliceable<Device> {
 
   /** The first device whose current driver this is. */
   withDriver(driver: number): number | undefined {
-    return this.#columns.ids[this.#columns.drivers.indexOf(driver)]
+    if (this.#byDriver === undefined) {
+      const { ids, drivers } = this.#columns
+      this.#byDriver = new Map([...drivers].map((id, index) => [id, ids[index] as number] as const).reverse())
+    }
+    return this.#byDriver.get(driver)
   }
 
   /** Ids of the devices whose rows have maintenance services. */
@@ -132,6 +149,7 @@ export class Fleet implements Sliceable<Device> {
     const known = this.#decoded.get(index)
     if (known) return known
     const device = this.#decode(index)
+    if ((this.#columns.rows.spans[3 * index + 2] as number) > maxKeptBytes) return device
     if (this.#decoded.size >= maxDecoded) this.#decoded.clear()
     this.#decoded.set(index, device)
     return device

@@ -13,6 +13,8 @@ import { type RowOf, readItems } from './items.js'
 const maxEnvelopeBytes = 16 * 1024 * 1024
 /** Estimated heap of a point with its documented position and its share of the response text. */
 const pointBytes = 400
+/** The same in multiples of its text, for points with long addresses. */
+const pointFactor = 3
 
 export async function readHistory(job: Job<'get_history'>, context: JobContext): Promise<JobOutput<'get_history'>> {
   const { setup, format, ...request } = job.params
@@ -32,8 +34,12 @@ function readWire(
   const request = { action: 'get_history', hash, query: { device_id: deviceId, ...days } } as const
   return context.client.send(request, context.signal, async (body) => {
     const points: WirePoint[] = []
-    const onRow = (row: Row): void => void points.push(row.record() as WirePoint)
-    const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => points.length * pointBytes }
+    let bytes = 0
+    const onRow = (row: Row): void => {
+      points.push(row.record() as WirePoint)
+      bytes += Math.max(pointBytes, pointFactor * row.length)
+    }
+    const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => bytes }
     const { envelope, rowOf } = await readItems('get_history', body, options, context)
     return checkedHistory(withPoints(envelope, points, rowOf, tally), envelope)
   })

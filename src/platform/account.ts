@@ -172,16 +172,21 @@ export class Account {
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
   async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
     const isLate = this.#platform.listDeadline()
+    const memory = this.openList()
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
-      const rows = await this.#allPages('get_services', wire.wireService, { device_id })
+      const rows = await this.#allPages('get_services', wire.wireService, { device_id }, undefined, memory)
       return rows.map((row) => ({ ...row, device_id }))
     }
-    const services: wire.WireService[] = []
-    for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
-      if (isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
-      services.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))).flat())
+    try {
+      const services: wire.WireService[][] = []
+      for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
+        if (isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
+        services.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))))
+      }
+      return services.flat()
+    } finally {
+      memory.release()
     }
-    return services
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
@@ -197,10 +202,11 @@ export class Account {
     shape: T,
     query: Query,
     name?: string,
+    list?: Reservation,
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
       let pages = 0
-      const reservation = this.openList()
+      const reservation = list ?? this.openList()
       const isLate = this.#platform.listDeadline()
       const fetchPage = (number: number): Promise<Page> => {
         if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
@@ -211,7 +217,7 @@ export class Account {
         const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => pages === maxPages)
         return this.#read(action, [shape] as const, rows) as Read<T>[]
       } finally {
-        reservation.release()
+        if (!list) reservation.release()
       }
     })
   }

@@ -9,6 +9,10 @@ import { dataOf, failureOfData, jsonIn } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
 const maxDocumentBytes = 16 * 1024 * 1024
+/** The same where a response is small, or kept with the account. */
+const maxSmallBytes = 1024 * 1024
+const maxBytesOf = (action: Action): number =>
+  action === 'get_user_data' || action === 'edit_setup_data' ? maxSmallBytes : maxDocumentBytes
 /** Maximum size of a body that is read row by row: about 140,000 devices of 3.7 kB. */
 const maxRowsBytes = 512 * 1024 * 1024
 /** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
@@ -44,7 +48,7 @@ export async function readDocument(
   let received = 0
   for await (const chunk of body) {
     received += chunk.byteLength
-    if (received > maxDocumentBytes) throw tooLarge(action, received)
+    if (received > maxBytesOf(action)) throw tooLarge(action, received)
     reserve(action, reservation, heapFactor * chunk.byteLength + heapPerOpening * openingsIn(chunk))
     chunks.push(chunk)
   }

@@ -100,7 +100,9 @@ export function devices(app: App, options: LastKnownOptions): void {
       const { fleet: devices } = found
       const select = (): List<Device> => {
         const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
-        const list = page(isFiltered ? devices.where({ status, ids, updatedSince }) : devices, { limit, offset })
+        const selected = isFiltered ? devices.where({ status, ids, updatedSince }) : devices
+        reply.reserve(devices.bytesOf(Math.min(limit, Math.max(0, selected.length - offset))))
+        const list = page(selected, { limit, offset })
         const data = list.data.map((device) => withAddress(device, knownAddress(request.account, device)))
         return sendList(reply, format, { ...list, data }, toDeviceFeature)
       }

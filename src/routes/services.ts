@@ -2,14 +2,18 @@
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
+import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
-import type { WireService } from '../platform/wire.js'
+import type { WireDevice, WireService } from '../platform/wire.js'
 import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
 import { identified, pageOfRows, queryOf, type Translate } from './query.js'
+
+/** Rows of devices to keep while their services are translated; a device has several. */
+const maxDevices = 100
 
 interface ServicesNeeds {
   deviceCache: DeviceCache
@@ -40,9 +44,11 @@ export function services(app: App, { deviceCache, translate, clock }: ServicesNe
       const day = await todayOf(account, rows, clock())
       const ordered = translate('services', rows, identified)
       const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
+      const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
       return pageOfRows(reply, requested, paging, (row) => {
         const owner = id(row.device_id)
-        return toMaintenanceService(row, owner === undefined ? undefined : fleet.row(owner), day)
+        if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
+        return toMaintenanceService(row, owner === undefined ? undefined : devices.get(owner), day)
       })
     },
   )

@@ -152,3 +152,14 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
   )
   t.equal(calls.length - before, 3)
 })
+
+t.test('a text that is too long for an e-mail is none: it would be kept with every account and key', async (t) => {
+  for (const [email, shown] of [
+    [`${'a'.repeat(308)}@example.com`, `${'a'.repeat(308)}@example.com`],
+    [`${'a'.repeat(309)}@example.com`, null],
+  ] as const) {
+    const { url } = await platform(t, answers({ get_user_data: { email } }))
+    const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+    t.equal((await get('/v1/me', someHash)).body.email, shown)
+  }
+})

@@ -78,15 +78,26 @@ t.test(
   async (t) => {
     const devices = Array.from({ length: 3_000 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
     const numbered = <T>(count: number, row: T) => Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row }))
+    const otherHash = someHash.replace('ab', 'g2')
+    const sensors = numbered(1_000, { type: 'textual', name: 'Temperature', value: '21.5 C' })
+    const heavy = numbered(300, { name: 'Van', sensors })
+    const serviceRows = numbered(10_000, { name: 'S', expiration_by: 'odometer' })
     const lists = answers({
       get_devices: [{ title: 'A', items: devices }],
       get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
       get_geofences: { status: 1, items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } },
       get_user_drivers: { status: 1, items: { drivers: { data: numbered(40_000, { name: 'D' }) } } },
-      services: { status: 1, data: numbered(40_000, { name: 'S', expiration_by: 'odometer' }) },
+      services: { status: 1, data: [...serviceRows, ...serviceRows, ...serviceRows, ...serviceRows] },
     })
     const { url } = await platform(t, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+      const isOther = searchParams.get('user_api_hash') === otherHash
+      if (isOther && pathname.endsWith('get_devices'))
+        return void response.end(JSON.stringify([{ title: 'B', items: heavy }]))
+      if (isOther && pathname.endsWith('/services')) return void response.writeHead(404).end()
+      if (isOther && pathname.endsWith('get_services'))
+        return void response.end(JSON.stringify({ status: 1, data: serviceRows }))
+      if (isOther && pathname.endsWith('get_user_data')) return void response.end('{"email":"b@example.com"}')
       if (!pathname.endsWith('get_events')) return lists(request, response)
       const current_page = Number(searchParams.get('page'))
       const data = Array.from({ length: 1_000 }, (_, at) => ({
@@ -97,9 +108,8 @@ t.test(
     })
     const env = { PLATFORM_URL: url, NODE_OPTIONS: '--max-old-space-size=256' }
     const child = await gatewayProcess(t, env)
-    const headers = { authorization: `Bearer ${someHash}` }
-    const statusOf = async (path: string): Promise<number> => {
-      const response = await fetch(`${child.url}/v1/${path}`, { headers })
+    const statusOf = async (path: string, hash = someHash): Promise<number> => {
+      const response = await fetch(`${child.url}/v1/${path}`, { headers: { authorization: `Bearer ${hash}` } })
       await response.arrayBuffer()
       return response.status
     }
@@ -110,8 +120,15 @@ t.test(
       { length: 60 },
       (_, at) => `events?type=harsh_braking&from=2026-05-12T08:00:${second(at)}`,
     )
-    t.same(new Set(await Promise.all(searches.map(statusOf))), new Set([503]), '60 searches of 14 pages each')
+    t.same(
+      new Set(await Promise.all(searches.map((search) => statusOf(search)))),
+      new Set([503]),
+      '60 searches of 14 pages each',
+    )
     t.equal(await statusOf('events?limit=5'), 200)
+    t.equal(await statusOf('devices?limit=300', otherHash), 503, '300,000 sensors')
+    t.equal(await statusOf('devices?limit=10', otherHash), 200)
+    t.equal(await statusOf('services?limit=1', otherHash), 503, 'a call for each device, and 3 million services')
     for (const path of ['geofences', 'drivers', 'services']) {
       const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(path)))
       t.ok(statuses.includes(200), path)

@@ -130,3 +130,9 @@ t.test('no parameter or format shows a device of another account', async (t) => 
     }
   }
 })
+
+t.test('a group has the first 200 characters of its title', async (t) => {
+  const { url } = await platform(t, answers({ get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] }))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
+})
