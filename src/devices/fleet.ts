@@ -76,10 +76,10 @@ export class Fleet implements Sliceable<Device> {
     )
   }
 
-  /** Estimated memory of so many decoded devices. */
+  /** Estimated memory of so many decoded devices, whole bytes. */
   bytesOf(devices: number): number {
     const rowBytes = arenaBytes(this.#columns.rows) / Math.max(1, this.length)
-    return devices * Math.max(decodedBytes, decodedFactor * rowBytes)
+    return Math.ceil(devices * Math.max(decodedBytes, decodedFactor * rowBytes))
   }
 
   /** Ids, ascending. */
