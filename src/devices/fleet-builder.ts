@@ -37,9 +37,12 @@ export class FleetBuilder {
   readonly #flags: number[] = []
   readonly #drivers: number[] = []
   readonly #updated: number[] = []
-  // One entry per device, in the order of the response.
+  /** Indexes in the titles; of rows that are no devices, nothing. */
+  readonly #groupOf: number[] = []
+  /** The rows that are devices, each once, in the order of the response. */
   readonly #order: number[] = []
-  readonly #titles: (string | undefined)[] = []
+  /** Group titles with their indexes. */
+  readonly #titles = new Map<string | undefined, number>()
   readonly #seen = new Set<number>()
   readonly #ahead = new AheadCounter()
   #slots: ReturnType<typeof slotsOf> | undefined
@@ -94,11 +97,12 @@ export class FleetBuilder {
         skipped += 1
         continue
       }
-      const title = read('scalar', group.title)
+      let index: number | undefined
       for (const item of itemsOf(group.items)) {
+        index ??= this.#titleIndex(read('scalar', group.title))
         const row = rowOf(item)
         if (row !== undefined) rows += 1
-        if (row === undefined || !this.#place(firstRow + row, title)) skipped += 1
+        if (row === undefined || !this.#place(firstRow + row, index)) skipped += 1
       }
     }
     const added = this.#order.length - before
@@ -109,18 +113,16 @@ export class FleetBuilder {
 
   /** The columns, ordered by id. Ends the builder. */
   columns(): FleetColumns {
-    const order = [...this.#order.keys()].sort((a, b) => this.#idAt(a) - this.#idAt(b))
-    const rows = order.map((i) => this.#order[i] as number)
-    const groups = [...new Set(order.map((i) => this.#titles[i]))]
-    const groupIndex = new Map(groups.map((title, index) => [title, index]))
+    const idAt = (row: number): number => this.#ids[row] as number
+    const rows = Uint32Array.from(this.#order).sort((a, b) => idAt(a) - idAt(b))
     return {
-      ids: Float64Array.from(rows, (row) => this.#ids[row] as number),
+      ids: column(new Float64Array(rows.length), this.#ids, rows),
       rows: this.#texts.build(rows),
-      groups,
-      groupOf: Uint32Array.from(order, (i) => groupIndex.get(this.#titles[i]) as number),
-      flags: Uint8Array.from(rows, (row) => this.#flags[row] as number),
-      drivers: Float64Array.from(rows, (row) => this.#drivers[row] as number),
-      updated: Float64Array.from(rows, (row) => this.#updated[row] as number),
+      groups: [...this.#titles.keys()],
+      groupOf: column(new Uint32Array(rows.length), this.#groupOf, rows),
+      flags: column(new Uint8Array(rows.length), this.#flags, rows),
+      drivers: column(new Float64Array(rows.length), this.#drivers, rows),
+      updated: column(new Float64Array(rows.length), this.#updated, rows),
       now: this.#now,
       ahead: this.#ahead.counts,
       skippedRows: this.#skipped,
@@ -128,30 +130,35 @@ export class FleetBuilder {
     }
   }
 
-  #idAt(i: number): number {
-    return this.#ids[this.#order[i] as number] as number
+  #titleIndex(scalar: ReturnType<typeof read<'scalar'>>): number {
+    const title = scalar === undefined ? undefined : String(scalar).slice(0, maxTitleLength)
+    const index = this.#titles.get(title) ?? this.#titles.size
+    this.#titles.set(title, index)
+    return index
   }
 
   /** Whether the row is a device. */
-  #place(row: number, title: ReturnType<typeof read<'scalar'>>): boolean {
+  #place(row: number, title: number): boolean {
     const id = this.#ids[row] as number
     if (id === 0) return false
     if (this.#seen.has(id)) return true
     this.#seen.add(id)
     this.#order.push(row)
-    this.#titles.push(title === undefined ? undefined : String(title).slice(0, maxTitleLength))
+    this.#groupOf[row] = title
     return true
   }
 
   #index({ row, listsServices, showsServices }: IndexedFields): void {
     if (!isKnownState(row)) this.#unknownStates.set(this.#ids.length, String(row.online).slice(0, maxWordLength))
-    this.#ahead.add(row, statusOf(row, this.#now) !== 'offline', this.#now)
+    const sent = statusOf(row, this.#now)
+    this.#ahead.add(row, sent !== 'offline', this.#now)
     if (this.#clock) correctTimes(row, this.#clock)
+    const status = this.#clock ? statusOf(row, this.#now) : sent
     this.#ids.push(deviceId(row) ?? 0)
     this.#drivers.push(driverIdOf(row) ?? 0)
     this.#updated.push(updatedAt(row))
     this.#flags.push(
-      statuses.indexOf(statusOf(row, this.#now)) |
+      statuses.indexOf(status) |
         (needsZone(row) ? needsZoneFlag : 0) |
         (listsServices ? serviceFlags.listed : 0) |
         (showsServices ? serviceFlags.shown : 0),
@@ -167,4 +174,14 @@ export class FleetBuilder {
     }
     return [...counts]
   }
+}
+
+/** The entries of these rows, in this order. */
+function column<T extends Float64Array | Uint32Array | Uint8Array>(
+  to: T,
+  entries: readonly number[],
+  rows: Uint32Array,
+): T {
+  for (let i = 0; i < rows.length; i += 1) to[i] = entries[rows[i] as number] as number
+  return to
 }

@@ -28,14 +28,16 @@ export class TextArenaBuilder {
   }
 
   /** The texts added as these numbers, in this order. Nothing can be added afterwards. */
-  build(numbers: readonly number[]): TextArena {
+  build(numbers: ArrayLike<number>): TextArena {
     const last = this.#blocks.length - 1
     const block = this.#blocks[last]
     // The arena is kept for long, so the last block should not be half empty.
     if (block) this.#blocks[last] = Buffer.from(new Uint8Array(block.subarray(0, block.length - this.#free)).buffer)
     const spans = new Uint32Array(3 * numbers.length)
-    for (let at = 0; at < spans.length; at++)
-      spans[at] = this.#spans[3 * (numbers[Math.floor(at / 3)] as number) + (at % 3)] as number
+    for (let at = 0, i = 0; at < spans.length; i++) {
+      const from = 3 * (numbers[i] as number)
+      for (let part = 0; part < 3; part++) spans[at++] = this.#spans[from + part] as number
+    }
     return { blocks: this.#blocks, spans }
   }
 

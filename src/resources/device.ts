@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireDevice } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
-import { displayTime } from './display-time.js'
+import { displayTime, isDisplayTime } from './display-time.js'
 import { Format } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
@@ -176,7 +176,7 @@ function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
 }
 
 /** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
-export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 && lastSeen(wire, undefined) === null
+export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 && !isDisplayTime(wire.time)
 
 /** Degrees from 0 up to 360. */
 const courseOf = (value: number): number => (((value % 360) + 360) % 360) + 0

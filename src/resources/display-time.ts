@@ -3,6 +3,9 @@ import type { Scalar } from '../platform/shape.js'
 
 /** The output format itself, on a day that every month has: histories have nothing else, and this takes a tenth of the time. */
 const CANONICAL = /^(?:19[89]|2\d\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
+/** The same with the day first, the other usual format. */
+const DAY_FIRST =
+  /^(?:0[1-9]|1\d|2[0-8])([-/.])(?:0[1-9]|1[0-2])\1(?:19[89]|2\d\d)\d (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?:(?:T|,?\s{1,9})(.{1,30}))?$/i
 /** A UTC offset may follow. */
 const CLOCK = /^(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:\s{0,9}([AP])\.?M\.?)?(?:\s{0,9}(?:Z|[+-]\d\d:?\d\d))?$/i
@@ -61,6 +64,10 @@ export function displayTime(value: Scalar, near: readonly number[] = []): string
   const isBoth = dayFirst !== undefined && monthFirst !== undefined
   return shown(isBoth ? nearest(dayFirst, monthFirst, clock, near) : (dayFirst ?? monthFirst), clock)
 }
+
+/** Whether `displayTime` is a time, a tenth of the work in the usual formats. */
+export const isDisplayTime = (value: Scalar): boolean =>
+  typeof value === 'string' && (CANONICAL.test(value) || DAY_FIRST.test(value) || displayTime(value) !== undefined)
 
 const shown = (day: Day | undefined, clock: string): string | undefined => day && `${day.text} ${clock}`
 

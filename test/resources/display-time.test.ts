@@ -1,7 +1,8 @@
 /** Display times of the platform in every date format. */
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { displayTime } from '../../src/resources/display-time.js'
+import { displayTime, isDisplayTime } from '../../src/resources/display-time.js'
 
 const utc = (iso: string): number => Date.parse(iso) / 1000
 
@@ -93,5 +94,23 @@ t.test('a display time never throws and has one format, whatever is sent', async
     fc.property(fc.string({ unit: 'binary' }), (sent) =>
       /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$/.test(displayTime(sent) ?? ''),
     ),
+  )
+})
+
+t.test('whether a text is a display time is the same question as what it displays', async () => {
+  const digits = (max: number, length: number) => fc.nat(max).map((value) => String(value).padStart(length, '0'))
+  const date = fc.tuple(digits(32, 2), digits(14, 2), fc.constantFrom('1969', '1979', '1980', '2026', '3000'))
+  const separator = fc.constantFrom('-', '/', '.')
+  const clock = fc.tuple(digits(24, 2), digits(60, 2), digits(60, 2)).map((parts) => parts.join(':'))
+  const text = fc
+    .tuple(date, separator, separator, clock, fc.boolean())
+    .map(([[day, month, year], a, b, time, isYearFirst]) =>
+      isYearFirst ? `${year}${a}${month}${b}${day} ${time}` : `${day}${a}${month}${b}${year} ${time}`,
+    )
+  fc.assert(
+    fc.property(fc.oneof(text, fc.string(), fc.constant(undefined), fc.integer()), (value) => {
+      assert.equal(isDisplayTime(value), displayTime(value) !== undefined)
+    }),
+    { numRuns: 5_000 },
   )
 })
