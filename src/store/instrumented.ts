@@ -18,9 +18,10 @@ export function instrumented(store: Store, onStored: OnStored): Store {
 
 /** All members of `target` must be methods that return promises. */
 function timed<T extends object>(target: T, onStored: OnStored): T {
-  const get = (_: T, verb: string) => {
+  const methods = new Map<string, (...args: unknown[]) => Promise<unknown>>()
+  const timedMethod = (verb: string) => {
     const method = Reflect.get(target, verb) as (...args: unknown[]) => Promise<unknown>
-    return (...args: unknown[]) => {
+    return (...args: unknown[]): Promise<unknown> => {
       const started = performance.now()
       const report = (outcome: StoreReport['outcome']) => () =>
         onStored({ verb, outcome, ms: performance.now() - started })
@@ -28,6 +29,11 @@ function timed<T extends object>(target: T, onStored: OnStored): T {
       reply.then(report('ok'), report('unavailable'))
       return reply
     }
+  }
+  const get = (_: T, verb: string) => {
+    const known = methods.get(verb) ?? timedMethod(verb)
+    methods.set(verb, known)
+    return known
   }
   return new Proxy(target, { get: get as ProxyHandler<T>['get'] & {} })
 }
