@@ -57,7 +57,19 @@ t.test('proxies are trusted by hop count or by address, and never all of them', 
     [true, true, false, false],
   )
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy, ['10.0.0.0/8', '::1'])
-  for (const wrong of ['true', 'all', '*', '10.0.0.0/8/9', '-1'])
+  const single = ['192.0.2.1/32', '2001:db8::1/128']
+  t.same(readConfig({ TRUST_PROXY: single.join() }).trustProxy, single)
+  for (const wrong of [
+    'true',
+    'all',
+    '*',
+    '10.0.0.0/8/9',
+    '-1',
+    '192.0.2.1/33',
+    '0.0.0.0/0',
+    '2001:db8::1/129',
+    '192.0.2.1/',
+  ])
     t.throws(() => readConfig({ TRUST_PROXY: wrong }), wrong)
 })
 
