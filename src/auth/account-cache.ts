@@ -85,7 +85,8 @@ export class AccountCache {
     } catch (error) {
       if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
-      const stale = error instanceof PlatformUnavailable && ageMs <= maxStaleMs ? this.peek(hash) : undefined
+      const stale =
+        maxStaleMs > 0 && error instanceof PlatformUnavailable && ageMs <= maxStaleMs ? this.peek(hash) : undefined
       if (!stale) throw error
       return stale
     }

@@ -71,9 +71,9 @@ export class Fleet implements Sliceable<Device> {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    return (
-      fleetBytes + arenaBytes(this.#columns.rows) + 33 * this.length + this.bytesOf(Math.min(this.length, maxDecoded))
-    )
+    const { rows, groups } = this.#columns
+    const titles = groups.reduce((sum, title = '') => sum + title.length, 0)
+    return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + this.bytesOf(Math.min(this.length, maxDecoded))
   }
 
   /** Estimated memory of so many decoded devices, whole bytes. */

@@ -1,6 +1,6 @@
 /** Reads a response row by row: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
 import { type Row, RowReader } from '../lib/json-rows/index.js'
-import { readRows } from '../platform/body.js'
+import { parsing, readRows } from '../platform/body.js'
 import { isObject, read } from '../platform/shape.js'
 import type { wireDevice, wirePoint } from '../platform/wire.js'
 import type { JobAction } from '../platform/worker-messages.js'
@@ -37,6 +37,7 @@ export async function readItems(
   }
   const envelope = await readRows(action, body, sink, reservation)
   // Rows in an object with numeric keys are part of the envelope.
-  const rowOf: RowOf = (item) => reader.rowAt(item) ?? (isObject(item) ? reader.add(item) : undefined)
+  const rowOf: RowOf = (item) =>
+    reader.rowAt(item) ?? (isObject(item) ? parsing(action, () => reader.add(item)) : undefined)
   return { envelope, rowOf }
 }

@@ -16,6 +16,10 @@ export interface Reservation {
   release(): void
 }
 
+/** Releases a reservation once no call uses it: one that has failed leaves others behind, which equal requests may share. */
+export const releaseAfter = (calls: readonly Promise<unknown>[], reservation: Reservation): void =>
+  void Promise.allSettled(calls).then(() => reservation.release())
+
 export class ByteBudget {
   readonly #options: ByteBudgetOptions
   readonly #byOwner = new Map<string, number>()

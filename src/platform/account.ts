@@ -1,5 +1,5 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
-import type { Reservation } from '../lib/byte-budget.js'
+import { type Reservation, releaseAfter } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform } from './client.js'
@@ -11,7 +11,7 @@ import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.j
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
-/** Called with the number of rows of a response that are not records and are left out. */
+/** Called with the number of rows that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
 
 /** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
@@ -104,7 +104,7 @@ export class Account {
 
   /** The memory of all pages that a search reads; the caller releases it. */
   openList(): Reservation {
-    return this.#platform.openList(this.#hash)
+    return this.#platform.openList(this.id)
   }
 
   /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
@@ -173,26 +173,28 @@ export class Account {
   async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
     const isLate = this.#platform.listDeadline()
     const memory = this.openList()
+    const calls: Promise<wire.WireService[]>[] = []
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
       const rows = await this.#allPages('get_services', wire.wireService, { device_id }, undefined, memory)
       return rows.map((row) => ({ ...row, device_id }))
     }
     try {
-      const services: wire.WireService[][] = []
       for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
         if (isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
-        services.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))))
+        calls.push(...deviceIds.slice(at, at + maxConcurrent).map(ofDevice))
+        await Promise.all(calls.slice(at))
       }
-      return services.flat()
+      return (await Promise.all(calls)).flat()
     } finally {
-      memory.release()
+      releaseAfter(calls, memory)
     }
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
   #onePage<T extends { readonly [field: string]: Shape }>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
     return this.#shared(`all ${action}`, async () => {
-      const { rows } = await this.#page(action, {}, 1, name)
+      const memory = this.openList()
+      const { rows } = await this.#page(action, {}, 1, name, memory).finally(() => memory.release())
       return this.#read(action, [shape] as const, rows) as Read<T>[]
     })
   }

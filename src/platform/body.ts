@@ -142,7 +142,7 @@ const tooLarge = (action: Action, bytes: number): PlatformUnavailable =>
   new PlatformUnavailable(action, 'too_large', { detail: `${bytes} bytes` })
 
 /** Errors of the row reader as platform failures; their messages hold no text of the document. */
-function parsing<T>(action: Action, read: () => T): T {
+export function parsing<T>(action: Action, read: () => T): T {
   try {
     return read()
   } catch (error) {

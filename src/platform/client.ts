@@ -110,9 +110,9 @@ export class Platform {
     })
   }
 
-  /** The memory of a list of several pages; the caller releases it. */
-  openList(hash: string): Reservation {
-    return this.#budget.open(nameOf(hash))
+  /** The memory of a list of an account; the caller releases it. */
+  openList(account: string): Reservation {
+    return this.#budget.open(account)
   }
 
   /** @returns whether a list of many calls, the first of which is sent now, takes too long. */

@@ -1,4 +1,5 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
+import { releaseAfter } from '../lib/byte-budget.js'
 import type { Account, EventFilter, Search } from '../platform/account.js'
 import { CallBudget } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
@@ -27,6 +28,7 @@ export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
   readonly #uses: Search
+  readonly #calls: Promise<unknown>[] = []
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
@@ -34,9 +36,9 @@ export class EventReader {
     this.#uses = { budget: new CallBudget(maxPages), memory: account.openList() }
   }
 
-  /** Releases the memory of everything read. */
+  /** Ends the search, and releases its memory once no call uses it. */
   close(): void {
-    this.#uses.memory.release()
+    releaseAfter(this.#calls, this.#uses.memory)
   }
 
   /**
@@ -80,7 +82,9 @@ export class EventReader {
 
   #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
     const { devices, from, to } = this.#search
-    return Promise.all(devices.map((deviceId) => read({ deviceId, type, from, to })))
+    const calls = devices.map((deviceId) => read({ deviceId, type, from, to }))
+    this.#calls.push(...calls)
+    return Promise.all(calls)
   }
 
   readonly #matches = (row: WireEvent): boolean => this.#search.type?.matches(describe(row)) ?? true

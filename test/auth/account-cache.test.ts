@@ -4,7 +4,7 @@ import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
-import { answers, Clock, clientParts, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, clientParts, gateway, platform, platformClient, someHash } from '../helper.js'
 import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
@@ -114,6 +114,30 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
     else await t.rejects(async () => first, { message: 'refused' })
   }
 })
+
+t.test(
+  'a forced validation that the platform does not answer is none, even while the clock stands still',
+  async (t) => {
+    let isDown = false
+    const { url } = await platform(t, (request, response) => {
+      if (isDown) response.writeHead(500).end()
+      else answers({})(request, response)
+    })
+    const client = platformClient(t, url)
+    const cache = new AccountCache({
+      platform: client,
+      realm: 'test',
+      ttlMs: 1000,
+      clock: () => 0,
+      onSkipped: () => {},
+    })
+    const hash = new Secret(someHash)
+    const account = await cache.fetch(hash)
+    isDown = true
+    t.equal(await cache.fetch(hash), account)
+    await t.rejects(async () => cache.fetch(hash, { forceRefresh: true }), { name: 'PlatformUnavailable' })
+  },
+)
 
 t.test('a platform that answers 403 to everything validates nobody', async (t) => {
   for (const [body, callsEach] of [

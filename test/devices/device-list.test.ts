@@ -256,6 +256,11 @@ t.test('a response that is no list fails by its name, and the next one is fine',
     reset: ['connection', (request) => void request.socket.destroy()],
     'an endless title': ['too_large', endless('[{"title":"')],
     'an endless row': ['too_large', endless('[{"items":[{"name":"')],
+    'a long row': ['too_large', sends(`[{"items":[{"id":1,"name":"${'x'.repeat(200_000)}"}]}]`)],
+    'a long row under a numeric key': [
+      'too_large',
+      sends(`[{"items":{"7":{"id":1,"name":"${'x'.repeat(200_000)}"}}}]`),
+    ],
   }
   let listener: RequestListener = () => {}
   const { devices } = await jobs(t, (request, response) => listener(request, response))

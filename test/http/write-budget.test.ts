@@ -22,7 +22,8 @@ const path = '/api/v1/history/7?from=2026-05-12&to=2026-05-12'
 
 t.test('with a heap of 256 MB, histories that nobody reads end nothing, and others are served', async (t) => {
   const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
-  const data = answers({ get_devices, get_history: history })
+  const get_geofences = { items: { geofences: Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1 })) } }
+  const data = answers({ get_devices, get_history: history, get_geofences })
   const { url: platformUrl } = await platform(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
     if (!pathname.endsWith('get_user_data')) return data(request, response)
@@ -58,6 +59,12 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   t.same(new Set(statuses.slice(served)), new Set([503]), 'further ones of the same account are refused')
   t.ok((await metric('gateway_in_flight_bytes')) <= (await metric('gateway_in_flight_max_bytes')) / 2)
   t.equal(await statusUnread(hashOf('g2')), 200, 'another account has room')
+  const fences = async (hash: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${hash}` }
+    return (await fetch(`${child.url}/v1/geofences?limit=1`, { headers })).status
+  }
+  t.equal(await fences(hashOf('g1')), 503, 'what the platform sends for an account counts with what it has not read')
+  t.equal(await fences(hashOf('g2')), 200)
   for (let at = 0; at < 10; at += 1) await statusUnread(hashOf('g2'))
   t.ok((await metric('gateway_in_flight_bytes')) <= (await metric('gateway_in_flight_max_bytes')))
 

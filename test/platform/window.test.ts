@@ -97,7 +97,7 @@ const costs: [
 ][] = [
   ['one page holds it, with the total', { pageSize: 1_000, ...tellsAll }, 20_000, [777, 200], '4/245'],
   ['only the largest page holds it', { pageSize: 1_000, ...tellsAll }, 5_000, [1, 999], '1/1000'],
-  ['larger than any page: pages of its size', { pageSize: 1_000, ...tellsAll }, 5_000, [0, 1_001], '1/1001 2/1000'],
+  ['larger than any page: pages of its size', { pageSize: 1_000, ...tellsAll }, 5_000, [0, 1_001], '1/1000 2/1000'],
   ['small: no page below the minimum size', { pageSize: 1_000, ...tellsAll }, 500, [120, 1], '3/50'],
   [
     'small pages, the right one first',
@@ -160,6 +160,19 @@ t.test('every window the API allows costs one call where pages may be as large a
       return calls.length === 1 && pageSizeFor(offset, limit) <= 1_000
     }),
   )
+})
+
+t.test('no window asks the platform for a larger page than it allows', async (t) => {
+  const all = rowsOf(6_000)
+  for (const limit of [1_001, 2_050, Number.MAX_SAFE_INTEGER]) {
+    const { fetchPage, calls } = pager(() => all, { pageSize: 1_000, ...tellsAll })
+    const { rows } = await windowOf(fetchPage, 0, limit)
+    t.equal(rows.length, Math.min(limit, all.length))
+    t.ok(
+      calls.every((call) => call.endsWith('/1000')),
+      calls.join(' '),
+    )
+  }
 })
 
 t.test('rows that new ones shift between two calls do not repeat, and none is lost', async (t) => {

@@ -91,3 +91,29 @@ t.test('services in the device list need no further call', async (t) => {
   ])
   t.notOk(calls.some((call) => call.includes('get_services')))
 })
+
+t.test('what a failed request has left behind does not fail the next one', async (t) => {
+  const items = [{ id: 1 }, { id: 2 }]
+  const event = { id: 9, device_id: 2, message: 'SOS', time: '2026-05-12 09:00:00' }
+  const lists = { get_services: { data: [{ id: 6, name: 'Oil' }] }, get_events: { items: { data: [event] } } }
+  const good = answers({ get_devices: [{ title: 'A', items }], ...lists })
+  let release = (): void => {}
+  const { url } = await platform(t, (request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const device = request.url?.includes('get_devices') ? null : searchParams.get('device_id')
+    if (device === '1') response.end('<html>')
+    else if (device === '2') release = () => good(request, response)
+    else good(request, response)
+  })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  for (const [both, second] of [
+    ['/v1/services', '/v1/services?device_id=2'],
+    ['/v1/events?device_ids=1,2', '/v1/events?device_id=2'],
+  ] as const) {
+    t.equal((await get(both, someHash)).status, 503)
+    const next = get(second, someHash)
+    await get('/v1/devices/2', someHash)
+    release()
+    t.equal((await next).status, 200, second)
+  }
+})
