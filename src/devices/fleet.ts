@@ -3,8 +3,9 @@ import { recordMaker } from '../lib/json-rows/index.js'
 import { arenaBytes, textAt } from '../lib/text-arena.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
-import { type Device, type DeviceStatus, toDevice } from '../resources/device.js'
+import { type Device, type DeviceStatus, deviceName, toDevice } from '../resources/device.js'
 import type { Sliceable } from '../resources/list.js'
+import { text } from '../resources/units.js'
 import type { Zone } from '../resources/zone.js'
 import { correctTimes } from './wall-clock.js'
 
@@ -30,6 +31,8 @@ const maxKeptBytes = 16_384
 const fleetBytes = 1_000
 
 const toRow = recordMaker(wireDevice)
+/** The start of a row's compact text, where the shape has id and name; a row without a name has it elsewhere, or none. */
+const idAndName = /^\[(?:\d+|"\d+"),("(?:[^"\\]|\\.)*")/
 
 /** Whether decoding needs the account's zone. */
 export const needsZone = ({ flags }: FleetColumns): boolean => flags.some((flag) => (flag & needsZoneFlag) !== 0)
@@ -120,8 +123,12 @@ export class Fleet implements Sliceable<Device> {
     return index < 0 ? undefined : this.#row(index)
   }
 
+  /** The name of a device, for a twentieth of the work of the whole device. */
   name(id: number): string | undefined {
-    return this.get(id)?.name
+    const index = this.#indexOf(id)
+    if (index < 0) return undefined
+    const [, name] = idAndName.exec(textAt(this.#columns.rows, index)) ?? []
+    return (name === undefined ? undefined : text(JSON.parse(name))) ?? deviceName(this.#row(index))
   }
 
   /** The first device whose current driver this is. */

@@ -25,12 +25,17 @@ export function alerts(app: App, { deviceCache, translate }: { deviceCache: Devi
       const devices = await deviceCache.fetch(request.account)
       const rows = await request.account.alerts()
       let all: Alert['devices'] | undefined
+      const names = new Map<number, string | undefined>()
+      const name = (id: number): string | undefined => {
+        if (!names.has(id)) names.set(id, devices.name(id))
+        return names.get(id)
+      }
       const fleet = {
         all: () => {
-          all ??= devices.slice(0, devices.length).map(({ id, name }) => ({ id, name }))
+          all ??= devices.ids.map((id) => ({ id, name: name(id) ?? '' }))
           return all
         },
-        name: (id: number) => devices.name(id),
+        name,
       }
       const ordered = translate('get_alerts', rows, identified)
       const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)

@@ -272,6 +272,40 @@ t.test('a response that is no list fails by its name, and the next one is fine',
   t.equal((await devices()).ids.length, 2_004)
 })
 
+t.test("a device's name is the same, read alone or with the device", async (t) => {
+  const names = [
+    'Van 4',
+    '',
+    '-',
+    '  ',
+    null,
+    7,
+    true,
+    'a"b',
+    'a\\',
+    '\\"',
+    '","',
+    'Ö 🚚',
+    '\u0000\n',
+    '[1,"x"',
+    'x'.repeat(20_000),
+  ]
+  const ids = [(id: number) => id, (id: number) => `${id}`, (id: number) => `x,"${id}`]
+  const items = names.flatMap((name, at) =>
+    ids.flatMap((idOf, kind) =>
+      ['Spare', null, '"'].map((own, other) => {
+        const id = 1 + 9 * at + 3 * kind + other
+        return { id: idOf(id), name, device_data: { id, name: own } }
+      }),
+    ),
+  )
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ title: 'A', items }])))
+  const found = await fleet()
+  t.equal(found.length, items.length)
+  for (const id of found.ids) t.equal(found.name(id), found.get(id)?.name, JSON.stringify(items[id - 1]).slice(0, 80))
+  t.equal(found.name(9_999), undefined)
+})
+
 t.test('a list that takes too long is a timeout, and its request is closed', async (t) => {
   const closed: Promise<unknown>[] = []
   let isReady = false
