@@ -123,7 +123,7 @@ export class Fleet implements Sliceable<Device> {
     return index < 0 ? undefined : this.#row(index)
   }
 
-  /** The name of a device, for a twentieth of the work of the whole device. */
+  /** The name of a device, for a tenth of the work of the whole device. */
   name(id: number): string | undefined {
     const index = this.#indexOf(id)
     if (index < 0) return undefined

@@ -9,8 +9,8 @@ import { setFlagsFromString } from 'node:v8'
 setFlagsFromString('--no-allocation-site-pretenuring')
 
 /**
- * V8 collects the old generation after it has grown by a tenth, and counts the buffers of device lists as growth: every second list of 10,000
- * caused a collection of 50 ms. It may grow threefold instead: lists take a third less time, and at most 30 MB more memory.
+ * V8 collects the old generation after it has grown by a tenth, and counts the buffers of device lists as growth: two of three lists of 10,000
+ * caused a collection of some 50 ms. It may grow threefold instead: lists take a third less time, and at most 30 MB more memory.
  */
 setFlagsFromString('--heap-growing-percent=200')
 

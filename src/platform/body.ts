@@ -16,7 +16,10 @@ const maxBytesOf = (action: Action): number =>
   action === 'get_user_data' || action === 'edit_setup_data' ? maxSmallBytes : maxDocumentBytes
 /** Maximum size of a body that is read row by row: about 140,000 devices of 3.7 kB. */
 const maxRowsBytes = 512 * 1024 * 1024
-/** Bytes read row by row before other responses have their turn: about half a millisecond. Without, a socket may read 2 MB in a row. */
+/**
+ * Bytes read row by row before other responses have their turn. Beside lists of 10,000, a list of 50 devices takes 11 ms instead of 38;
+ * the long lists take up to 15 % longer.
+ */
 const turnBytes = 128 * 1024
 /** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
 const heapFactor = 4
