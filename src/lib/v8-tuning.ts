@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8'
 setFlagsFromString('--no-allocation-site-pretenuring')
 
 /**
- * V8 collects the old generation after it has grown by a tenth, and counts the buffers of device lists as growth: two of three lists of 10,000
+ * V8 collects the old generation after it has grown by 8 MB, and counts the buffers of device lists as growth: two of three lists of 10,000
  * caused a collection of some 50 ms. It may grow threefold instead: lists take a third less time, and at most 30 MB more memory.
  */
 setFlagsFromString('--heap-growing-percent=200')
