@@ -7,7 +7,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json CHANGELOG.md ./
+COPY tsconfig.json CHANGELOG.md ./
 COPY src ./src
 RUN npm run build
 

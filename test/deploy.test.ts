@@ -4,14 +4,13 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { Environment, readConfig } from '../src/config.js'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = process.cwd()
 const text = (name: string): string => readFileSync(join(root, name), 'utf8')
 
 interface Step {

@@ -95,7 +95,7 @@ export interface GatewayOptions {
   store?: Store
 }
 
-export const deviceWorker = pathToFileURL(join(program(), 'devices', 'worker.js'))
+export const deviceWorker = pathToFileURL(program('devices/worker.js'))
 
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
 const worker = new WorkerClient(deviceWorker)

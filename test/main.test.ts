@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -210,7 +209,7 @@ while True:
   try: os.write(1, os.read(terminal, 65536))
   except OSError: break
 `
-  const main = join(program(), 'main.js')
+  const main = program('main.js')
   const { env } = plainly({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
   const child = spawn('python3', ['-c', script, process.execPath, main], { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const exit = once(child, 'exit')
@@ -233,7 +232,7 @@ t.test('on a full disk it serves, and ends when it is told to', async (t) => {
   const settings = { HOST: '127.0.0.1', PORT: `${free}`, OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` }
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'ignore']
-  const child = spawn(process.execPath, [join(program(), 'main.js')], { env: plainly(settings).env, stdio })
+  const child = spawn(process.execPath, [program('main.js')], { env: plainly(settings).env, stdio })
   const exit = once(child, 'exit')
   t.teardown(() => {
     closeSync(full)

@@ -1,7 +1,7 @@
 /** The commands replay, diff and record. */
 import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { basename, extname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, documentedPaths, send } from './diff.js'
@@ -64,7 +64,7 @@ export interface Io {
 
 /** Starts a gateway on a platform, and ends it with a signal. @returns its exit code. */
 function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
-  const main = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url))
+  const main = fileURLToPath(new URL('../main.js', import.meta.url))
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
   // In a process group of its own, so that Ctrl-C reaches it once: through us.
   const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, stdio, detached: true })

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, s
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { program, transpile } from '../program.js'
+import { program } from '../program.js'
 import { missingPrograms } from './processes.js'
 import { verdictOn } from './table.js'
 
@@ -30,9 +30,9 @@ async function ended(t: Test, signal?: NodeJS.Signals): Promise<{ code: number; 
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync('package.json', join(folder, 'package.json'))
   cpSync(program(), join(folder, 'dist'), { recursive: true })
-  transpile('test/bench', join(folder, 'dist/bench/test/bench'))
-  symlinkSync('..', join(folder, 'dist/bench/src'))
-  const args = [join(folder, 'dist/bench/test/bench/main.js'), '--quick', '--only', 'page']
+  cpSync(import.meta.dirname, join(folder, 'build/test/bench'), { recursive: true })
+  symlinkSync('../dist', join(folder, 'build/src'))
+  const args = [join(folder, 'build/test/bench/main.js'), '--quick', '--only', 'page']
   const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: folder }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const exit = once(child, 'exit')

@@ -39,9 +39,9 @@ const interrupt = (): void => void processes.close().finally(() => process.exit(
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt)
 process.once('exit', () => processes.killAll())
 
-const own = { label: '', folder: fileURLToPath(new URL('../../../../', import.meta.url)) }
+const own = { label: '', folder: fileURLToPath(new URL('../../../', import.meta.url)) }
 const builds = values.against === undefined ? [own] : [own, { label: otherLabel, folder: resolve(values.against) }]
-const pace = values.quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 2 }
+const pace = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 2 }
 const show = (text: string): void => void (values.json || console.log(text))
 
 /** A platform of its own for each subject. */

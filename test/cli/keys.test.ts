@@ -41,7 +41,7 @@ t.test('works on the key file, as a process of its own, while a gateway runs', a
   const { config } = await embeddedPlace(t)
   const { created, me } = await running(t, config)
   const run = async (input: string, ...args: string[]) => {
-    const child = fork(join(program(), 'main.js'), ['keys', ...args], plainly({ DATA_DIR: config.dataDir }))
+    const child = fork(program('main.js'), ['keys', ...args], plainly({ DATA_DIR: config.dataDir }))
     // Most commands do not read it.
     child.stdin?.on('error', () => {}).end(input)
     const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])

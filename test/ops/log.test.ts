@@ -89,7 +89,7 @@ t.test('a log without a reader takes bounded memory, and dropped lines are count
       process.send({ dropped, held: process.memoryUsage().arrayBuffers })
     `,
   })
-  const child = fork(join(dir, 'flood.mjs'), [join(program(), 'ops', 'log.js')], plainly({}))
+  const child = fork(join(dir, 'flood.mjs'), [program('ops/log.js')], plainly({}))
   t.teardown(() => child.kill('SIGKILL'))
   const [{ dropped, held }] = await once(child, 'message')
   t.ok(dropped > 32_000_000, `${dropped} bytes dropped`)

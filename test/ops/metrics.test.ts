@@ -174,7 +174,7 @@ t.test('dashboard and alerts use existing metrics, and every metric is on the da
     budget,
   })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
-  const read = (name: string): string => readFileSync(new URL(`../../src/ops/${name}`, import.meta.url), 'utf8')
+  const read = (name: string): string => readFileSync(`src/ops/${name}`, 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
   const rules = (parse(read('alerts.yaml')) as { groups: { rules: { alert: string; expr: string }[] }[] }).groups
   const asked = [

@@ -1,10 +1,6 @@
 /** A worker whose handlers fail, run out of memory or end the worker, as their parameters say. */
 import { parentPort } from 'node:worker_threads'
-import { register } from 'tsx/esm/api'
-
-// tsx registers itself in the main thread only.
-register()
-const { serveJobs } = await import('../../src/platform/worker-server.ts')
+import { serveJobs } from '../../src/platform/worker-server.js'
 
 const kept = []
 

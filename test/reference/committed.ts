@@ -12,7 +12,7 @@ export const typesPath = 'test/reference/types.ts'
 
 /** Updates the committed files. */
 export const isUpdating = process.env.UPDATE_OPENAPI === '1'
-export const remedy = 'commit it with: UPDATE_OPENAPI=1 npx tap test/reference'
+export const remedy = 'commit it with: UPDATE_OPENAPI=1 npm test -- build/test/reference/*.test.js'
 
 export async function served(t: Test, env: Record<string, string> = {}): Promise<string> {
   const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl, ...env } })

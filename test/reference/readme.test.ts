@@ -42,7 +42,7 @@ t.test('the configuration table matches the configuration', async (t) => {
       readme.replace(marked, (_, a, __, b) => a + settingsTable() + b),
     )
   const [, , table] = marked.exec(readFileSync('README.md', 'utf8')) ?? []
-  t.equal(table, settingsTable(), 'refresh it with: UPDATE_OPENAPI=1 npx tap test/reference/readme.test.ts')
+  t.equal(table, settingsTable(), 'refresh it with: UPDATE_OPENAPI=1 npm test -- build/test/reference/readme.test.js')
 })
 
 t.test('the hashes of the sandbox accounts are correct', async (t) => {
@@ -139,7 +139,7 @@ t.test('every command runs as pasted', async (t) => {
 /** The project in a folder of its own, without the builds before each command: it is built once. */
 function checkout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'readme-'))
-  for (const name of ['src', 'fixtures', 'tsconfig.json', 'tsconfig.build.json']) {
+  for (const name of ['src', 'fixtures', 'tsconfig.json']) {
     cpSync(name, join(folder, name), { recursive: true })
   }
   const kept = Object.entries(scripts).filter(([, body]) => body !== 'npm run --silent build')

@@ -3,16 +3,15 @@ import { fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { runReplay } from '../../src/replay/commands.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { plainly, program } from '../program.js'
 
-const acme = fileURLToPath(new URL('../../fixtures/acme', import.meta.url))
+const acme = resolve('fixtures/acme')
 
 /** A command in this process: its output so far, and its exit code. */
 function started(t: Test, args: string[], env: Record<string, string> = {}) {
@@ -69,7 +68,7 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
 
 t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
   const env = { PORT: '0', OPS_PORT: 'off', HOST: '127.0.0.1', DATA_DIR: join(t.testdir({}), 'data') }
-  const child = fork(join(program(), 'replay', 'main.js'), [acme, '--port', '0', '--gateway'], plainly(env))
+  const child = fork(program('replay/main.js'), [acme, '--port', '0', '--gateway'], plainly(env))
   t.teardown(() => child.kill('SIGTERM'))
   const exit = once(child, 'exit')
   let url: string | undefined

@@ -1,6 +1,5 @@
 /** A gateway on a replay behaves as on the recorded platform, however that platform misbehaves. */
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { compare, documentedPaths, type GatewayResponse, send } from '../../src/replay/diff.js'
 import { drift } from '../../src/replay/drift.js'
@@ -11,7 +10,7 @@ import { buildReplay, hashOf, type Miss } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
 import { Clock, gateway, sandbox } from '../helper.js'
 
-const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url))
+const fixtures = resolve('fixtures')
 const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
 
 async function listening(t: Test, app: ReturnType<typeof buildReplay>): Promise<string> {

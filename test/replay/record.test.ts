@@ -1,7 +1,6 @@
 /** A recording holds no identifying data, and otherwise equals what the platform sent. */
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { drift } from '../../src/replay/drift.js'
@@ -13,7 +12,7 @@ import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
 import { platform } from '../helper.js'
 
-const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url))
+const fixtures = resolve('fixtures')
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const exchange = (response: RecordedResponse, query = {}): Exchange => {
   return { action: 'get_devices', query, responses: [response] }

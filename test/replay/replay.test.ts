@@ -4,7 +4,6 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { compare } from '../../src/replay/diff.js'
@@ -24,7 +23,7 @@ import { linesOf } from '../../src/replay/json-lines.js'
 import { match, nearest } from '../../src/replay/match.js'
 import { buildReplay, hashOf, type Miss, type ReplayOptions } from '../../src/replay/replay.js'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const root = process.cwd()
 const fixtures = join(root, 'fixtures')
 const accounts = ['acme', 'empty', 'failing', 'heritage', 'oddities']
 

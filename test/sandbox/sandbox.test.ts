@@ -1,13 +1,13 @@
 /** The sandbox through the platform's own protocol: deterministic, consistent and as strict as the platform. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { serviceRow } from '../../src/sandbox/maintenance.js'
 import { buildSandbox, sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { deviceRow } from '../../src/sandbox/wire/device.js'
 import type { eventRow } from '../../src/sandbox/wire/records.js'
+import { program } from '../program.js'
 
 type Device = ReturnType<typeof deviceRow>
 type Service = ReturnType<typeof serviceRow<number | boolean>>
@@ -498,7 +498,7 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
 })
 
 t.test('the command line prints base URL, hashes and passwords, and rejects bad options', async (t) => {
-  const main = fileURLToPath(new URL('../../src/sandbox/main.ts', import.meta.url))
+  const main = program('sandbox/main.js')
   const run = (...args: string[]) => {
     const child = spawn(process.execPath, [...process.execArgv, main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     t.teardown(() => child.kill('SIGKILL'))

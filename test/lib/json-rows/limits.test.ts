@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { RowReader, type RowReaderOptions } from '../../../src/lib/json-rows/index.js'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = process.cwd()
 const shape = { id: 'scalar', items: [{ id: 'scalar' }] } as const
 
 const ids = (records: Record<string, unknown>[]) => records.map(({ id }) => id)
