@@ -52,13 +52,17 @@ async function run(config: Config): Promise<void> {
   const isDraining = (): boolean => draining
   const onError = (err: Error): void => logger.warn({ reason: err.message }, 'store')
   const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
-  const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
-  // With a demo token also beside a real platform.
-  const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
-  const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
-  const [app] = await Promise.all([buildApp(config, deps), worker.start()])
+  const open = async () => {
+    const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
+    // With a demo token also beside a real platform.
+    const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
+    const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
+    return { store, sandbox, app: await buildApp(config, deps) }
+  }
+  // The worker loads its modules meanwhile, on a core of its own where there is one.
+  const [, { store, sandbox, app }] = await Promise.all([worker.start(), open()])
   await app.listen({
     host: config.host,
     port: config.port,
