@@ -13,14 +13,16 @@ import { readItems } from './items.js'
 
 /** Pages after which a list that never ends is cut. */
 const maxPages = 1_000
+/** Devices to a page, once a platform has shown that it pages: the calls are sent one after another. */
+const largePage = 500
 const maxEnvelopeBytes = 32 * 1024 * 1024
 
 /**
- * The number of rows of each account's last list that had no second page. The platform does not say whether it pages this
- * list (platform.md 3.1), so page 2 is requested once per account, again when the number of rows changes, and once an hour: a
+ * The number of items in each account's last list that had no second page. The platform does not say whether it pages this
+ * list (platform.md 3.1), so page 2 is requested once per account, again when that number changes, and once an hour: a
  * list that is as long as a page keeps its length when devices are added.
  */
-const wholeLists = new BoundedMap<string, { rows: number; at: number }>(20_000)
+const wholeLists = new BoundedMap<string, { items: number; at: number }>(20_000)
 const wholeForMs = 3_600_000
 const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
 
@@ -41,26 +43,35 @@ const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilde
 /** Undefined where the device may be on another page of a platform that ignores `id`. An unknown id gives no rows. */
 async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
   const fleet = builderFor(job)
-  const { rows } = await readPage(job, context, fleet, { id })
-  return fleet.has(id) || rows === 0 || isWhole(job, rows) ? fleet : undefined
+  const found = await readPage(job, context, fleet, { id })
+  return fleet.has(id) || found.items === 0 || isWhole(job, found) ? fleet : undefined
 }
 
 async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder> {
   const fleet = builderFor(job)
-  const { rows: limit } = await readPage(job, context, fleet, {})
-  if (limit === 0 || isWhole(job, limit)) return fleet
+  const first = await readPage(job, context, fleet, {})
+  if (first.added === 0 || isWhole(job, first)) return fleet
+  // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
+  let limit = first.added
+  let isPaged = false
   for (let page = 2; page <= maxPages; page += 1) {
-    const { rows, added } = await readPage(job, context, fleet, { page, limit })
-    if (page === 2 && added === 0) wholeLists.set(nameOf(job), { rows: limit, at: job.params.now })
-    if (added === 0 || rows < limit) break
+    const { items, added } = await readPage(job, context, fleet, { page, limit })
+    if (!isPaged && added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
+    if (added === 0 || items < limit) break
+    if (!isPaged && limit < largePage) {
+      const { added: more } = await readPage(job, context, fleet, { page: 1, limit: largePage })
+      if (more > 0) [page, limit] = [1, Math.min(fleet.size, largePage)]
+    }
+    isPaged = true
   }
   return fleet
 }
 
 /** Whether the list is known to be whole; one of a usual page size never is. */
-function isWhole(job: Job<'get_devices'>, rows: number): boolean {
+function isWhole(job: Job<'get_devices'>, { items, added }: PageCount): boolean {
   const known = wholeLists.get(nameOf(job))
-  return !mayBeTruncated(rows) && known?.rows === rows && Math.abs(job.params.now - known.at) < wholeForMs
+  if (mayBeTruncated(items) || mayBeTruncated(added)) return false
+  return known?.items === items && Math.abs(job.params.now - known.at) < wholeForMs
 }
 
 function readPage(

@@ -21,7 +21,9 @@ const maxTitleLength = 200
 const entryBytes = 68
 
 export interface PageCount {
-  rows: number
+  /** All items of the page, also those that are no devices or repeat one. */
+  items: number
+  /** Devices that no earlier page had. */
   added: number
 }
 
@@ -68,6 +70,11 @@ export class FleetBuilder {
     return this.#ids.length
   }
 
+  /** Devices so far. */
+  get size(): number {
+    return this.#order.length
+  }
+
   has(deviceId: number): boolean {
     return this.#seen.has(deviceId)
   }
@@ -87,11 +94,10 @@ export class FleetBuilder {
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
    * @param envelope the page without the rows that arrived by `addRow`.
    * @param firstRow `nextRow` before the page.
-   * @returns the rows of the page, and those of them that no earlier page had.
    */
   addPage(envelope: unknown, rowOf: RowOf, firstRow: number): PageCount {
     const before = this.#order.length
-    let [rows, skipped] = [0, 0]
+    let [count, skipped] = [0, 0]
     for (const group of itemsOf(pageOf(envelope).rows)) {
       if (!isObject(group)) {
         skipped += 1
@@ -100,15 +106,15 @@ export class FleetBuilder {
       let index: number | undefined
       for (const item of itemsOf(group.items)) {
         index ??= this.#titleIndex(read('scalar', group.title))
+        count += 1
         const row = rowOf(item)
-        if (row !== undefined) rows += 1
         if (row === undefined || !this.#place(firstRow + row, index)) skipped += 1
       }
     }
     const added = this.#order.length - before
     // A page without a new device repeats an earlier one.
     if (added > 0 || before === 0) this.#skipped += skipped
-    return { rows, added }
+    return { items: count, added }
   }
 
   /** The columns, ordered by id. Ends the builder. */

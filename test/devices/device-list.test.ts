@@ -380,3 +380,40 @@ t.test('a list without readable rows is a changed platform', async (t) => {
   const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(body)))
   for (body of bodies) t.equal(await failureOf(devices()), 'wrong_shape', JSON.stringify(body).slice(0, 40))
 })
+
+/** A platform with `total` devices that cuts each page at `size`, or at the limit if it knows one up to `maximum`. */
+const paging =
+  (total: number, size: number, maximum: number, groupsOf: (ids: number[]) => unknown): RequestListener =>
+  (request, response) => {
+    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? size)
+    const applied = maximum === 0 ? size : Math.min(limit, maximum)
+    const first = (pageIn(request.url) - 1) * applied
+    const ids = Array.from({ length: Math.max(0, Math.min(applied, total - first)) }, (_, at) => first + at + 1)
+    response.end(JSON.stringify(groupsOf(ids)))
+  }
+
+t.test('no device is missed, whatever a page repeats and whichever limit a platform knows', async (t) => {
+  const items = (ids: number[]) => ids.map((id) => ({ id }))
+  const groupings: Record<string, (ids: number[]) => unknown> = {
+    plain: (ids) => [{ items: items(ids) }],
+    'five devices in two groups': (ids) => [{ items: items(ids) }, { title: 'B', items: items(ids.slice(0, 5)) }],
+    'an item that is null on each page': (ids) => [{ items: items(ids).with(3, null as never) }],
+  }
+  for (const [name, groupsOf] of Object.entries(groupings)) {
+    for (const maximum of [0, 100, 300, 1_000]) {
+      const { devices } = await jobs(t, paging(1_250, 100, maximum, groupsOf))
+      const missing = name.includes('null') ? 13 : 0
+      const { ids } = await devices()
+      t.ok(ids.length >= 1_250 - missing && ids.length <= 1_250, `${ids.length} ${name}, limit up to ${maximum}`)
+    }
+  }
+})
+
+t.test('a long list is read in large pages where the platform has them', async (t) => {
+  const { devices, calls } = await jobs(
+    t,
+    paging(3_000, 100, 1_000, (ids) => [{ items: ids.map((id) => ({ id })) }]),
+  )
+  t.equal((await devices()).ids.length, 3_000)
+  t.equal(calls.length, 9)
+})
