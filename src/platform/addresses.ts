@@ -4,8 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../lib/bounded-map.js'
+import { textIn } from './body.js'
 import { PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
+import { parsedJson } from './shape.js'
 
 /** How a lookup ended; a closed list, safe as a metric label. */
 export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'
@@ -36,7 +38,7 @@ const restMs = 60_000
 const connections = 4
 /** Addresses to remember; beyond this, the oldest is forgotten. */
 const maxEntries = 50_000
-const maxBodyBytes = 16_384
+const readText = (body: AsyncIterable<Uint8Array>) => textIn(body, 16_384)
 const maxAddressLength = 300
 
 export class Addresses {
@@ -126,35 +128,20 @@ export async function requestAddress(client: HttpClient, hash: string, { lat, ln
       if (!(error instanceof PlatformUnavailable && error.reason === 'missing_action')) throw error
       return client.send({ action: 'geo_address', hash, query: { lat, lon: lng } }, signal, readText)
     })
-  const text = addressIn(body)
+  const text = body && addressIn(body)
   if (text === undefined) throw new PlatformUnavailable('address', 'wrong_shape')
   return /^-*$/.test(text) ? null : text
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let received = 0
-  for await (const chunk of body) {
-    received += chunk.byteLength
-    if (received > maxBodyBytes) throw new PlatformUnavailable('address', 'too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
 /** A plain text, a JSON text, or `location.address` or `address` of an object; undefined for anything else. */
 function addressIn(body: string): string | undefined {
-  const value = parsed(body) as string | { location?: { address?: unknown }; address?: unknown } | null
+  const json = parsedJson(body)
+  const value = (json === undefined ? body : json) as
+    | string
+    | { location?: { address?: unknown }; address?: unknown }
+    | null
   const found = typeof value === 'object' && value !== null ? (value.location ?? value).address : value
   if (found === null) return ''
   if (typeof found !== 'string' || found.trimStart().startsWith('<')) return undefined
   return found.replace(/\s+/g, ' ').trim().slice(0, maxAddressLength)
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return body
-  }
 }

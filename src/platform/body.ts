@@ -6,14 +6,12 @@ import type { Reservation } from '../lib/byte-budget.js'
 import { EnvelopeTooLarge, RowTooLarge } from '../lib/json-rows/index.js'
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
-import { dataOf, failureOfData, jsonIn } from './response.js'
+import { checked, dataOf, isAccountAction, jsonIn } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
 const maxDocumentBytes = 16 * 1024 * 1024
 /** The same where a response is small, or kept with the account. */
 const maxSmallBytes = 1024 * 1024
-const maxBytesOf = (action: Action): number =>
-  action === 'get_user_data' || action === 'edit_setup_data' ? maxSmallBytes : maxDocumentBytes
 /** Maximum size of a body that is read row by row: about 140,000 devices of 3.7 kB. */
 const maxRowsBytes = 512 * 1024 * 1024
 /**
@@ -40,6 +38,18 @@ export function unpacked(body: Readable, encoding: unknown): Readable {
   return gunzip
 }
 
+/** The text of a whole body; undefined beyond so many bytes. */
+export async function textIn(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let received = 0
+  for await (const chunk of body) {
+    received += chunk.byteLength
+    if (received > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
 /**
  * Reads a whole body and parses it.
  * @param reservation holds the memory of the body and of what is parsed from it; the caller releases it.
@@ -51,10 +61,11 @@ export async function readDocument(
   reservation: Reservation,
 ): Promise<unknown> {
   const chunks: Uint8Array[] = []
+  const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
   let received = 0
   for await (const chunk of body) {
     received += chunk.byteLength
-    if (received > maxBytesOf(action)) throw tooLarge(action, received)
+    if (received > maxBytes) throw tooLarge(action, received)
     reserve(action, reservation, heapFactor * chunk.byteLength + heapPerOpening * openingsIn(chunk))
     chunks.push(chunk)
   }
@@ -97,9 +108,7 @@ export async function readRows(
     reserve(action, reservation, Math.max(0, sink.bytes - reservation.bytes))
   }
   const envelope = parsing(action, () => sink.end())
-  const failure = failureOfData(action, envelope)
-  if (failure) throw failure
-  return envelope
+  return checked(action, envelope)
 }
 
 /** Bytes that may precede the document: a byte order mark and blanks. */

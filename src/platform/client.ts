@@ -51,13 +51,9 @@ const maxValidated = 20_000
 type Send<T> = (signal: AbortSignal, account: string) => Promise<T>
 
 export class Platform {
+  readonly #options: PlatformOptions
   readonly #http: HttpClient
-  readonly #url: string
-  readonly #timeoutMs: number
-  readonly #worker: WorkerClient
-  readonly #budget: ByteBudget
   readonly #now: () => number
-  readonly #onCall: (report: CallReport) => void
   readonly #breaker: CircuitBreaker
   readonly #missing: MissingActions
   /** Accounts with a response of data: unlike the others, not invented by a caller. */
@@ -66,21 +62,17 @@ export class Platform {
   readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
-    const { now = () => performance.now(), onCall = () => {}, onBreaker = () => {} } = options
-    this.#url = options.url
-    this.#timeoutMs = options.timeoutMs
-    this.#worker = options.worker
-    this.#budget = options.budget
+    const { url, timeoutMs, now = () => performance.now(), onBreaker } = options
+    this.#options = options
     this.#now = now
     this.addresses = options.addresses
-    this.#onCall = onCall
     this.#breaker = new CircuitBreaker({
       coolDownMs,
       now,
-      onState: (action, state) => onBreaker({ action, state, worst: this.#breaker.state }),
+      onState: (action, state) => onBreaker?.({ action, state, worst: this.#breaker.state }),
     })
     this.#missing = new MissingActions(now)
-    this.#http = new HttpClient({ url: options.url, connections: maxInFlight, connectTimeoutMs: options.timeoutMs })
+    this.#http = new HttpClient({ url, connections: maxInFlight, connectTimeoutMs: timeoutMs })
   }
 
   /**
@@ -97,7 +89,7 @@ export class Platform {
     list?: Reservation,
   ): Promise<unknown> {
     return this.#call(action, hash, async (signal, account) => {
-      const reservation = list ?? this.#budget.open(account)
+      const reservation = list ?? this.#options.budget.open(account)
       try {
         return await this.#http.send({ action, hash, query }, signal, async (body) => {
           const data = await readDocument(action, body, reservation)
@@ -112,7 +104,7 @@ export class Platform {
 
   /** The memory of a list of an account; the caller releases it. */
   openList(account: string): Reservation {
-    return this.#budget.open(account)
+    return this.#options.budget.open(account)
   }
 
   /** @returns whether a list of many calls, the first of which is sent now, takes too long. */
@@ -123,9 +115,8 @@ export class Platform {
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */
   run<A extends JobAction>(action: A, hash: string, params: JobParams[A]): Promise<JobResults[A]> {
-    return this.#call(action, hash, (signal, owner) =>
-      this.#worker.run<A>({ action, url: this.#url, hash, owner, params }, signal),
-    )
+    const { url, worker } = this.#options
+    return this.#call(action, hash, (signal, owner) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
   /** Whether the platform, to this account, had no such action a short while ago. */
@@ -144,7 +135,7 @@ export class Platform {
     const started = performance.now()
     const report = (outcome: CallOutcome): void => {
       if (meanings[outcome].breaker === 'success') this.#missing.record(account, action, outcome === 'missing_action')
-      this.#onCall({ action, outcome, ms: performance.now() - started, account })
+      this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
     }
     try {
       const found = await this.#guarded(action, account, send)
@@ -163,7 +154,7 @@ export class Platform {
       return new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
     }
     if (this.#breaker.waitMs(call) > 0) throw refusal()
-    const signal = AbortSignal.timeout(this.#timeoutMs)
+    const signal = AbortSignal.timeout(this.#options.timeoutMs)
     return await this.#bulkhead.run(account, action, signal, async () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)

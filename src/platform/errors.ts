@@ -1,27 +1,6 @@
 /** Failures of platform calls, and what each outcome of a call means for the circuit breaker and the health of the platform. */
 import type { Outcome } from '../lib/circuit-breaker.js'
 
-/** Why there is no usable response; a closed list, safe as a metric label. */
-export type UnavailableReason =
-  | 'timeout'
-  | 'connection'
-  | 'overload'
-  | 'breaker_open'
-  | 'redirect'
-  | 'missing_action'
-  | 'rejected'
-  | 'foreign_refusal'
-  | 'rate_limited'
-  | 'server_error'
-  | 'html'
-  | 'bad_json'
-  | 'wrong_shape'
-  | 'status_0'
-  | 'too_large'
-
-/** How a call ended; a closed list, safe as a metric label. */
-export type CallOutcome = 'ok' | 'refused' | 'forbidden' | UnavailableReason
-
 interface Meaning {
   breaker: Outcome
   /** Undefined when the outcome does not show whether the platform works. */
@@ -36,8 +15,8 @@ const fails: Meaning = { breaker: 'failure', platform: 'down' }
 /** The gateway itself did not send the call, or gave it up. */
 const local: Meaning = { breaker: 'ignored', platform: undefined }
 
-/** The one classification of outcomes. */
-export const meanings: Readonly<Record<CallOutcome, Meaning>> = {
+/** How a call ended, and what that means; a closed list, safe as a metric label. */
+export const meanings = {
   ok: works,
   refused: works,
   forbidden: works,
@@ -56,7 +35,11 @@ export const meanings: Readonly<Record<CallOutcome, Meaning>> = {
   bad_json: fails,
   overload: local,
   breaker_open: local,
-}
+} satisfies Record<string, Meaning>
+
+export type CallOutcome = keyof typeof meanings
+/** Why there is no usable response. */
+export type UnavailableReason = Exclude<CallOutcome, 'ok' | 'refused' | 'forbidden'>
 
 /** The detail of a refusal by a redirect. */
 export const loginRedirect = 'redirect to a login page'

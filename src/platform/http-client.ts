@@ -1,7 +1,7 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
-import { type Dispatcher, Pool } from 'undici'
+import { Pool } from 'undici'
 import type { Action } from './actions.js'
-import { unpacked } from './body.js'
+import { textIn, unpacked } from './body.js'
 import { PlatformUnavailable } from './errors.js'
 import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
@@ -78,9 +78,11 @@ export class HttpClient {
     const content = () => unpacked(response.body, response.headers['content-encoding'])
     const status = response.statusCode
     if (isSuccess(status)) return await read(content())
-    const body = mayRefuse(status) ? await textOf(content()) : ''
+    // A page that is too long is no refusal.
+    const body = (mayRefuse(status) && (await textIn(content(), maxErrorPageBytes))) || ''
     await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
-    throw failureOfStatus(action, { status, location: locationOf(response), body })
+    const { location } = response.headers
+    throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
   }
 }
 
@@ -88,22 +90,6 @@ function searchOf({ hash, query }: PlatformRequest): string {
   const search = new URLSearchParams({ lang: 'en', user_api_hash: hash })
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   return `?${search}`
-}
-
-/** The text of an error page; empty if it is too long to be a refusal. */
-async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of content) {
-    bytes += chunk.byteLength
-    if (bytes > maxErrorPageBytes) return ''
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-function locationOf({ headers: { location } }: Dispatcher.ResponseData): string | undefined {
-  return typeof location === 'string' ? location : undefined
 }
 
 /** Any error of a request as a platform failure; undici's errors carry codes, never the URL's query. */

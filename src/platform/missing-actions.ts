@@ -27,11 +27,8 @@ export class MissingActions {
   /** To be called after each response. One account's responses say nothing to another: a shared memory would let one change all. */
   record(account: string, action: Action, isMissing: boolean): void {
     const name = nameOf(account, action)
-    if (!isMissing) {
-      this.#found.delete(name)
-      return
-    }
-    this.#found.set(name, { times: (this.#found.get(name)?.times ?? 0) + 1, at: this.#now() })
+    if (isMissing) this.#found.set(name, { times: (this.#found.get(name)?.times ?? 0) + 1, at: this.#now() })
+    else this.#found.delete(name)
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import { isObject } from './shape.js'
+import { isObject, parsedJson } from './shape.js'
 
 /** A response before it is interpreted. */
 export interface RawResponse {
@@ -45,10 +45,7 @@ export function failureOfStatus(action: Action, { status, location, body }: RawR
  */
 export function dataOf(action: Action, response: RawResponse): unknown {
   if (!isSuccess(response.status)) throw failureOfStatus(action, response)
-  const data = parsed(action, response.body)
-  const refusal = failureOfData(action, data)
-  if (refusal) throw refusal
-  return data
+  return checked(action, parsed(action, response.body))
 }
 
 /**
@@ -63,41 +60,32 @@ export function jsonIn(action: Action, text: string): string {
 
 /** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
 function isRefusal(body: string): boolean {
-  try {
-    const data: unknown = JSON.parse(body.trimStart())
-    return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
-  } catch {
-    return false
-  }
+  const data = parsedJson(body.trimStart())
+  return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
 }
 
 function parsed(action: Action, body: string): unknown {
-  const json = jsonIn(action, body)
-  try {
-    return JSON.parse(json)
-  } catch {
-    // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
-    throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
-  }
+  const data = parsedJson(jsonIn(action, body))
+  // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
+  if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
+  return data
 }
 
-/** The failure in a body with a success status: a refusal, a deactivated account, or a response to something else. */
-export function failureOfData(action: Action, data: unknown): Error | undefined {
-  if (isAccountAction(action) && isDeactivated(data)) return new PlatformRefused(action, 'account deactivated')
-  if (isResponseTo(action, data)) return undefined
-  if (isStatusZero(data)) {
-    if (action === 'get_history' && textsOf(data).some((text) => noDataText.test(text))) return undefined
-    return textsOf(data).some((text) => authenticationText.test(text))
-      ? new PlatformRefused(action, 'status 0 with an authentication text')
-      : new PlatformUnavailable(action, 'status_0')
-  }
-  return new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
+/** The data of a body with a success status. @throws for a refusal, a deactivated account, or a response to something else. */
+export function checked(action: Action, data: unknown): unknown {
+  if (isAccountAction(action) && isDeactivated(data)) throw new PlatformRefused(action, 'account deactivated')
+  if (isResponseTo(action, data)) return data
+  if (!isStatusZero(data)) throw new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
+  const texts = textsOf(data)
+  if (action === 'get_history' && texts.some((text) => noDataText.test(text))) return data
+  throw texts.some((text) => authenticationText.test(text))
+    ? new PlatformRefused(action, 'status 0 with an authentication text')
+    : new PlatformUnavailable(action, 'status_0')
 }
 
-const isStatusZero = (data: unknown): data is Record<string, unknown> =>
-  isObject(data) && (data.status === 0 || data.status === '0' || data.status === false)
+const isStatusZero = (data: unknown): data is Record<string, unknown> => isObject(data) && isOff(data.status)
 
-const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
+export const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
 
 const isOff = (flag: unknown): boolean => flag === 0 || flag === '0' || flag === false
 

@@ -30,16 +30,19 @@ function numericValues(raw: Record<string, unknown>): unknown[] {
     .map((key) => raw[key])
 }
 
-/** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
-function unwrapped(raw: unknown): unknown {
-  if (typeof raw !== 'string') return raw
-  const first = raw.trimStart()[0]
-  if (first !== '[' && first !== '{') return undefined
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(raw)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
+function unwrapped(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw
+  return /^\s*[[{]/.test(raw) ? parsedJson(raw) : undefined
 }
 
 function readScalar(raw: unknown): Scalar {

@@ -64,30 +64,20 @@ export class WorkerClient {
     const worker = this.#started()
     const id = ++this.#lastId
     const post = (message: ToWorker): void => worker.postMessage(message)
-    return new Promise<JobResults[A]>((resolve, reject) => {
-      const cancel = (): void => {
-        post({ kind: 'cancel', id })
-        this.#pending.get(id)?.reject(new PlatformUnavailable(job.action, 'timeout'))
-      }
-      const settle = (): void => {
-        this.#pending.delete(id)
-        signal.removeEventListener('abort', cancel)
-      }
-      this.#pending.set(id, {
-        action: job.action,
-        resolve: (result) => {
-          settle()
-          resolve(result as JobResults[A])
-        },
-        reject: (error) => {
-          settle()
-          reject(error)
-        },
-      })
-      signal.addEventListener('abort', cancel, { once: true })
-      post({ kind: 'start', id, job })
-      if (signal.aborted) cancel()
+    const cancel = (): void => {
+      post({ kind: 'cancel', id })
+      this.#pending.get(id)?.reject(new PlatformUnavailable(job.action, 'timeout'))
+    }
+    const result = new Promise<JobResults[JobAction]>((resolve, reject) => {
+      this.#pending.set(id, { action: job.action, resolve, reject })
     })
+    signal.addEventListener('abort', cancel, { once: true })
+    post({ kind: 'start', id, job })
+    if (signal.aborted) cancel()
+    return result.finally(() => {
+      this.#pending.delete(id)
+      signal.removeEventListener('abort', cancel)
+    }) as Promise<JobResults[A]>
   }
 
   /** Ends the worker; its requests fail. */
@@ -124,7 +114,7 @@ export class WorkerClient {
     this.#worker = undefined
     this.#usedBytes = 0
     const detail = `the worker ended${error && 'code' in error ? `: ${error.code}` : ''}`
-    for (const { action, reject } of [...this.#pending.values()]) {
+    for (const { action, reject } of this.#pending.values()) {
       reject(new PlatformUnavailable(action, 'overload', { detail }))
     }
   }
