@@ -8,9 +8,9 @@ import { deviceId, isKnownState, needsZone, statusOf, updatedAt } from '../resou
 import { driverIdOf } from '../resources/device-state.js'
 import type { Zone } from '../resources/zone.js'
 import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
-import { type IndexedFields, indexedFieldsOf, slotsOf } from './indexed-fields.js'
+import { indexedFieldsOf, slotsOf } from './indexed-fields.js'
 import type { RowOf } from './items.js'
-import { AheadCounter, correctTimes } from './wall-clock.js'
+import { correctTimes, minutesAhead } from './wall-clock.js'
 
 /** Unknown state words kept per fleet, and characters kept of each. */
 const maxUnknownStates = 50
@@ -46,7 +46,7 @@ export class FleetBuilder {
   /** Group titles with their indexes. */
   readonly #titles = new Map<string | undefined, number>()
   readonly #seen = new Set<number>()
-  readonly #ahead = new AheadCounter()
+  readonly #ahead = new Map<number, number>()
   #slots: ReturnType<typeof slotsOf> | undefined
   #bytes = 0
   #skipped = 0
@@ -80,14 +80,29 @@ export class FleetBuilder {
   }
 
   /** Adds a row as it arrives; `addPage` places it in the response. */
-  addRow(row: Row): void {
-    this.#slots ??= slotsOf(row)
-    const fields = indexedFieldsOf(row, this.#slots)
+  addRow(arrived: Row): void {
+    this.#slots ??= slotsOf(arrived)
+    const { row, listsServices, showsServices } = indexedFieldsOf(arrived, this.#slots)
+    const id = deviceId(row) ?? 0
     // A platform that ignores the page sends the whole list again.
-    const isKnown = this.#seen.has(deviceId(fields.row) ?? 0)
-    this.#texts.add(isKnown ? 0 : row.length, (to, from) => isKnown || row.copy(to, from))
-    this.#bytes += (isKnown ? 0 : row.length) + entryBytes
-    this.#index(fields)
+    const length = this.#seen.has(id) ? 0 : arrived.length
+    this.#texts.add(length, (to, from) => length === 0 || arrived.copy(to, from))
+    this.#bytes += length + entryBytes
+    if (!isKnownState(row)) this.#unknownStates.set(this.nextRow, String(row.online).slice(0, maxWordLength))
+    const sent = statusOf(row, this.#now)
+    const ahead = minutesAhead(row, sent !== 'offline', this.#now)
+    if (ahead !== undefined) count(this.#ahead, ahead)
+    if (this.#clock) correctTimes(row, this.#clock)
+    const status = this.#clock ? statusOf(row, this.#now) : sent
+    this.#ids.push(id)
+    this.#drivers.push(driverIdOf(row) ?? 0)
+    this.#updated.push(updatedAt(row))
+    this.#flags.push(
+      statuses.indexOf(status) |
+        (needsZone(row) ? needsZoneFlag : 0) |
+        (listsServices ? serviceFlags.listed : 0) |
+        (showsServices ? serviceFlags.shown : 0),
+    )
   }
 
   /**
@@ -130,7 +145,7 @@ export class FleetBuilder {
       drivers: column(new Float64Array(rows.length), this.#drivers, rows),
       updated: column(new Float64Array(rows.length), this.#updated, rows),
       now: this.#now,
-      ahead: this.#ahead.counts,
+      ahead: [...this.#ahead],
       skippedRows: this.#skipped,
       unknownStates: this.#countUnknownStates(),
     }
@@ -154,33 +169,17 @@ export class FleetBuilder {
     return true
   }
 
-  #index({ row, listsServices, showsServices }: IndexedFields): void {
-    if (!isKnownState(row)) this.#unknownStates.set(this.#ids.length, String(row.online).slice(0, maxWordLength))
-    const sent = statusOf(row, this.#now)
-    this.#ahead.add(row, sent !== 'offline', this.#now)
-    if (this.#clock) correctTimes(row, this.#clock)
-    const status = this.#clock ? statusOf(row, this.#now) : sent
-    this.#ids.push(deviceId(row) ?? 0)
-    this.#drivers.push(driverIdOf(row) ?? 0)
-    this.#updated.push(updatedAt(row))
-    this.#flags.push(
-      statuses.indexOf(status) |
-        (needsZone(row) ? needsZoneFlag : 0) |
-        (listsServices ? serviceFlags.listed : 0) |
-        (showsServices ? serviceFlags.shown : 0),
-    )
-  }
-
   #countUnknownStates(): FleetColumns['unknownStates'] {
     const counts = new Map<string, number>()
     for (const row of this.#order) {
       const word = this.#unknownStates.get(row)
-      if (word !== undefined && (counts.has(word) || counts.size < maxUnknownStates))
-        counts.set(word, (counts.get(word) ?? 0) + 1)
+      if (word !== undefined && (counts.has(word) || counts.size < maxUnknownStates)) count(counts, word)
     }
     return [...counts]
   }
 }
+
+const count = <K>(counts: Map<K, number>, key: K): unknown => counts.set(key, (counts.get(key) ?? 0) + 1)
 
 /** The entries of these rows, in this order. */
 function column<T extends Float64Array | Uint32Array | Uint8Array>(

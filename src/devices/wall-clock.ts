@@ -23,22 +23,12 @@ export function correctTimes(row: UnixTimes, zone: Zone): void {
 const toleranceMinutes = 5
 const maxOffsetMinutes = 14 * 60
 
-/** Counts rows by the minutes that their last data lies ahead of now; 0 for a connected device in time. */
-export class AheadCounter {
-  readonly #counts = new Map<number, number>()
-
-  /** @param now Unix milliseconds. */
-  add(row: UnixTimes, isConnected: boolean, now: number): void {
-    const last = Math.max(unixSeconds(number(row.timestamp)), unixSeconds(number(row.acktimestamp)))
-    const minutes = Math.round((last - now / 1000) / 60)
-    const isAhead = minutes > toleranceMinutes && minutes <= maxOffsetMinutes + toleranceMinutes
-    const key = isAhead ? minutes : isConnected && Math.abs(minutes) <= toleranceMinutes ? 0 : undefined
-    if (key !== undefined) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-  }
-
-  get counts(): FleetColumns['ahead'] {
-    return [...this.#counts]
-  }
+/** The minutes that a row's last data lies ahead of now, Unix milliseconds: 0 for a connected device in time, undefined for any other. */
+export function minutesAhead(row: UnixTimes, isConnected: boolean, now: number): number | undefined {
+  const last = Math.max(unixSeconds(number(row.timestamp)), unixSeconds(number(row.acktimestamp)))
+  const minutes = Math.round((last - now / 1000) / 60)
+  if (minutes > toleranceMinutes && minutes <= maxOffsetMinutes + toleranceMinutes) return minutes
+  return isConnected && Math.abs(minutes) <= toleranceMinutes ? 0 : undefined
 }
 
 /**
