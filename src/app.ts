@@ -221,15 +221,10 @@ async function serve(api: App, served: Served): Promise<void> {
     await shedOverload(v1, metrics.countShed)
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
-      devices(behindCredential, { deviceCache, ttlMs: config.positionTtlMs, clock })
-      geofences(behindCredential, { translate })
-      events(behindCredential, { deviceCache, translate })
-      history(behindCredential, { deviceCache, maxDays: config.historyMaxDays })
-      alerts(behindCredential, { deviceCache, translate })
-      services(behindCredential, { deviceCache, translate, clock })
-      drivers(behindCredential, { deviceCache, translate })
-      me(behindCredential, { clock })
-      keys(behindCredential, { keys: store.keys, clock })
+      const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config
+      const needs = { deviceCache, translate, keys: store.keys, clock, ttlMs, maxDays }
+      for (const route of [devices, geofences, events, history, alerts, services, drivers, me, keys])
+        route(behindCredential, needs)
     })
     await v1.register(async (open: App) => {
       open.addHook('onRequest', countAddress(limits))

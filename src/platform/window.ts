@@ -14,7 +14,7 @@ interface Window {
 }
 
 /** The platform's maximum page size (platform.md 5). */
-const maxPageSize = 1_000
+export const maxPageSize = 1_000
 /** A smaller page costs the platform as much as this one. */
 const minPageSize = 50
 

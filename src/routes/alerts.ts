@@ -1,45 +1,39 @@
 /** `GET /v1/alerts`. */
-import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import type { WireAlert } from '../platform/wire.js'
 import { Alert, coversAll, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, pageOfRows, queryOf, type Translate } from './query.js'
+import { identified, type Needs, pageOfRows, queryOf } from './query.js'
 
-export function alerts(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
-  app.get(
-    '/alerts',
-    {
-      schema: {
-        operationId: 'listAlerts',
-        summary: 'List alerts',
-        description: 'The configured rules of the account, each with the devices it is assigned to.',
-        tags: ['Alerts'],
-        querystring: ListQuery,
-        response: { 200: ListOf(Alert) },
+export function alerts(app: App, { deviceCache, translate }: Needs): void {
+  const listAlertsSchema = {
+    operationId: 'listAlerts',
+    summary: 'List alerts',
+    description: 'The configured rules of the account, each with the devices it is assigned to.',
+    tags: ['Alerts'],
+    querystring: ListQuery,
+    response: { 200: ListOf(Alert) },
+  }
+  app.get('/alerts', { schema: listAlertsSchema }, async (request, reply) => {
+    const paging = queryOf(ListQuery, request)
+    // One after the other: rows that wait for the devices would be memory that nothing counts.
+    const devices = await deviceCache.fetch(request.account)
+    const rows = await request.account.alerts()
+    let all: Alert['devices'] | undefined
+    const names = new Map<number, string | undefined>()
+    const name = (id: number): string | undefined => {
+      if (!names.has(id)) names.set(id, devices.name(id))
+      return names.get(id)
+    }
+    const fleet = {
+      all: () => {
+        all ??= devices.ids.map((id) => ({ id, name: name(id) ?? '' }))
+        return all
       },
-    },
-    async (request, reply) => {
-      const paging = queryOf(ListQuery, request)
-      // One after the other: rows that wait for the devices would be memory that nothing counts.
-      const devices = await deviceCache.fetch(request.account)
-      const rows = await request.account.alerts()
-      let all: Alert['devices'] | undefined
-      const names = new Map<number, string | undefined>()
-      const name = (id: number): string | undefined => {
-        if (!names.has(id)) names.set(id, devices.name(id))
-        return names.get(id)
-      }
-      const fleet = {
-        all: () => {
-          all ??= devices.ids.map((id) => ({ id, name: name(id) ?? '' }))
-          return all
-        },
-        name,
-      }
-      const ordered = translate('get_alerts', rows, identified)
-      const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
-      return pageOfRows(reply, ordered, paging, (row) => toAlert(row, fleet), devicesOf)
-    },
-  )
+      name,
+    }
+    const ordered = translate('get_alerts', rows, identified)
+    const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
+    return pageOfRows(reply, ordered, paging, (row) => toAlert(row, fleet), devicesOf)
+  })
 }

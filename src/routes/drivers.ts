@@ -1,32 +1,23 @@
 /** `GET /v1/drivers`. */
-import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { Driver, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, pageOfRows, queryOf, type Translate } from './query.js'
+import { identified, type Needs, pageOfRows, queryOf } from './query.js'
 
-export function drivers(
-  app: App,
-  { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate },
-): void {
-  app.get(
-    '/drivers',
-    {
-      schema: {
-        operationId: 'listDrivers',
-        summary: 'List drivers',
-        description: 'The drivers of the account, each with the currently assigned vehicle.',
-        tags: ['Drivers'],
-        querystring: ListQuery,
-        response: { 200: ListOf(Driver) },
-      },
-    },
-    async (request, reply) => {
-      const paging = queryOf(ListQuery, request)
-      // One after the other: rows that wait for the devices would be memory that nothing counts.
-      const fleet = await deviceCache.fetch(request.account)
-      const rows = await request.account.drivers()
-      return pageOfRows(reply, translate('get_user_drivers', rows, identified), paging, (row) => toDriver(row, fleet))
-    },
-  )
+export function drivers(app: App, { deviceCache, translate }: Needs): void {
+  const listDriversSchema = {
+    operationId: 'listDrivers',
+    summary: 'List drivers',
+    description: 'The drivers of the account, each with the currently assigned vehicle.',
+    tags: ['Drivers'],
+    querystring: ListQuery,
+    response: { 200: ListOf(Driver) },
+  }
+  app.get('/drivers', { schema: listDriversSchema }, async (request, reply) => {
+    const paging = queryOf(ListQuery, request)
+    // One after the other: rows that wait for the devices would be memory that nothing counts.
+    const fleet = await deviceCache.fetch(request.account)
+    const rows = await request.account.drivers()
+    return pageOfRows(reply, translate('get_user_drivers', rows, identified), paging, (row) => toDriver(row, fleet))
+  })
 }

@@ -1,7 +1,7 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import { releaseAfter } from '../lib/byte-budget.js'
 import type { Account, EventFilter, Search } from '../platform/account.js'
-import { CallBudget } from '../platform/window.js'
+import { CallBudget, maxPageSize } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
 import { describe } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
@@ -17,8 +17,6 @@ export interface EventSearch {
 
 /** Pages to read for one request. With the account, its zone and its devices, that is at most 20 platform calls. */
 const maxPages = 16
-/** The platform's maximum page size (platform.md 5). */
-const largePage = 1_000
 /** Page size for what is new since the last request. */
 const smallPage = 200
 /** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
@@ -57,12 +55,12 @@ export class EventReader {
       }
     }
     // Older platforms ignore `type`, and not every kind is one word of the platform.
-    const rows = await this.#all(type?.isExact ? undefined : type?.word, largePage, () => false)
+    const rows = await this.#all(type?.isExact ? undefined : type?.word, maxPageSize, () => false)
     return { rows, before: 0, total: rows.length }
   }
 
-  /** All rows with a greater id. @throws TooManyCalls. */
-  async after(afterId: number): Promise<WireEvent[]> {
+  /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */
+  async after(afterId: number) {
     const isOld = (row: WireEvent): boolean => (id(row.id) ?? Number.POSITIVE_INFINITY) <= afterId
     const isLast = (page: readonly WireEvent[]): boolean => page.slice(-lateEvents).every(isOld)
     const word = this.#search.type?.word
@@ -71,8 +69,9 @@ export class EventReader {
       isComplete &&= isLast(page)
       return true
     })
-    const rows = isComplete ? recent : await this.#all(word, largePage, isLast)
-    return rows.filter((row) => !isOld(row))
+    const all = isComplete ? recent : await this.#all(word, maxPageSize, isLast)
+    const rows = all.filter((row) => !isOld(row))
+    return { rows, before: 0, total: rows.length }
   }
 
   async #all(word: string | undefined, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {

@@ -9,61 +9,45 @@ import { typeFilter } from '../resources/event-kind.js'
 import { envelope, ListOf } from '../resources/list.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
-import { byId, invalid, queryOf, type Translate } from './query.js'
+import { byId, invalid, type Needs, queryOf } from './query.js'
 
 const tooMany =
   'This needs more than 20 calls to the tracking platform: narrow it with `from`, `to` or `device_id`, or lower `limit` or `offset`.'
 
-export function events(app: App, { deviceCache, translate }: { deviceCache: DeviceCache; translate: Translate }): void {
-  app.get(
-    '/events',
-    {
-      schema: {
-        operationId: 'listEvents',
-        summary: 'List events',
-        description:
-          'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.',
-        tags: ['Events'],
-        querystring: EventsQuery,
-        response: { 200: ListOf(Event) },
-      },
-    },
-    async (request) => {
-      const { account } = request
-      const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = queryOf(EventsQuery, request)
-      const range = await rangeOf(account, from, to)
-      const devices = await devicesOf(deviceCache, account, of)
-      if (devices.length === 0) return envelope([], 0, { limit, offset })
-      const reader = new EventReader(account, {
-        devices,
-        type: type === undefined ? undefined : typeFilter(type),
-        ...range,
-      })
-      try {
-        const { rows, before, total } = await found(reader, afterId, { offset, limit })
-        const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
-        const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
-        items.sort(afterId === undefined ? newestFirst : byId)
-        return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
-      } finally {
-        reader.close()
-      }
-    },
-  )
-}
-
-async function found(
-  reader: EventReader,
-  afterId: number | undefined,
-  { offset, limit }: { offset: number; limit: number },
-) {
-  try {
-    if (afterId === undefined) return await reader.window(offset, limit)
-    const rows = await reader.after(afterId)
-    return { rows, before: 0, total: rows.length }
-  } catch (error) {
-    throw error instanceof TooManyCalls ? invalid('from', tooMany) : error
+export function events(app: App, { deviceCache, translate }: Needs): void {
+  const listEventsSchema = {
+    operationId: 'listEvents',
+    summary: 'List events',
+    description:
+      'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.',
+    tags: ['Events'],
+    querystring: EventsQuery,
+    response: { 200: ListOf(Event) },
   }
+  app.get('/events', { schema: listEventsSchema }, async (request) => {
+    const { account } = request
+    const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = queryOf(EventsQuery, request)
+    const range = await rangeOf(account, from, to)
+    const devices = await devicesOf(deviceCache, account, of)
+    if (devices.length === 0) return envelope([], 0, { limit, offset })
+    const reader = new EventReader(account, {
+      devices,
+      type: type === undefined ? undefined : typeFilter(type),
+      ...range,
+    })
+    try {
+      const found = afterId === undefined ? reader.window(offset, limit) : reader.after(afterId)
+      const { rows, before, total } = await found
+      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
+      const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
+      items.sort(afterId === undefined ? newestFirst : byId)
+      return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
+    } catch (error) {
+      throw error instanceof TooManyCalls ? invalid('from', tooMany) : error
+    } finally {
+      reader.close()
+    }
+  })
 }
 
 /** The requested devices that the account has; `[undefined]` for all of them. No platform call is sent for any other. */
@@ -82,22 +66,17 @@ async function devicesOf(
 
 /** The filter's times on the account's clock. The account's zone is loaded only for a time with a UTC offset. */
 async function rangeOf(account: Account, from: string | undefined, to: string | undefined) {
-  const sent = { from, to }
-  const needsZone = Object.values(sent).some((time) => time !== undefined && carriesOffset(time))
+  const needsZone = [from, to].some((time) => time !== undefined && carriesOffset(time))
   const zone = needsZone ? toZone(await account.setup()) : undefined
-  const timeOf = (param: 'from' | 'to') =>
-    sent[param] === undefined ? undefined : filterTime(sent[param], param, zone)
-  const range = { from: timeOf('from'), to: timeOf('to') }
-  for (const param of ['from', 'to'] as const) {
-    if (sent[param] === undefined || range[param] !== undefined) continue
-    throw invalid(
-      param,
-      `\`${param}\` must be an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z.`,
-    )
+  const timeOf = (param: 'from' | 'to', sent: string | undefined): string | undefined => {
+    const time = sent === undefined ? undefined : filterTime(sent, param, zone)
+    if (time !== undefined || sent === undefined) return time
+    const expected = 'an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z'
+    throw invalid(param, `\`${param}\` must be ${expected}.`)
   }
-  if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
+  const range = { from: timeOf('from', from), to: timeOf('to', to) }
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to)
     throw invalid('from', '`from` must not be after `to`.')
-  }
   return range
 }
 

@@ -12,50 +12,40 @@ import {
 import { eitherFormat } from '../resources/geojson.js'
 import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { identified, notFound, PathId, pageOfRows, queryOf, sendList, type Translate } from './query.js'
+import { identified, type Needs, notFound, PathId, pageOfRows, queryOf, sendList } from './query.js'
 
-export function geofences(app: App, { translate }: { translate: Translate }): void {
-  app.get(
-    '/geofences',
-    {
-      schema: {
-        operationId: 'listGeofences',
-        summary: 'List geofences',
-        description: 'The geofences of the account, without their geometry. As GeoJSON, with it.',
-        tags: ['Geofences'],
-        querystring: GeofencesQuery,
-        response: { 200: eitherFormat(ListOf(Geofence), GeofenceCollection) },
-      },
-    },
-    async (request, reply) => {
-      const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
-      const rows = await request.account.geofences()
-      const ordered = translate('get_geofences', rows, identified)
-      const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
-      return sendList(reply, format, list, toGeofenceFeature)
-    },
-  )
+export function geofences(app: App, { translate }: Needs): void {
+  const listGeofencesSchema = {
+    operationId: 'listGeofences',
+    summary: 'List geofences',
+    description: 'The geofences of the account, without their geometry. As GeoJSON, with it.',
+    tags: ['Geofences'],
+    querystring: GeofencesQuery,
+    response: { 200: eitherFormat(ListOf(Geofence), GeofenceCollection) },
+  }
+  app.get('/geofences', { schema: listGeofencesSchema }, async (request, reply) => {
+    const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
+    const rows = await request.account.geofences()
+    const ordered = translate('get_geofences', rows, identified)
+    const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
+    return sendList(reply, format, list, toGeofenceFeature)
+  })
 
-  app.get(
-    '/geofences/:id',
-    {
-      schema: {
-        operationId: 'getGeofence',
-        summary: 'Get a geofence with its geometry',
-        description: 'The list item with its GeoJSON geometry, without the list envelope.',
-        tags: ['Geofences'],
-        params: Type.Object({ id: PathId('Geofence id', 101) }),
-        response: { 200: GeofenceDetail },
-      },
-    },
-    async (request) => {
-      const sent = request.params.id
-      const geofenceId = id(sent)
-      const rows = geofenceId === undefined ? [] : await request.account.geofences()
-      const row = rows.find((geofence) => id(geofence.id) === geofenceId)
-      const found = row && toGeofence(row)
-      if (!found) throw notFound('geofence', sent)
-      return found
-    },
-  )
+  const getGeofenceSchema = {
+    operationId: 'getGeofence',
+    summary: 'Get a geofence with its geometry',
+    description: 'The list item with its GeoJSON geometry, without the list envelope.',
+    tags: ['Geofences'],
+    params: Type.Object({ id: PathId('Geofence id', 101) }),
+    response: { 200: GeofenceDetail },
+  }
+  app.get('/geofences/:id', { schema: getGeofenceSchema }, async (request) => {
+    const sent = request.params.id
+    const geofenceId = id(sent)
+    const rows = geofenceId === undefined ? [] : await request.account.geofences()
+    const row = rows.find((geofence) => id(geofence.id) === geofenceId)
+    const found = row && toGeofence(row)
+    if (!found) throw notFound('geofence', sent)
+    return found
+  })
 }

@@ -1,21 +1,17 @@
 /** `GET /health`: the state of the gateway's components according to recent calls. Makes no call itself. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { field, Resource } from '../resources/schema.js'
-
-type State = 'up' | 'down' | 'unknown'
+import type { PlatformState } from '../platform/health.js'
+import { field, Resource, Word } from '../resources/schema.js'
 
 const Component = (name: string) =>
-  Type.Enum(['up', 'down', 'unknown'], {
-    type: 'string',
-    description: `${name} according to the last calls; unknown before the first one`,
-  })
+  Word(['up', 'down', 'unknown'], { description: `${name} according to the last calls; unknown before the first one` })
 
 const Health = Resource(
   'Health',
   'State of the service according to recent calls',
   {
-    status: Type.Enum(['ok', 'degraded'], { type: 'string', description: '`degraded` while a component is down' }),
+    status: Word(['ok', 'degraded'], { description: '`degraded` while a component is down' }),
     version: field.text('Version of the API'),
     uptime_s: field.count('Seconds since the gateway started'),
     components: Type.Object({
@@ -30,29 +26,24 @@ interface HealthNeeds {
   version: string
   /** Epoch milliseconds. */
   clock: () => number
-  platform: () => State
-  store: () => State
+  platform: () => PlatformState
+  store: () => PlatformState
 }
 
 export function health(app: App, { version, clock, platform, store }: HealthNeeds): void {
   const startedAt = clock()
-  app.get(
-    '/health',
-    {
-      schema: {
-        operationId: 'getHealth',
-        summary: 'Get the state of the service',
-        description: '200 as long as the gateway serves requests. Needs no credential; not rate limited.',
-        tags: ['Service'],
-        security: [],
-        response: { 200: Health },
-      },
-    },
-    async () => {
-      const components = { platform: platform(), store: store() }
-      const isDown = Object.values(components).includes('down')
-      const uptime_s = Math.max(0, Math.floor((clock() - startedAt) / 1000))
-      return { status: isDown ? ('degraded' as const) : ('ok' as const), version, uptime_s, components }
-    },
-  )
+  const getHealthSchema = {
+    operationId: 'getHealth',
+    summary: 'Get the state of the service',
+    description: '200 as long as the gateway serves requests. Needs no credential; not rate limited.',
+    tags: ['Service'],
+    security: [],
+    response: { 200: Health },
+  }
+  app.get('/health', { schema: getHealthSchema }, async () => {
+    const components = { platform: platform(), store: store() }
+    const isDown = Object.values(components).includes('down')
+    const uptime_s = Math.max(0, Math.floor((clock() - startedAt) / 1000))
+    return { status: isDown ? ('degraded' as const) : ('ok' as const), version, uptime_s, components }
+  })
 }

@@ -1,47 +1,36 @@
 /** `GET /v1/history/:device_id`. */
 import { Type } from 'typebox'
-import type { DeviceCache } from '../devices/device-cache.js'
 import type { App } from '../http/types.js'
 import { eitherFormat, geoJson } from '../resources/geojson.js'
 import { History, HistoryQuery } from '../resources/history.js'
 import { epochDay } from '../resources/time.js'
 import { Track } from '../resources/track.js'
+import { id } from '../resources/units.js'
 import { isDay } from '../resources/zone.js'
-import { deviceOf, invalid, PathId, queryOf, sendJson } from './query.js'
+import { invalid, type Needs, notFound, PathId, queryOf, sendJson } from './query.js'
 
-export interface HistoryOptions {
-  deviceCache: DeviceCache
-  /** Maximum number of days in one request. */
-  maxDays: number
-}
-
-export function history(app: App, { deviceCache, maxDays }: HistoryOptions): void {
-  app.get(
-    '/history/:device_id',
-    {
-      schema: {
-        operationId: 'getHistory',
-        summary: 'Get the history of a device',
-        description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days.`,
-        tags: ['History'],
-        params: Type.Object({ device_id: PathId('Device id', 1001) }),
-        querystring: HistoryQuery,
-        response: { 200: eitherFormat(History, Track) },
-      },
-    },
-    async (request, reply) => {
-      const { positions = 'true', format = 'json', ...days } = queryOf(HistoryQuery, request)
-      checkDays(days, maxDays)
-      const { account, params } = request
-      const { id: deviceId } = await deviceOf(deviceCache, account, params.device_id)
-      const wanted = { deviceId, ...days, positions: positions === 'true', format }
-      const json = await account.history(wanted, await account.knownSetup())
-      // The worker has translated it to the documented shape.
-      const body = sendJson<History | Track>(reply, json)
-      if (format === 'geojson') reply.type(geoJson)
-      return body
-    },
-  )
+export function history(app: App, { deviceCache, maxDays }: Needs): void {
+  const getHistorySchema = {
+    operationId: 'getHistory',
+    summary: 'Get the history of a device',
+    description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days.`,
+    tags: ['History'],
+    params: Type.Object({ device_id: PathId('Device id', 1001) }),
+    querystring: HistoryQuery,
+    response: { 200: eitherFormat(History, Track) },
+  }
+  app.get('/history/:device_id', { schema: getHistorySchema }, async (request, reply) => {
+    const { positions = 'true', format = 'json', ...days } = queryOf(HistoryQuery, request)
+    checkDays(days, maxDays)
+    const { account, params } = request
+    const deviceId = id(params.device_id)
+    if (deviceId === undefined || !(await deviceCache.fetch(account, deviceId)).has(deviceId))
+      throw notFound('device', params.device_id)
+    const wanted = { deviceId, ...days, positions: positions === 'true', format }
+    const json = await account.history(wanted, await account.knownSetup())
+    // The worker has translated it to the documented shape.
+    return sendJson<History | Track>(reply, json, format === 'geojson' ? geoJson : undefined)
+  })
 }
 
 function checkDays(days: { from: string; to: string }, maxDays: number): void {

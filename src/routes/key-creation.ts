@@ -12,15 +12,15 @@ import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
 import { ListOf, page } from '../resources/list.js'
 import type { Change, KeyRecord } from '../store/store.js'
-import { audit, auditRefusal, type KeysOptions, ownerOfKeys } from './keys.js'
-import { invalid, sendJson } from './query.js'
+import { audit, auditRefusal, ownerOfKeys } from './keys.js'
+import { invalid, type Needs, sendJson } from './query.js'
 
 /** Documented in words: as a second shape of the response, it would break the types of generated clients. */
 const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-interface KeyCreationOptions extends KeysOptions {
+interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
   /** Active keys per account. */
   maxKeys: number
   limits: Limits
@@ -29,23 +29,23 @@ interface KeyCreationOptions extends KeysOptions {
 
 /** The route without a header; its caller counts it per address. */
 export function keyCreation(app: App, { keys, clock, maxKeys, limits, authenticator }: KeyCreationOptions): void {
-  const countCreation = creationCounter(limits)
+  const createKeySchema = {
+    operationId: 'createKey',
+    summary: 'Create an API key, or renew keys',
+    description:
+      'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
+      'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
+      'working. With `renew` and the new hash, exactly those keys work again, and the response is a list of ' +
+      'them, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.',
+    tags: ['API keys'],
+    security: [],
+    body: CreateKey,
+    response: { 200: CreatedKey },
+  }
   app.post(
     '/keys',
     {
-      schema: {
-        operationId: 'createKey',
-        summary: 'Create an API key, or renew keys',
-        description:
-          'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
-          'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
-          'working. With `renew` and the new hash, exactly those keys work again, and the response is a list of ' +
-          'them, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.',
-        tags: ['API keys'],
-        security: [],
-        body: CreateKey,
-        response: { 200: CreatedKey },
-      },
+      schema: createKeySchema,
       preValidation: async ({ body }) => checkLabel(body),
       onError: auditRefusal('API key not created'),
     },
@@ -55,7 +55,7 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         .authenticateHash(body.platform_hash, ip)
         .catch((error) => reject(error, reply))
       request.accountId = account.id
-      await countCreation(account, reply)
+      await countCreation(limits, account, reply)
       const now = clock()
       if (body.renew) {
         if (body.label !== undefined || body.expires_in_days !== undefined) {
@@ -67,11 +67,8 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         // A key that was revoked meanwhile stays revoked.
         const renewed = updates.filter((record) => record !== undefined)
         for (const record of renewed) audit(request, 'API key renewed', record)
-        const list = page(
-          renewed.map((record) => toKey(record, true)),
-          {},
-        )
-        return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(list)))
+        const items = renewed.map((record) => toKey(record, true))
+        return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(page(items, {}))))
       }
       const { record, key } = await newRecord(account, hash, body, now)
       if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
@@ -142,12 +139,9 @@ function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { chan
  * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
  * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
  */
-function creationCounter(limits: Limits): (account: Account, reply: FastifyReply) => Promise<void> {
-  const maxCreations = Math.max(1, Math.floor(limits.max / 5))
-  return async ({ id }, reply) => {
-    const usage = await limits.count(`create:${id}`, maxCreations)
-    if (isExceeded(usage)) admit(reply, usage)
-  }
+async function countCreation(limits: Limits, { id }: Account, reply: FastifyReply): Promise<void> {
+  const usage = await limits.count(`create:${id}`, Math.max(1, Math.floor(limits.max / 5)))
+  if (isExceeded(usage)) admit(reply, usage)
 }
 
 /**

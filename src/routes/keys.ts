@@ -7,57 +7,43 @@ import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
-import type { KeyRecord, KeyStore } from '../store/store.js'
-import { notFound, queryOf } from './query.js'
-
-export interface KeysOptions {
-  keys: KeyStore
-  clock: () => number
-}
+import type { KeyRecord } from '../store/store.js'
+import { type Needs, notFound, queryOf } from './query.js'
 
 /** The routes behind the platform hash. */
-export function keys(app: App, { keys, clock }: KeysOptions): void {
-  app.get(
-    '/keys',
-    {
-      schema: {
-        operationId: 'listKeys',
-        summary: 'List active API keys',
-        description:
-          'Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.',
-        tags: ['API keys'],
-        security: [{ platformHash: [] }],
-        querystring: ListQuery,
-        response: { 200: ListOf(Key) },
-      },
-    },
-    async (request) => {
-      requireHash(request)
-      const query = queryOf(ListQuery, request)
-      const records = await keys.list(ownerOfKeys(request.account), clock())
-      return page(
-        records.map((record) => toKey(record, isUsable(record, request))),
-        query,
-      )
-    },
-  )
+export function keys(app: App, { keys, clock }: Needs): void {
+  const listKeysSchema = {
+    operationId: 'listKeys',
+    summary: 'List active API keys',
+    description:
+      'Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.',
+    tags: ['API keys'],
+    security: [{ platformHash: [] }],
+    querystring: ListQuery,
+    response: { 200: ListOf(Key) },
+  }
+  app.get('/keys', { schema: listKeysSchema }, async (request) => {
+    requireHash(request)
+    const query = queryOf(ListQuery, request)
+    const records = await keys.list(ownerOfKeys(request.account), clock())
+    const items = records.map((record) => toKey(record, isUsable(record, request)))
+    return page(items, query)
+  })
 
+  const revokeKeySchema = {
+    operationId: 'revokeKey',
+    summary: 'Revoke an API key',
+    description: 'Immediate and irreversible. Requires the platform hash.',
+    tags: ['API keys'],
+    security: [{ platformHash: [] }],
+    params: Type.Object({
+      id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [KEY_ID_EXAMPLE] }),
+    }),
+    response: { 200: RevokedKey },
+  }
   app.delete(
     '/keys/:id',
-    {
-      schema: {
-        operationId: 'revokeKey',
-        summary: 'Revoke an API key',
-        description: 'Immediate and irreversible. Requires the platform hash.',
-        tags: ['API keys'],
-        security: [{ platformHash: [] }],
-        params: Type.Object({
-          id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [KEY_ID_EXAMPLE] }),
-        }),
-        response: { 200: RevokedKey },
-      },
-      onError: auditRefusal('API key not revoked'),
-    },
+    { schema: revokeKeySchema, onError: auditRefusal('API key not revoked') },
     async (request) => {
       requireHash(request)
       const { id } = request.params

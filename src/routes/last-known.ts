@@ -1,19 +1,11 @@
 /** The devices of a request: current ones, or the last known ones where the caller accepts them; and the headers that show their age. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import type { Device } from '../resources/device.js'
 import { id } from '../resources/units.js'
-import { notFound } from './query.js'
-
-export interface LastKnownOptions {
-  deviceCache: DeviceCache
-  ttlMs: number
-  /** Epoch milliseconds. */
-  clock: () => number
-}
+import { type Needs, notFound } from './query.js'
 
 export interface Found {
   fleet: Fleet
@@ -21,11 +13,11 @@ export interface Found {
 }
 
 export class LastKnown {
-  readonly #options: LastKnownOptions
+  readonly #options: Needs
   readonly #maxAgeS: number
   readonly #cacheControl: string
 
-  constructor(options: LastKnownOptions) {
+  constructor(options: Needs) {
     this.#options = options
     this.#maxAgeS = Math.floor(options.ttlMs / 1_000)
     this.#cacheControl = `private, max-age=${this.#maxAgeS}`

@@ -1,15 +1,27 @@
-/** What the routes share: parameters, the 404 of an id, the device of an id, and the translation of platform rows. */
+/** What the routes share: parameters, the 404 of an id, and the translation of platform rows. */
 import type { FastifyReply } from 'fastify'
 import { type Static, type TObject, Type } from 'typebox'
 import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
-import type { Account } from '../platform/account.js'
 import type { Scalar } from '../platform/shape.js'
-import type { Device } from '../resources/device.js'
 import { geoJson, type ToFeature, toCollection } from '../resources/geojson.js'
 import { type List, type Page, page, readQuery } from '../resources/list.js'
 import { id } from '../resources/units.js'
+import type { KeyStore } from '../store/store.js'
+
+/** What the routes of an account need. */
+export interface Needs {
+  deviceCache: DeviceCache
+  keys: KeyStore
+  translate: Translate
+  /** Epoch milliseconds. */
+  clock: () => number
+  /** Time to live of cached positions. */
+  ttlMs: number
+  /** Maximum number of days in one history request. */
+  maxDays: number
+}
 
 export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
 
@@ -28,14 +40,6 @@ export const PathId = (description: string, example: number) =>
 export function notFound(noun: string, sent: string): ApiError {
   const named = withoutCredentials(sent).slice(0, 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
-}
-
-/** The account's device with an id as sent. @throws ApiError `not_found` for unknown, foreign and malformed ids alike. */
-export async function deviceOf(deviceCache: DeviceCache, account: Account, sent: string): Promise<Device> {
-  const deviceId = id(sent)
-  const device = deviceId && (await deviceCache.fetch(account, deviceId)).get(deviceId)
-  if (!device) throw notFound('device', sent)
-  return device
 }
 
 export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const

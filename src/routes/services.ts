@@ -1,5 +1,4 @@
 /** `GET /v1/services`: maintenance services, from the newest platform action that is available. */
-import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
@@ -10,48 +9,37 @@ import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
-import { identified, pageOfRows, queryOf, type Translate } from './query.js'
+import { identified, type Needs, pageOfRows, queryOf } from './query.js'
 
 /** Rows of devices to keep while their services are translated; a device has several. */
 const maxDevices = 100
 
-interface ServicesNeeds {
-  deviceCache: DeviceCache
-  translate: Translate
-  clock: () => number
-}
-
-export function services(app: App, { deviceCache, translate, clock }: ServicesNeeds): void {
-  app.get(
-    '/services',
-    {
-      schema: {
-        operationId: 'listServices',
-        summary: 'List maintenance services',
-        description: 'All maintenance services and when each is due: by odometer (km), engine hours (h) or days.',
-        tags: ['Maintenance services'],
-        querystring: ServicesQuery,
-        response: { 200: ListOf(MaintenanceService) },
-      },
-    },
-    async (request, reply) => {
-      const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
-      const { account } = request
-      const fleet = await deviceCache.fetch(account)
-      // No platform call for a device of another account.
-      if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
-      const rows = await rowsOf(account, fleet, deviceId)
-      const day = await todayOf(account, rows, clock())
-      const ordered = translate('services', rows, identified)
-      const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
-      const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
-      return pageOfRows(reply, requested, paging, (row) => {
-        const owner = id(row.device_id)
-        if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
-        return toMaintenanceService(row, owner === undefined ? undefined : devices.get(owner), day)
-      })
-    },
-  )
+export function services(app: App, { deviceCache, translate, clock }: Needs): void {
+  const listServicesSchema = {
+    operationId: 'listServices',
+    summary: 'List maintenance services',
+    description: 'All maintenance services and when each is due: by odometer (km), engine hours (h) or days.',
+    tags: ['Maintenance services'],
+    querystring: ServicesQuery,
+    response: { 200: ListOf(MaintenanceService) },
+  }
+  app.get('/services', { schema: listServicesSchema }, async (request, reply) => {
+    const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
+    const { account } = request
+    const fleet = await deviceCache.fetch(account)
+    // No platform call for a device of another account.
+    if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
+    const rows = await rowsOf(account, fleet, deviceId)
+    const day = await todayOf(account, rows, clock())
+    const ordered = translate('services', rows, identified)
+    const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
+    const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
+    return pageOfRows(reply, requested, paging, (row) => {
+      const owner = id(row.device_id)
+      if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
+      return toMaintenanceService(row, owner === undefined ? undefined : devices.get(owner), day)
+    })
+  })
 }
 
 /** Rows of the whole account; else those in the device list; else one call per device (platform.md 8.1). */
