@@ -36,10 +36,7 @@ export const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     when: 'The account has the maximum number of active API keys.',
     remedy: 'List the keys, revoke one that is no longer in use, then create the new one.',
   },
-  payload_too_large: {
-    when: 'The request body is larger than 16 KiB.',
-    remedy: 'Send only the documented fields.',
-  },
+  payload_too_large: { when: 'The request body is larger than 16 KiB.', remedy: 'Send only the documented fields.' },
   uri_too_long: {
     when: 'Path and query together are longer than 8192 bytes.',
     remedy: 'Send fewer or shorter parameters.',

@@ -36,14 +36,7 @@ export type PathItem = { [method: string]: Operation }
 
 export interface OpenApi {
   openapi: string
-  info: {
-    title: string
-    version: string
-    summary: string
-    description: string
-    contact: JsonObject
-    license: JsonObject
-  }
+  info: { title: string; version: string; summary: string; description: string; contact: Json; license: Json }
   servers: { url: string; description: string }[]
   tags: { name: string; description: string }[]
   paths: { [path: string]: PathItem }

@@ -24,11 +24,7 @@ export const PlannedMessage: JsonObject = {
   type: 'object',
   description: 'Planned, not available yet: the body of a webhook',
   properties: {
-    event: {
-      type: 'string',
-      description: 'Kind of the event',
-      enum: eventNames,
-    },
+    event: { type: 'string', description: 'Kind of the event', enum: eventNames },
     timestamp: { type: 'string', format: 'date-time', description: 'Time of the event, ISO 8601 in UTC' },
     device: named('The device of the event'),
     geofence: named('The geofence, if the event concerns one'),
@@ -61,10 +57,7 @@ export const webhooks: Record<string, PathItem> = {
       security: [],
       requestBody: {
         content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/PlannedMessage' },
-            example: exampleMessage,
-          },
+          'application/json': { schema: { $ref: '#/components/schemas/PlannedMessage' }, example: exampleMessage },
         },
       },
       responses: { '200': { description: 'Your response: the message is accepted' } },

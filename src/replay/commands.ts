@@ -40,17 +40,10 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
-const replayOptions = {
-  port: text,
-  hash: text,
-  strict: flag,
-  gateway: flag,
-  format: flag,
-  diff: flag,
-  credential: text,
+const options = {
+  ...{ help: flag, port: text, hash: text, strict: flag, gateway: flag, format: flag, diff: flag, credential: text },
+  ...{ platform: text, as: text, update: flag, only: text, device: text, day: text, check: flag },
 }
-const recordOptions = { platform: text, as: text, update: flag, only: text, device: text, day: text, check: flag }
-const options = { ...replayOptions, ...recordOptions, help: flag }
 const parse = (args: string[]) => parseArgs({ args, allowPositionals: true, options })
 type Values = ReturnType<typeof parse>['values']
 

@@ -1,7 +1,7 @@
 /** A recording proxy in front of the real platform: forwards only reads, scrubs, compares, and writes only when told to. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { request } from 'undici'
 import { compare, isHopByHop } from './diff.js'
 import { drift } from './drift.js'
@@ -43,8 +43,6 @@ type RecorderOptions = {
   log: (line: string) => void
 }
 
-type Recorder = { app: FastifyInstance; counts: { rejected: number; stored: number } }
-
 /** @throws Error naming the platform when it cannot be reached. */
 async function forward(platform: string, { action, query }: PlatformRequest, credential: Record<string, string>) {
   const search = new URLSearchParams({ ...query, ...credential })
@@ -74,7 +72,7 @@ function bodyOf(text: string): RecordedResponse {
 }
 
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
-export function buildRecorder(options: RecorderOptions): Recorder {
+export function buildRecorder(options: RecorderOptions) {
   const hashes = new Set<string>()
   const counts = { rejected: 0, stored: 0 }
   let last: Promise<void> = Promise.resolve()
@@ -131,10 +129,8 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   const leaks = findLeaks(exchange, hashes)
   for (const leak of leaks) log(`${raw.action}: not written: ${leak}`)
   if (leaks.length > 0) return undefined
-  const stored = await readFile(file, 'utf8').then(
-    (text) => parseExchange(file, text),
-    () => undefined,
-  )
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  const stored = text === undefined ? undefined : parseExchange(file, text)
   const differences = stored === undefined ? [] : compare(stored, exchange)
   log(`${file}: ${stored === undefined ? 'new' : `${differences.length} differences`}${update ? ', stored' : ''}`)
   for (const { path, left: was, right: is } of differences.slice(0, maxShownDifferences)) {

@@ -1,6 +1,7 @@
 /** The history resource, a device's positions, trips and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
+import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
 import { type Leg, legOf, Position, positionsOf, type Reading, readingOf } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
@@ -107,15 +108,9 @@ export const HistoryQuery = Type.Object({
   format: Format,
 })
 
-/** The request: our device id (the points carry another one), the days as `YYYY-MM-DD`, and the account's zone if known. */
-export type HistoryContext = {
-  deviceId: number
-  from: string
-  to: string
-  zone?: Zone | undefined
-  /** Whether the response includes the positions. */
-  positions?: boolean
-}
+/** The request, and the account's zone if known. The points carry another device id. */
+export type HistoryContext = Pick<HistoryRequest, 'deviceId' | 'from' | 'to'> &
+  Partial<Pick<HistoryRequest, 'positions'>> & { zone?: Zone | undefined }
 
 const [drive, stop, start, end, event] = [1, 2, 3, 4, 5]
 const litres = new Set(['l', 'lt', 'ltr', 'liter', 'liters', 'litre', 'litres', 'litro', 'litros'])

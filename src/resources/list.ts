@@ -19,11 +19,7 @@ export const paging = {
 export const ListOf = <T extends TSchema>(item: T) => {
   const { title, examples = [] } = item as Annotated
   return Type.Object(
-    {
-      object: ObjectName('list'),
-      ...paging,
-      data: Type.Array(item, { description: 'The items' }),
-    },
+    { object: ObjectName('list'), ...paging, data: Type.Array(item, { description: 'The items' }) },
     {
       additionalProperties: false,
       title: `${title}List`,

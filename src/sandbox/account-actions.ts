@@ -42,7 +42,6 @@ export const accountActions: Record<string, Action> = {
   get_user_data: ({ account }) => ok(records.userData(account)),
   edit_setup_data: ({ account }) => ok(records.setupData(account)),
   devices_groups: devicesGroups,
-  'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes() }),
   address,
   'address/reverse': reverse,
   geo_address: address,

@@ -63,8 +63,7 @@ function* services({ account, now, query, id }: ActionRequest): Generator<void, 
   }
   const row = (planned: Planned) => {
     const report = lastReports(account, planned.index, now, 1)[0]
-    const row = serviceRow(account, serviceAt(account, planned, report, now), Boolean)
-    return query.getAll('includes').includes('device') ? { ...row, device: deviceData(account, planned.index) } : row
+    return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
   }
   const rows = (from: number, to: number) => all.slice(from, to).map(row)
   const list = { total: all.length, limit: positive(query, 'limit', 15), rows }

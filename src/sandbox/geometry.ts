@@ -21,10 +21,7 @@ export function courseOf(a: Point, b: Point): number {
 
 /** The point `east` and `north` metres from here, to six decimals. */
 export function moved(from: Point, east: number, north: number): Point {
-  return {
-    lat: round6(from.lat + north / METRES_PER_DEGREE),
-    lng: round6(from.lng + east / eastScale(from.lat)),
-  }
+  return { lat: round6(from.lat + north / METRES_PER_DEGREE), lng: round6(from.lng + east / eastScale(from.lat)) }
 }
 
 export const round6 = (degrees: number) => Math.round(degrees * 1e6) / 1e6

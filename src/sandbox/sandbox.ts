@@ -8,7 +8,7 @@ import { deviceActions } from './device-actions.js'
 import { eventActions } from './event-actions.js'
 import { EventTable } from './events.js'
 import { inSlices, jsonChunks } from './json-stream.js'
-import { type ActionRequest, parametersOf, type Result } from './request.js'
+import { parametersOf, type Result } from './request.js'
 
 /** The accounts of the sandbox with this seed; the demo account comes first. */
 export function sandboxAccounts(seed = 7, devices = 50) {
@@ -19,7 +19,6 @@ export function sandboxAccounts(seed = 7, devices = 50) {
 
 /** `now` returns milliseconds since 1970. */
 type Clock = { now(): number }
-type AccountState = Pick<ActionRequest, 'account' | 'events'>
 
 /**
  * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
@@ -28,7 +27,9 @@ type AccountState = Pick<ActionRequest, 'account' | 'events'>
 export function buildSandbox(options: { seed?: number; devices?: number; latencyMs?: number; clock?: Clock } = {}) {
   const { seed = 7, devices = 50, latencyMs = 0, clock = Date } = options
   const accounts = createAccounts(seed, devices)
-  const states = new Map(accounts.map((account): [string, AccountState] => [account.hash, stateOf(account)]))
+  const states = new Map(
+    accounts.map((account) => [account.hash, { account, events: new EventTable(account) }] as const),
+  )
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
@@ -57,8 +58,6 @@ export function buildSandbox(options: { seed?: number; devices?: number; latency
   app.setNotFoundHandler(notFound)
   return app
 }
-
-const stateOf = (account: Account): AccountState => ({ account, events: new EventTable(account) })
 
 function login(accounts: Account[], query: URLSearchParams): Result {
   const [email, password] = [query.get('email'), query.get('password')]

@@ -138,12 +138,8 @@ export class Drawing {
       const rows = [top - 5, bottom + 14, top - 19, bottom + 28, (top + bottom) / 2 + 4]
       const text = geofence.active ? geofence.name : `${geofence.name} (off)`
       const places = rows.flatMap((y) => [0, -40, 40].map((shift) => [middle + shift, y]))
-      this.#name(
-        room,
-        text,
-        'geofence-name',
-        places.filter(([, y]) => y > 12),
-      )
+      const below = places.filter(([, y]) => y > 12)
+      this.#name(room, text, 'geofence-name', below)
     }
   }
 

@@ -33,7 +33,7 @@ export function projection(points, width, height) {
   const x = (lng) => width / 2 + (lng - (west + east) / 2) * squeeze * perDegree
   const y = (lat) => height / 2 - (lat - (south + north) / 2) * perDegree
   const holds = ([lng, lat]) => x(lng) >= 4 && x(lng) <= width - 4 && y(lat) >= 4 && y(lat) <= height - 4
-  return { x, y, holds, perMetre: perDegree / DEGREE, squeeze, perDegree }
+  return { x, y, holds, perMetre: perDegree / DEGREE }
 }
 
 /** 1, 2 or 5 times a power of ten, not above `max`. */

@@ -34,22 +34,8 @@ export function alertRow(account: Account, alert: Alert) {
   }
 }
 
-const EVENTS = [
-  'overspeed',
-  'zone_in',
-  'zone_out',
-  'ignition_on',
-  'ignition_off',
-  'sos',
-  'custom',
-  'service',
-  'offline_duration',
-]
 /** `Zone in` for `zone_in`. */
 const titleOf = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1).replace('_', ' ')}`
-
-export const eventTypes = () =>
-  [...EVENTS, 'idle_duration', 'stop_duration'].map((type) => ({ type, title: titleOf(type) }))
 
 const geofenceOf = (account: Account, event: FleetEvent) => account.geofences.find(({ id }) => id === event.geofence)
 
