@@ -9,7 +9,7 @@ interface Window {
   rows: unknown[]
   /** All rows of the pages that were read, in order: those of the window and their neighbours. */
   seen: unknown[]
-  /** Items in the whole list; counted page by page where the platform does not send it. */
+  /** Items in the whole list; counted page by page where the platform does not send it, at least as many as the calls allow. */
   total: number
 }
 
@@ -51,13 +51,14 @@ export function pageSizeFor(offset: number, limit: number): number {
 /**
  * Rows `offset` to `offset + limit - 1`, each once.
  * A list whose platform ignores the requested page size is read in the size that it applies.
+ * @throws what `fetchPage` throws, but TooManyCalls only for the rows, not for the total.
  */
 export async function windowOf(fetchPage: FetchPage, offset: number, limit: number): Promise<Window> {
   const fetch = numbered(fetchPage)
   const numberFor = (size: number): number => Math.floor(offset / size) + 1
   const requested = pageSizeFor(offset, limit)
   const page = await fetch(numberFor(requested), requested)
-  const size = appliedSize(page, requested)
+  const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
   const start = offset - (number - 1) * size
@@ -76,13 +77,15 @@ export async function readUntil(
 ): Promise<unknown[]> {
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
-  return new Pages(fetch, appliedSize(page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
+  return new Pages(fetch, await appliedSize(fetch, page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
 }
 
 /** A page and the number it was requested by, which a platform that does not number its pages does not send. */
 interface NumberedPage extends Page {
   number: number
   currentPage: number
+  /** Whether the platform says anything of its pages. */
+  isPaged: boolean
 }
 
 const numbered =
@@ -92,15 +95,22 @@ const numbered =
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
     const isFirst = number > 1 && page.currentPage === 1
     const reached = isFirst ? { ...page, rows: [], total: undefined, lastPage: undefined } : page
-    return { ...reached, number, currentPage: page.currentPage ?? number }
+    const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
+    return { ...reached, number, currentPage: page.currentPage ?? number, isPaged }
   }
 
-/** The page size that the platform applied: as it says, else the rows it sent unless those may be a short last page. */
-function appliedSize(page: NumberedPage, requested: number): number {
+/**
+ * The page size that the platform applied, as it says or as its rows show. Fewer rows than requested are the last page, or a
+ * page of a platform that ignores the size: then its first page tells.
+ */
+async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPage, requested: number): Promise<number> {
   if (page.perPage) return page.perPage
   const sent = itemsOf(page.rows).length
-  const mayBeLast = page.lastPage === undefined || page.currentPage === page.lastPage
-  return sent === 0 || (sent < requested && mayBeLast) ? requested : sent
+  if (sent >= requested || (sent > 0 && page.currentPage < (page.lastPage ?? 0))) return sent
+  if (!page.isPaged) return requested
+  if (page.number > 1) return itemsOf((await fetch(1, requested)).rows).length || requested
+  const isAll = sent === 0 || page.lastPage === 1 || (page.total !== undefined && page.total <= sent)
+  return isAll ? requested : sent
 }
 
 /** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */
@@ -131,7 +141,18 @@ class Pages {
     return this.#rows
   }
 
+  /** At least so many where counting them takes more calls than are left. */
   async total(): Promise<number> {
+    try {
+      return await this.#total()
+    } catch (error) {
+      if (!(error instanceof TooManyCalls)) throw error
+      // There was another page to read.
+      return this.#before + this.#rows.length + 1
+    }
+  }
+
+  async #total(): Promise<number> {
     const { total, lastPage, currentPage } = this.#page
     if (total !== undefined) return total
     if (lastPage) {

@@ -50,8 +50,12 @@ function pager(rows: () => object[], habits: Habits) {
 
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 
-/** A platform that ignores the page size and says nothing about it looks like a short list. */
-const isReadable = ({ fixed, perPage, pageSize }: Habits): boolean => perPage === true || (!fixed && pageSize === 1_000)
+/**
+ * Pages smaller than requested are noticed if the platform sends any number; larger ones by `per_page` alone, since their last
+ * page may be as long as the requested ones.
+ */
+const isReadable = ({ pageSize, fixed, total, lastPage, currentPage, perPage }: Habits): boolean =>
+  perPage || (pageSize === 30 && (total || lastPage || currentPage)) || (!fixed && pageSize === 1_000)
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
 
@@ -77,8 +81,9 @@ t.test('where the platform chooses the page size, a list is read to its end if a
       const all = rowsOf(count)
       const { fetchPage, calls } = pager(() => all, { pageSize: 30, fixed: true, ...habits })
       const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => false)
-      const tells = habits.total || habits.lastPage || habits.perPage
-      const isShort = calls.length <= count / 30 + 1
+      const tells = habits.total || habits.lastPage || habits.perPage || habits.currentPage
+      // Without a total, only an empty page tells that a short one was the last.
+      const isShort = calls.length <= count / 30 + 2
       return isShort && JSON.stringify(rows) === JSON.stringify(tells ? all : all.slice(0, 30))
     }),
     { numRuns: 300 },
@@ -114,7 +119,7 @@ const costs: [
   ['no number: all pages up to the short one', { pageSize: 1_000 }, 130, [0, 50], '1/50 2/50 3/50'],
   ['no number, all pages full: up to the empty one', { pageSize: 1_000 }, 100, [50, 50], '2/50 3/50'],
   ['a last page, but no current one', { pageSize: 1_000, lastPage: true }, 130, [0, 50], '1/50 3/50'],
-  ['a short last page, but no current one', { pageSize: 1_000, lastPage: true }, 120, [100, 50], '3/50'],
+  ['a short last page, but no current one', { pageSize: 1_000, lastPage: true }, 120, [100, 50], '3/50 1/50'],
   [
     'pages smaller than requested, which only the last page gives away',
     { pageSize: 30, lastPage: true, currentPage: true },
@@ -130,11 +135,11 @@ const costs: [
     '2/55 1/200 2/200 3/200',
   ],
   [
-    'a short last page is not taken for a page size',
+    'a short last page is not taken for a page size: the first page tells',
     { pageSize: 1_000, lastPage: true, currentPage: true },
     120,
     [100, 50],
-    '3/50',
+    '3/50 1/50',
   ],
   ['behind the end, with the total', { pageSize: 1_000, ...tellsAll }, 10, [400, 50], '9/50'],
   ['behind the end, without any number: no total either', { pageSize: 1_000 }, 100, [400, 50], '9/50', 0],
@@ -253,6 +258,12 @@ t.test('a list that never ends is read no further than its budget', async (t) =>
   }
   await t.rejects(windowOf(limited(new CallBudget(7)), 10, 1_000), TooManyCalls)
   t.equal(calls.length, 7)
+  const found = await windowOf(limited(new CallBudget(7)), 0, 5)
+  t.same(
+    [found.rows.length, found.total],
+    [5, 8],
+    'a window that fits has its rows, and a total that leaves more to ask for',
+  )
 })
 
 t.test('pages are read until one is enough, or the list ends, each row once', async (t) => {
