@@ -182,6 +182,7 @@ export async function formatFolder(path: string): Promise<string[]> {
       throw new Error(`${join(path, name)}: expected a request of its own, found that of ${expected}`)
     await writeFile(join(path, expected), format(exchange))
     if (name !== expected) await rm(join(path, name))
+    names.add(expected)
   }
   return changed.map(({ exchange }) => fileNameOf(exchange))
 }

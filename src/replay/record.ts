@@ -90,8 +90,10 @@ export function buildRecorder(options: RecorderOptions) {
     const response = await forward(options.platform, recorded, credential).catch(() => undefined)
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
     last = last.then(async () => {
-      const kept = await keep(exchangeOf(recorded, response), hashes, options)
-      if (kept === undefined) counts.rejected++
+      const kept = await keep(exchangeOf(recorded, response), hashes, options).catch((error: Error) => {
+        options.log(`${recorded.action}: not written: ${error.message}`)
+      })
+      if (!kept) counts.rejected++
       else if (options.update) counts.stored++
     })
     await last

@@ -1,5 +1,5 @@
 /** A recording holds no identifying data, and otherwise equals what the platform sent. */
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -338,6 +338,18 @@ t.test('an exchange that still holds a leak is not written', async (t) => {
   t.equal(one.recorder.counts.rejected, 1)
   t.match(one.lines, [/not written: \$\.responses\[0\]\.json\.type: an e-mail address/])
   t.equal(one.lines.length, 1)
+})
+
+t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
+  const { url: base } = await platform(t, (_, response) => void response.end('[]'))
+  const one = await recording(t, base, true)
+  await mkdir(one.folder)
+  await writeFile(join(one.folder, 'get_devices.json'), 'edited')
+  for (const action of ['get_devices', 'get_geofences']) {
+    t.equal((await fetch(`${one.base}/${action}?user_api_hash=${hash}`)).status, 200)
+  }
+  t.match(one.lines[0], /get_devices: not written: .*get_devices\.json/)
+  t.same([one.recorder.counts.stored, one.recorder.counts.rejected], [1, 1])
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {

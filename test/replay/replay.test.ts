@@ -138,6 +138,9 @@ t.test('a file in another layout is read, and --format gives it the canonical la
   t.same(await formatFolder(folder), [], 'a second time changes nothing')
   await writeFile(join(folder, 'copy.json'), format(good))
   await t.rejects(formatFolder(folder), { message: /copy\.json: .* found that of get_events\.page=2\.json/ })
+  await rename(join(folder, 'get_events.page=2.json'), join(folder, 'other.json'))
+  await t.rejects(formatFolder(folder), /found that of get_events/, 'of two files with one request')
+  t.equal((await readdir(folder)).length, 3, 'neither is lost')
 })
 
 t.test('the canonical layout keeps every JSON value', async () => {
