@@ -71,7 +71,7 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** Fetched once and kept: the response is large, and an account hardly ever changes its zone. So is a lasting failure. */
+  /** Fetched once for each validation of the account, since the response is large. A lasting failure is kept as well. */
   setup(): Promise<wire.WireSetup> {
     this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
     this.#setup.catch((error: unknown) => {
@@ -110,7 +110,8 @@ export class Account {
   /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
   async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Search) {
     const { rows, seen, total } = await windowOf(this.#eventPages(filter, search), offset, limit)
-    return { rows: this.#readEvents(rows), seen: this.#readEvents(seen), total }
+    // Skipped rows are reported once.
+    return { rows: this.#readEvents(rows), seen: read([wire.wireEvent] as const, seen), total }
   }
 
   /** All events, newest first, until `isEnough` holds for a page of them. @throws TooManyCalls. */
@@ -144,10 +145,11 @@ export class Account {
 
   /** The documented history, serialized. */
   async history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
-    const send = () => this.#platform.run('get_history', this.#hash, { ...request, setup })
-    const { json, skippedRows } = await this.#shared(`get_history ${JSON.stringify(request)}`, send)
-    if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
-    return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
+    return this.#shared(`get_history ${JSON.stringify(request)}`, async () => {
+      const { json, skippedRows } = await this.#platform.run('get_history', this.#hash, { ...request, setup })
+      if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
+      return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
+    })
   }
 
   alerts(): Promise<wire.WireAlert[]> {

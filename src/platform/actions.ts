@@ -13,7 +13,8 @@ const has =
  * so paths come from this table and never from input.
  */
 export const actions = {
-  get_user_data: (data) => data.status === 1 || data.status === '1' || typeof data.email === 'string',
+  get_user_data: (data) =>
+    data.status === 1 || data.status === '1' || (typeof data.email === 'string' && data.email.trim() !== ''),
   // Without its zone, times would silently be taken for UTC.
   edit_setup_data: ({ item }) => isObject(item) && Object.hasOwn(item, 'timezone_id'),
   get_devices: (data) => has('items', 'data')(data) || Object.keys(data).some((key) => /^\d+$/.test(key)),

@@ -15,7 +15,10 @@ const times: Chapter = {
 <li>Times of API keys are epoch milliseconds.</li>
 </ul>
 ${rows([
-  ['device timestamp', 'The last fix, in Unix seconds: when the position was measured. 0 without one.'],
+  [
+    'device timestamp',
+    'The last fix, in Unix seconds: when the position was measured. Without one, the last sign of life, or 0.',
+  ],
   ['last_seen', 'The time that the platform shows for the device: the fix or a later sign of life.'],
   [
     'moved_at',

@@ -40,7 +40,7 @@ const covers = (pattern: string, word: string): boolean =>
   pattern.endsWith('*') ? word.startsWith(pattern.slice(0, -1)) : pattern === word
 
 const harsh = /harsh|\bhard\b|sharp|sudden|rapid|abrupt|brusc/i
-const braking = /brak|decel|desaceler|fren|frea/i
+const braking = /brak|break|decel|desaceler|fren|frea/i
 const acceleration = /accel|aceler/i
 
 /** The kind of an event by the platform's word; harsh driving is in the message of a `custom` event only. */

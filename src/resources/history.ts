@@ -126,7 +126,7 @@ function travelsOf(legs: readonly Leg[]): Leg[] {
   return travels.length > 0 ? travels : legs.filter(isOf(start, end))
 }
 
-function distanceKm(wire: WireHistory, unit: 'mi' | 'km', legs: readonly Leg[]): number {
+function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): number {
   const total = quantity(wire.distance_sum)
   if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
   const travels = legs.filter(isOf(drive, stop))

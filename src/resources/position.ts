@@ -26,7 +26,7 @@ export type Position = Static<typeof Position>
 export interface Reading {
   speedUnit: string | undefined
   altitudeUnit: string | undefined
-  distanceUnit: 'mi' | 'km'
+  distanceUnit: string
   /** Unix seconds near which ambiguous dates are. */
   near: readonly number[]
   /** Unix seconds of a time on the account's clock. */
@@ -36,11 +36,13 @@ export interface Reading {
 /** The units of a history are in its list of sensors. */
 export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined): Reading {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
-  const speedUnit = unitOf('speed') ?? quantity(wire.top_speed)?.unit
+  const distanceUnit = quantity(wire.distance_sum)?.unit
+  const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
+  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || (isInMiles ? 'mph' : undefined)
   return {
     speedUnit,
     altitudeUnit: unitOf('altitude'),
-    distanceUnit: speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km',
+    distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
     timestampOf: zone ? clockReader(zone) : () => null,
   }

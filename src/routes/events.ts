@@ -7,6 +7,7 @@ import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { Event, EventsQuery, newestFirst, toEvent } from '../resources/event.js'
 import { typeFilter } from '../resources/event-kind.js'
 import { envelope, ListOf } from '../resources/list.js'
+import { text } from '../resources/units.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, queryOf } from './query.js'
@@ -19,7 +20,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     operationId: 'listEvents',
     summary: 'List events',
     description:
-      'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.',
+      'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. If the platform does not send the number of events, they are counted on up to 16 of its pages, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.',
     tags: ['Events'],
     querystring: EventsQuery,
     response: { 200: ListOf(Event) },
@@ -87,7 +88,7 @@ const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<W
 /** Device names for rows without one. The device list is loaded only if there is such a row. */
 async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
-    device_name !== undefined || device.name !== undefined
+    (text(device_name) ?? text(device.name)) !== undefined
   if (rows.every(isNamed)) return () => undefined
   const devices = await deviceCache.fetch(account)
   return (id: number) => devices.name(id)

@@ -31,6 +31,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['N52 user data without a status', 'get_user_data', 'data', 200, { email: 'a@example.com' }],
   ['N52 user data with a status and no e-mail', 'get_user_data', 'data', 200, { status: 1 }],
   ['user data with neither', 'get_user_data', 'wrong_shape', 200, { plan: 'Fleet' }],
+  ['an empty e-mail', 'get_user_data', 'refused', 200, { status: 0, message: 'Unauthorized', email: ' ' }],
   ['a deactivated account', 'get_user_data', 'refused', 200, { email: 'a@example.com', active: 0 }],
   ['a deactivated account, by its setup', 'edit_setup_data', 'refused', 200, { item: { active: '0' } }],
   ['N53 error', 'get_devices', 'refused', 401, { status: 0, error: 'Unauthorized' }],

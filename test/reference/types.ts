@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. To follow what happens, send the last id you have as `after_id`.
+     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. If the platform does not send the number of events, they are counted on up to 16 of its pages, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.
      */
     get: operations['listEvents']
     put?: never
@@ -2270,6 +2270,8 @@ export interface operations {
       }
       400: components['responses']['InvalidRequest']
       401: components['responses']['InvalidToken']
+      403: components['responses']['Forbidden']
+      404: components['responses']['NotFound']
       409: components['responses']['TooManyKeys']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']

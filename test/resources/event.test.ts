@@ -67,6 +67,7 @@ t.test('each word of the platform has one kind, and harsh driving is in the mess
     ['sos', 'Harsh braking', 'alarm.triggered'],
     ['custom', 'Door opened', 'alarm.triggered'],
     ['custom', 'Harsh braking', 'harsh.brake'],
+    ['custom', 'Harsh breaking', 'harsh.brake'],
     ['custom', 'Frenada brusca', 'harsh.brake'],
     ['custom', 'Sudden deceleration', 'harsh.brake'],
     ['custom', 'Hard acceleration', 'harsh.acceleration'],

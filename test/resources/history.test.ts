@@ -292,3 +292,10 @@ t.test('points of the same second keep their order', async (t) => {
     [1, 2, 16],
   )
 })
+
+t.test('the unit of the total distance holds for all distances, and for speeds without a unit', async (t) => {
+  const drive = { status: 1, time_seconds: 900, distance: 10.6, top_speed: 50, items: [point(1, '07:00:00')] }
+  const { trips, distance_km, positions } = history({ items: [drive], distance_sum: '10.6 mi' })
+  t.match({ distance_km, ...trips[0] }, { distance_km: 17.06, top_speed: 80.5 })
+  t.equal(positions[0]?.speed, 22.5)
+})

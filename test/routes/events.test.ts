@@ -202,3 +202,32 @@ t.test('an empty `from` or `to` is an error, not a request for all events', asyn
     t.equal(body.param, param)
   }
 })
+
+t.test(
+  'a platform that sends no total costs no window: `count` is then at least what more calls would show',
+  async (t) => {
+    const all = rowsOf(2_000, true)
+    const { url, calls } = await platform(t, (request, response) => {
+      const query = new URL(request.url ?? '', 'http://localhost').searchParams
+      const [page, size] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 50)]
+      const data = all.slice((page - 1) * size, page * size)
+      answers({ get_events: { items: { current_page: `${page}`, data } }, get_devices: [] })(request, response)
+    })
+    const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+    const { status, body } = await get('/v1/events?limit=20', someHash)
+    t.equal(status, 200)
+    t.same([body.data.length, body.has_more, body.count > 700], [20, true, true], `count ${body.count}`)
+    t.ok(calls.length <= 20)
+  },
+)
+
+t.test('an event whose row has a dash for the device has the name in the device list', async (t) => {
+  const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
+  const bodies = {
+    get_events: { items: { data: [row], total: 1 } },
+    get_devices: [{ items: [{ id: 5, name: 'Van 12' }] }],
+  }
+  const { url } = await platform(t, answers(bodies))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  t.equal((await get('/v1/events', someHash)).body.data[0].device, 'Van 12')
+})

@@ -125,8 +125,7 @@ function show(list) {
   if (chosen === undefined || !blocks.has(chosen)) {
     const first = list.data.find(({ status }) => status === 'moving') ?? list.data[0]
     if (first) choose(first.id)
-  }
-  describe()
+  } else describe()
 }
 
 const setNote = (text) => {
@@ -161,7 +160,7 @@ async function run() {
     delay = INTERVAL
     setNote('Live: updated every 30 seconds while visible.')
   } catch (error) {
-    delay = Math.min(Math.max(delay * 2, error.waitMs ?? 0), MAX_DELAY)
+    delay = Math.max(Math.min(delay * 2, MAX_DELAY), error.waitMs ?? 0)
     const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet cannot be loaded'
     setNote(`${why}; trying again in ${Math.round(delay / 1000)} seconds.`)
   }
