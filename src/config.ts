@@ -23,7 +23,10 @@ export const Environment = Type.Object({
   PLATFORM_URL: Type.Optional(
     text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
   ),
-  PLATFORM_TIMEOUT_MS: positive(10_000, 'Deadline of one call to the platform, milliseconds'),
+  PLATFORM_TIMEOUT_MS: positive(
+    10_000,
+    'Deadline of one call to the platform, or of all pages of a device list, milliseconds',
+  ),
   REDIS_URL: Type.Optional(
     text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
   ),
