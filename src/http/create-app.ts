@@ -13,7 +13,7 @@ import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { errorHandler } from './error-handler.js'
-import { installRequestHooks, setCommonHeaders } from './request-hooks.js'
+import { installRequestHooks } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
@@ -62,9 +62,8 @@ export function createApp(options: CreateAppOptions): App {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
     serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
     clientErrorHandler: onClientError,
-    // A malformed URL: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(request, reply)
+      runHooks(request, reply)
       void handleError(error, request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -77,7 +76,7 @@ export function createApp(options: CreateAppOptions): App {
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)
-  installRequestHooks(app, options)
+  const runHooks = installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, { budget: options.budget, connections, ticks })
