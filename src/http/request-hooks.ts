@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
+import type { Outages } from '../ops/outages.js'
 import { maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
@@ -13,13 +14,15 @@ export interface RequestHookOptions {
   /** Called for each request whose account is known. */
   countCaller: (account: string, key: string | null, isLimited: boolean) => void
   isDraining: () => boolean
+  outages: Outages
 }
 
 /**
  * To be installed before any route. These hooks run with every request, so they use callbacks instead of promises.
  * @returns a function that does the same for a malformed URL, for which Fastify runs no hook; to be called before the response is sent.
  */
-export function installRequestHooks(app: App, { log, observeRequest, countCaller, isDraining }: RequestHookOptions) {
+export function installRequestHooks(app: App, options: RequestHookOptions) {
+  const { log, observeRequest, countCaller, isDraining, outages } = options
   let isClosing = false
   const setConnection = (reply: FastifyReply): void => {
     if (isClosing || isDraining()) reply.header('connection', 'close')
@@ -33,6 +36,7 @@ export function installRequestHooks(app: App, { log, observeRequest, countCaller
       status: request.isRehearsed ? 'rehearsed' : status,
       ms: elapsedMs,
     })
+    if (status < 400) outages.succeeded('gateway')
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
