@@ -137,11 +137,11 @@ export class Authenticator {
     const { record, usage } = await this.#use(key, now)
     const caller: Caller = { credential: 'api_key', key: record }
     attribution.caller = caller
+    const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
-      attribution.accountId = this.#options.accounts.idOf(record.email)
+      attribution.accountId = this.#idOf(record, hash)
       throw new AuthFailure(usage)
     }
-    const hash = this.#unseal(record, key)
     if (!hash) throw new ApiError('invalid_token')
     const account = await this.#accountOf(record, hash, usage, attempt)
     // A failed touch fails no request; the store reports it.
@@ -179,6 +179,12 @@ export class Authenticator {
     const { record, count } = used
     const limit = record.limit ?? limits.max
     return { record, usage: count ? limits.counted(count, limit) : await limits.count(name, limit) }
+  }
+
+  /** `Account.id`, without a call of the platform: an account without an e-mail is named by its hash. */
+  #idOf({ email }: KeyRecord, hash: Secret | undefined): string | undefined {
+    const name = email === '' ? hash?.digest : email
+    return name === undefined ? undefined : this.#options.accounts.idOf(name)
   }
 
   #unseal({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
