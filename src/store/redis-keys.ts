@@ -80,6 +80,7 @@ export class RedisKeys implements KeyStore {
   async revoke(owner: string, id: string, now: number): Promise<boolean> {
     const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
     if (record?.owner !== owner || !(await this.#batch.request('DEL', recordKey(record.digest)))) return false
+    this.#cache.delete(record.digest)
     // The key is gone with its record; the rest is dropped by the next listing, or expires.
     await Promise.allSettled([this.#batch.request('HDEL', indexKey(owner), id), this.#batch.request('DEL', idKey(id))])
     return true
@@ -135,7 +136,10 @@ export class RedisKeys implements KeyStore {
   /** The record in `reply`; cached unless it is damaged. */
   #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | 'damaged' | undefined {
     const [used, limit, json] = reply === 'damaged' ? [] : reply
-    if (used === null) return undefined
+    if (used === null) {
+      this.#cache.delete(digest)
+      return undefined
+    }
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parseJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {
