@@ -137,7 +137,9 @@ export function networkName(ip = ''): string | undefined {
 function ipv6Prefix(ip: string, bits: 56 | 64): string | undefined {
   if (!ip.includes(':') || !isIPv6(ip) || mappedIpv4.test(ip)) return undefined
   const [address = ''] = ip.split('%', 1)
-  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  // The last two groups may be dotted decimal (RFC 4291 2.2); no prefix includes them.
+  const toGroups = (part: string) => part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : group))
+  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : toGroups(part)))
   const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : []
   const groups = [...before, ...zeros, ...(after ?? [])].slice(0, 4).map((group) => Number.parseInt(group, 16))
   if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00
