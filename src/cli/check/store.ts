@@ -103,10 +103,8 @@ async function folder(path: string): Promise<Finding[]> {
 const isWritable = (path: string): Promise<boolean> =>
   mkdtemp(join(path, '.check-'))
     .then(rmdir)
-    .then(
-      () => true,
-      () => false,
-    )
+    .then(() => true)
+    .catch(() => false)
 
 /** The gateway creates missing parents, too. */
 async function isCreatable(path: string): Promise<boolean> {
