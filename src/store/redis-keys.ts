@@ -1,7 +1,7 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { hash } from 'node:crypto'
 import type { Batch } from './batch.js'
-import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, RecordCache, toRecord } from './record.js'
+import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
@@ -25,7 +25,7 @@ const MAX_UPDATES = 5
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #onDamaged: OnDamaged
-  readonly #cache = new RecordCache<Version>()
+  readonly #cache = recordCache<Version>()
 
   constructor(batch: Batch, onDamaged: OnDamaged) {
     this.#batch = batch
