@@ -100,7 +100,7 @@ export class Authenticator {
       throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
     }
     const { secret: hash } = credential
-    if (!accounts.has(hash)) {
+    if (!accounts.peek(hash)) {
       await limits.countFailureOfNetwork(ip)
       const spent = this.#spentBudget(await limits.readFailures(ip), hash, 1)
       if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
@@ -197,7 +197,7 @@ export class Authenticator {
 
   async #accountOf({ sealed }: KeyRecord, hash: Secret, usage: Usage, { ip, maxStaleMs }: Attempt): Promise<Account> {
     const { accounts } = this.#options
-    if (!accounts.has(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
+    if (!accounts.peek(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
     try {
       const account = await fetchCharged(accounts, hash, usage, maxStaleMs)
       this.#refusedSeals.delete(sealed)
@@ -242,15 +242,10 @@ function within(usage: Usage): Usage {
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
-function fetchCharged(
-  accounts: AccountCache,
-  hash: Secret,
-  usage: Usage,
-  maxStaleMs: number,
-): Account | Promise<Account> {
-  const account = accounts.fetch(hash, { maxStaleMs })
-  if (!(account instanceof Promise)) return account
-  return account.catch((error: unknown) => {
+async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
+  try {
+    return await accounts.fetch(hash, { maxStaleMs })
+  } catch (error) {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
-  })
+  }
 }
