@@ -23,10 +23,7 @@ const graceMs = 25_000
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
 
-async function openSandbox({
-  sandboxSeed: seed,
-  clock,
-}: Config): Promise<{ url: string; demoHash: string; close(): Promise<void> }> {
+async function openSandbox({ sandboxSeed: seed, clock }: Config) {
   const app = buildSandbox({ seed, clock: { now: clock } })
   const [demo] = sandboxAccounts(seed)
   if (!demo) throw new Error('the sandbox has no account')
@@ -44,7 +41,7 @@ function endWithoutTerminal(): void {
 
 async function run(config: Config): Promise<void> {
   const metrics = new Metrics()
-  const logger = createLogger(config.logLevel, { onDropped: metrics.countLogDropped })
+  const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
   // After the listeners of the logger, which write what is left.
   endWithoutTerminal()
   const { clock } = config

@@ -13,6 +13,7 @@ export interface RequestHookOptions {
   observeRequest: (report: RequestReport) => void
   /** Called for each request whose account is known. */
   countCaller: (account: string, key: string | null, isLimited: boolean) => void
+  /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
   outages: Outages
 }
@@ -57,9 +58,6 @@ export function installRequestHooks(app: App, options: RequestHookOptions) {
   app.addHook('onResponse', (request, reply, next) => {
     report(request, reply.statusCode, reply.elapsedTime)
     next()
-  })
-  app.setNotFoundHandler(() => {
-    throw new ApiError('not_found')
   })
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const started = performance.now()

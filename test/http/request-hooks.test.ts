@@ -110,7 +110,7 @@ t.test('while draining, the response to a malformed URL closes its connection', 
   const counters = new FailoverCounters({ shared: undefined, up: () => true, clock: Date.now, onShared: ignore })
   const app = createApp({
     log,
-    limits: new Limits({ counters, max: 100, windowMs: 60_000, onShared: ignore }),
+    limits: new Limits(counters, 100, 60_000),
     budget: clientParts.budget,
     docsUrl: '',
     trustProxy: false,
