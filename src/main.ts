@@ -16,9 +16,9 @@ import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
 import { openStore } from './store/open.js'
 import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
-/** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
+/** The time for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
-/** Maximum milliseconds from the signal to the end of the process; requests still in flight are cut off. */
+/** Maximum time from the signal to the end of the process; requests still in flight are cut off. */
 const graceMs = 25_000
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200

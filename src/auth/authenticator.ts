@@ -42,7 +42,7 @@ interface Identity {
 /** A request to authenticate. */
 export interface Attempt {
   ip: string
-  /** Age up to which the last good validation counts while the platform is unavailable, milliseconds. */
+  /** Age up to which the last good validation counts while the platform is unavailable. */
   maxStaleMs: number
   /** Completed as far as possible, also if authentication fails: whose request it is, for the log. */
   attribution: { caller?: Caller; accountId?: string | undefined }

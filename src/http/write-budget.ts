@@ -7,7 +7,7 @@ import type { App } from './types.js'
 
 /** Smaller bodies are not counted: the system's send buffer takes one whole, and most responses are smaller. */
 const minBytes = 16_384
-/** Milliseconds that a client may take to read a response while memory is short. */
+/** The time that a client may take to read a response while memory is short. */
 const slowReaderMs = 5_000
 
 /** Many callers share the demo account, so each of them has a share of its own. */
