@@ -139,7 +139,9 @@ export class Authenticator {
     attribution.caller = caller
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
-      attribution.accountId = this.#idOf(record, hash)
+      // An account without an e-mail is named by its hash.
+      const name = record.email || hash?.digest
+      attribution.accountId = name && this.#options.accounts.idOf(name)
       throw new AuthFailure(usage)
     }
     if (!hash) throw new ApiError('invalid_token')
@@ -179,12 +181,6 @@ export class Authenticator {
     const { record, count } = used
     const limit = record.limit ?? limits.max
     return { record, usage: count ? limits.counted(count, limit) : await limits.count(name, limit) }
-  }
-
-  /** `Account.id`, without a call of the platform: an account without an e-mail is named by its hash. */
-  #idOf({ email }: KeyRecord, hash: Secret | undefined): string | undefined {
-    const name = email === '' ? hash?.digest : email
-    return name === undefined ? undefined : this.#options.accounts.idOf(name)
   }
 
   #unseal({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
