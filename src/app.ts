@@ -1,7 +1,7 @@
 /** The wiring, in the order in which a request meets it; the only file that imports from every folder. */
 import { getHeapStatistics } from 'node:v8'
 import { AccountCache } from './auth/account-cache.js'
-import { Authenticator, type AuthenticatorOptions } from './auth/authenticator.js'
+import { Authenticator } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
 import type { Config } from './config.js'
@@ -16,13 +16,12 @@ import type { Metrics, Realm } from './ops/metrics.js'
 import { observedPlatform } from './ops/observed-platform.js'
 import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
-import { Addresses } from './platform/addresses.js'
+import { Addresses, type LookupOutcome } from './platform/addresses.js'
 import type { Platform } from './platform/client.js'
-import { PlatformHealth, type PlatformState } from './platform/health.js'
+import { PlatformHealth } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
-import { countAddress, showLimits } from './rate-limit/hooks.js'
-import { Limits } from './rate-limit/limiter.js'
+import { countAddress, Limits, showLimits } from './rate-limit/limiter.js'
 import { gatherRoutes, reference } from './reference/routes.js'
 import { alerts } from './routes/alerts.js'
 import { devices } from './routes/devices.js'
@@ -34,7 +33,7 @@ import { history } from './routes/history.js'
 import { keyCreation } from './routes/key-creation.js'
 import { keys } from './routes/keys.js'
 import { me } from './routes/me.js'
-import { type Translate, translator } from './routes/query.js'
+import { translator } from './routes/query.js'
 import { services } from './routes/services.js'
 import { instrumented } from './store/instrumented.js'
 import type { Store } from './store/store.js'
@@ -100,7 +99,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     observeRequest: metrics.observeRequest,
     countCaller: (...caller) => metrics.callers.count(...caller),
     outages,
-    onCut: metrics.countCut,
+    onCut: (reason) => metrics.cuts.inc({ reason }),
     onRefused: (account) => {
       deviceCache.delete(account)
       accounts.delete(account)
@@ -129,17 +128,7 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
         ? logger.info('counting requests in Redis again')
         : logger.warn({ reason: (err as Error).message }, 'Redis away: counting requests in process'),
   })
-  const { rateLimitMax: max, rateLimitWindowMs: windowMs } = config
-  return { counters, limits: new Limits({ counters, max, windowMs, onShared: () => metrics.countLimited('shared') }) }
-}
-
-interface Parts {
-  accounts: AccountCache
-  demo: AuthenticatorOptions['demo']
-  deviceCache: DeviceCache
-  translate: Translate
-  platformState: () => PlatformState
-  close: () => Promise<unknown>
+  return { counters, limits: new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs) }
 }
 
 /** The platforms, the caches in front of them, and what they report. */
@@ -148,22 +137,22 @@ function openParts(
   { logger, clock, ticks, sandbox, metrics, worker }: Deps,
   budget: ByteBudget,
   outages: Outages,
-): Parts {
+) {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const onSkipped = (action: string, rows: number): void => {
     logger.warn({ action, rows }, 'rows skipped')
-    metrics.countSkipped(action, rows)
+    metrics.skipped.inc({ action }, rows)
   }
   const unknownValues = new UnknownValues({
-    onUnknown: metrics.countUnknownValue,
+    onUnknown: (action, field, rows) => metrics.unknownValues.inc({ action, field }, rows),
     onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
   const health = new PlatformHealth(ticks)
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
-    const addresses =
-      perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup: metrics.countAddress }) : undefined
+    const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
+    const addresses = perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup }) : undefined
     const options = { url, addresses, timeoutMs, worker, budget, now: ticks }
     const platform = observedPlatform(realm, options, { logger, metrics, outages, health })
     platforms.push(platform)
@@ -185,9 +174,9 @@ function openParts(
       onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
       onWallClock: (account, offsetMinutes) =>
         logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
-      onCorrected: metrics.countCorrected,
+      onCorrected: () => metrics.corrected.inc(),
       onLookup: (isHit) => metrics.countLookup(isHit ? 'hit' : 'miss'),
-      onEvicted: metrics.countEviction,
+      onEvicted: () => metrics.evictions.inc(),
     }),
     translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => health.state,
@@ -195,12 +184,9 @@ function openParts(
   }
 }
 
-interface Served {
+interface Served extends Pick<Deps, 'store' | 'clock' | 'metrics'> {
   config: Config
-  store: Store
-  clock: () => number
-  metrics: Metrics
-  parts: Parts
+  parts: ReturnType<typeof openParts>
   limits: Limits
   authenticator: Authenticator
 }
@@ -218,9 +204,9 @@ async function serve(api: App, served: Served): Promise<void> {
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {
-    await shedOverload(v1, metrics.countShed)
+    await shedOverload(v1, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
-      behindCredential.addHook('onRequest', authentication({ authenticator, demoToken: demo?.token, clock }))
+      behindCredential.addHook('onRequest', authentication(authenticator, demo?.token, clock))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config
       const needs = { deviceCache, translate, keys: store.keys, clock, ttlMs, maxDays }
       for (const route of [devices, geofences, events, history, alerts, services, drivers, me, keys])

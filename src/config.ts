@@ -3,17 +3,15 @@ import { isIP } from 'node:net'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 
-const port = (fallback: number, description: string) =>
-  Type.Integer({ default: fallback, minimum: 0, maximum: 65_535, description })
-const positive = (fallback: number, description: string, maximum = 2_147_483_647) =>
-  Type.Integer({ default: fallback, minimum: 1, maximum, description })
+const integer = (fallback: number, description: string, minimum = 1, maximum = 2_147_483_647) =>
+  Type.Integer({ default: fallback, minimum, maximum, description })
 const text = (description: string, options: { default?: string; pattern?: string } = {}) =>
   Type.String({ ...options, description })
 
 /** Every variable the gateway reads. An empty value counts as unset. */
 export const Environment = Type.Object({
   HOST: text('Address to listen on', { default: '0.0.0.0' }),
-  PORT: port(3000, 'Port of the API; 0 = any free port'),
+  PORT: integer(3000, 'Port of the API; 0 = any free port', 0, 65_535),
   OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', {
     default: '127.0.0.1',
   }),
@@ -23,7 +21,7 @@ export const Environment = Type.Object({
   PLATFORM_URL: Type.Optional(
     text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
   ),
-  PLATFORM_TIMEOUT_MS: positive(
+  PLATFORM_TIMEOUT_MS: integer(
     10_000,
     'Deadline of one call to the platform, or of all pages of a device list, milliseconds',
   ),
@@ -36,24 +34,24 @@ export const Environment = Type.Object({
       pattern: '^[\\x21-\\x7e]{1,128}$',
     }),
   ),
-  RATE_LIMIT_MAX: positive(100, 'Requests per window and credential'),
-  RATE_LIMIT_WINDOW_S: positive(60, 'Length of the window, seconds', 86_400),
-  POSITION_TTL_MS: positive(5_000, 'Time to live of cached positions, milliseconds'),
-  CACHE_MAX_MB: positive(
+  RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
+  RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
+  POSITION_TTL_MS: integer(5_000, 'Time to live of cached positions, milliseconds'),
+  CACHE_MAX_MB: integer(
     256,
     'Memory for cached positions, megabytes; beyond this, the least recently used accounts are evicted',
+    1,
     65_536,
   ),
-  ACCOUNT_TTL_MS: positive(60_000, 'Time to live of a validated credential, milliseconds'),
-  ADDRESS_LOOKUPS_PER_MINUTE: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 100_000,
-    description:
-      "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",
-  }),
-  MAX_KEYS_PER_ACCOUNT: positive(20, 'Active API keys an account may hold', 1_000),
-  HISTORY_MAX_DAYS: positive(31, 'Maximum number of days in one history request', 3_660),
+  ACCOUNT_TTL_MS: integer(60_000, 'Time to live of a validated credential, milliseconds'),
+  ADDRESS_LOOKUPS_PER_MINUTE: integer(
+    0,
+    "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",
+    0,
+    100_000,
+  ),
+  MAX_KEYS_PER_ACCOUNT: integer(20, 'Active API keys an account may hold', 1, 1_000),
+  HISTORY_MAX_DAYS: integer(31, 'Maximum number of days in one history request', 1, 3_660),
   TRUST_PROXY: Type.Optional(
     text('Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted'),
   ),
@@ -68,12 +66,7 @@ export const Environment = Type.Object({
       'An ISO 8601 instant at which the clock stands still, so that two replays send the same bytes; unset = real time',
     ),
   ),
-  SANDBOX_SEED: Type.Integer({
-    default: 7,
-    minimum: 0,
-    maximum: 2_147_483_647,
-    description: 'Seed of the simulated fleet',
-  }),
+  SANDBOX_SEED: integer(7, 'Seed of the simulated fleet', 0),
 })
 export type Environment = Static<typeof Environment>
 
@@ -140,20 +133,14 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
   TRUST_PROXY: (raw) => (proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs'),
 }
 
-function proxies(raw: string): { hops: number } | { ranges: string[] } | undefined {
-  if (/^\d{1,2}$/.test(raw)) return { hops: Number(raw) }
-  const ranges = raw.split(',').map((one) => one.trim())
-  return ranges.every(isRange) ? { ranges } : undefined
-}
-
 /**
  * What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. A hop count is a function, because Fastify
  * trusts no peer with a number alone; the peer is hop 0.
  */
-function trusted(raw: string | undefined): false | string[] | ((address: string, hop: number) => boolean) {
-  const found = raw === undefined ? undefined : proxies(raw)
-  if (found === undefined) return false
-  return 'hops' in found ? (_address, hop) => hop < found.hops : found.ranges
+function proxies(raw: string): false | string[] | ((address: string, hop: number) => boolean) {
+  if (/^\d{1,2}$/.test(raw)) return (_address, hop) => hop < Number(raw)
+  const ranges = raw.split(',').map((one) => one.trim())
+  return ranges.every(isRange) && ranges
 }
 
 /** Epoch milliseconds. */
@@ -192,7 +179,7 @@ function toConfig(env: Environment) {
     addressLookupsPerMinute: env.ADDRESS_LOOKUPS_PER_MINUTE,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     historyMaxDays: env.HISTORY_MAX_DAYS,
-    trustProxy: trusted(env.TRUST_PROXY),
+    trustProxy: proxies(env.TRUST_PROXY ?? ''),
     /** Without a trailing slash. */
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,

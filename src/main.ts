@@ -16,17 +16,14 @@ import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
 import { openStore } from './store/open.js'
 import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
-/** Milliseconds for a load balancer to notice that `/ready` is 503, while requests are still served. */
+/** The time for a load balancer to notice that `/ready` is 503, while requests are still served. */
 const drainMs = 5_000
-/** Maximum milliseconds from the signal to the end of the process; requests still in flight are cut off. */
+/** Maximum time from the signal to the end of the process; requests still in flight are cut off. */
 const graceMs = 25_000
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
 
-async function openSandbox({
-  sandboxSeed: seed,
-  clock,
-}: Config): Promise<{ url: string; demoHash: string; close(): Promise<void> }> {
+async function openSandbox({ sandboxSeed: seed, clock }: Config) {
   const app = buildSandbox({ seed, clock: { now: clock } })
   const [demo] = sandboxAccounts(seed)
   if (!demo) throw new Error('the sandbox has no account')
@@ -44,7 +41,7 @@ function endWithoutTerminal(): void {
 
 async function run(config: Config): Promise<void> {
   const metrics = new Metrics()
-  const logger = createLogger(config.logLevel, { onDropped: metrics.countLogDropped })
+  const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
   // After the listeners of the logger, which write what is left.
   endWithoutTerminal()
   const { clock } = config

@@ -39,7 +39,7 @@ export class AccountCache {
       ttl: ttlMs,
       ttlResolution: 0,
       perf: { now: monotonicClock(clock) },
-      // An expired hash was valid once, so `has` still finds it.
+      // An expired hash was valid once, so `peek` still finds it.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
@@ -62,10 +62,6 @@ export class AccountCache {
   /** The account of a hash that was valid when it was last validated, however long ago. */
   peek(hash: Secret): Account | undefined {
     return this.#cache.peek(hash.digest, { allowStale: true })
-  }
-
-  has(hash: Secret): boolean {
-    return this.peek(hash) !== undefined
   }
 
   /**

@@ -42,7 +42,7 @@ interface Identity {
 /** A request to authenticate. */
 export interface Attempt {
   ip: string
-  /** Age up to which the last good validation counts while the platform is unavailable, milliseconds. */
+  /** Age up to which the last good validation counts while the platform is unavailable. */
   maxStaleMs: number
   /** Completed as far as possible, also if authentication fails: whose request it is, for the log. */
   attribution: { caller?: Caller; accountId?: string | undefined }
@@ -100,7 +100,7 @@ export class Authenticator {
       throw new ApiError('invalid_token', { message: 'platform_hash is not the hash of a platform account.' })
     }
     const { secret: hash } = credential
-    if (!accounts.has(hash)) {
+    if (!accounts.peek(hash)) {
       await limits.countFailureOfNetwork(ip)
       const spent = this.#spentBudget(await limits.readFailures(ip), hash, 1)
       if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
@@ -137,11 +137,13 @@ export class Authenticator {
     const { record, usage } = await this.#use(key, now)
     const caller: Caller = { credential: 'api_key', key: record }
     attribution.caller = caller
+    const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
-      attribution.accountId = this.#options.accounts.idOf(record.email)
+      // An account without an e-mail is named by its hash.
+      const name = record.email || hash?.digest
+      attribution.accountId = name && this.#options.accounts.idOf(name)
       throw new AuthFailure(usage)
     }
-    const hash = this.#unseal(record, key)
     if (!hash) throw new ApiError('invalid_token')
     const account = await this.#accountOf(record, hash, usage, attempt)
     // A failed touch fails no request; the store reports it.
@@ -191,7 +193,7 @@ export class Authenticator {
 
   async #accountOf({ sealed }: KeyRecord, hash: Secret, usage: Usage, { ip, maxStaleMs }: Attempt): Promise<Account> {
     const { accounts } = this.#options
-    if (!accounts.has(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
+    if (!accounts.peek(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
     try {
       const account = await fetchCharged(accounts, hash, usage, maxStaleMs)
       this.#refusedSeals.delete(sealed)
@@ -236,15 +238,10 @@ function within(usage: Usage): Usage {
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
-function fetchCharged(
-  accounts: AccountCache,
-  hash: Secret,
-  usage: Usage,
-  maxStaleMs: number,
-): Account | Promise<Account> {
-  const account = accounts.fetch(hash, { maxStaleMs })
-  if (!(account instanceof Promise)) return account
-  return account.catch((error: unknown) => {
+async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
+  try {
+    return await accounts.fetch(hash, { maxStaleMs })
+  } catch (error) {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
-  })
+  }
 }

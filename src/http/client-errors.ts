@@ -38,13 +38,8 @@ export interface ClientErrorOptions {
   onResponse: (status: number) => void
 }
 
-export interface ClientErrorResponder {
-  onClientError: (error: ParserError, socket: Socket) => void
-  onConnect: (socket: Socket) => void
-}
-
 /** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
-export function clientErrorResponder(options: ClientErrorOptions): ClientErrorResponder {
+export function clientErrorResponder(options: ClientErrorOptions) {
   const respond = async (error: ApiError, socket: Socket): Promise<void> => {
     try {
       await options.connections.idle(socket)
@@ -55,11 +50,11 @@ export function clientErrorResponder(options: ClientErrorOptions): ClientErrorRe
     }
   }
   return {
-    onClientError: (error, socket) => {
+    onClientError: (error: ParserError, socket: Socket): void => {
       if (error.code === 'ECONNRESET') socket.destroy()
       else void respond(toApiError(error), socket)
     },
-    onConnect: (socket) => void respond(new ApiError('method_not_allowed'), socket),
+    onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket),
   }
 }
 

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** Bodies up to this size are sent as they are, bytes. */
+/** Bodies up to this size are sent as they are. */
 const maxPlainBytes = 1_024
 
 const brotli = promisify(brotliCompress)

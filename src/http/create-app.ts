@@ -4,16 +4,12 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Log } from '../ops/log.js'
-import type { RequestReport } from '../ops/metrics.js'
-import type { Outages } from '../ops/outages.js'
-import type { Account } from '../platform/account.js'
-import type { Limits } from '../rate-limit/limiter.js'
 import { installBodyHook } from './body-hook.js'
 import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
-import { errorHandler } from './error-handler.js'
-import { installRequestHooks, setCommonHeaders } from './request-hooks.js'
+import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
+import { installRequestHooks, type RequestHookOptions } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
@@ -21,24 +17,14 @@ import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
 
-export interface CreateAppOptions {
+export interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   log: Log
-  limits: Limits
   /** For the responses in flight. */
   budget: ByteBudget
-  /** The page with the error codes. */
-  docsUrl: string
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)
   /** Milliseconds that never go back. */
   ticks: () => number
-  /** While true, responses carry `Connection: close`. */
-  isDraining: () => boolean
-  observeRequest: (report: RequestReport) => void
-  countCaller: (account: string, key: string | null, isLimited: boolean) => void
   onCut: (reason: CutReason) => void
-  outages: Outages
-  /** The platform refused this account's hash: nothing of it may stay in a cache. */
-  onRefused: (account: Account) => void
 }
 
 export function createApp(options: CreateAppOptions): App {
@@ -62,9 +48,8 @@ export function createApp(options: CreateAppOptions): App {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
     serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
     clientErrorHandler: onClientError,
-    // A malformed URL: Fastify runs no hook for it.
     frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(request, reply)
+      runHooks(request, reply)
       void handleError(error, request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -77,10 +62,10 @@ export function createApp(options: CreateAppOptions): App {
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(handleError)
-  installRequestHooks(app, options)
+  const runHooks = installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
-  installWriteBudget(app, { budget: options.budget, connections, ticks })
+  installWriteBudget(app, options.budget, connections, ticks)
   sendTogether(app)
   return app
 }

@@ -4,7 +4,7 @@ import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
-import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
+import { countAddress, type Limits } from '../rate-limit/limiter.js'
 import { StoreUnavailable } from '../store/store.js'
 
 export interface ErrorHandlerOptions {
@@ -16,16 +16,9 @@ export interface ErrorHandlerOptions {
   onRefused: (account: Account) => void
 }
 
-export type ErrorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
-
-export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandlerOptions): ErrorHandler {
-  /** Counts a request that no hook has counted on its address. @returns the 429, if the address has exceeded its limit. */
-  const count = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiError | undefined> => {
-    const usage = await limits.count(addressName(request.ip))
-    reply.headers(limitHeaders(usage))
-    return limitError(usage)
-  }
-  return async (thrown, request, reply) => {
+export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandlerOptions) {
+  const count = countAddress(limits)
+  return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
@@ -33,7 +26,7 @@ export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandl
       else outages.failed(failedPart(thrown), thrown, request.id)
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
-    const sent = (isCounted ? undefined : await count(request, reply)) ?? error
+    const sent = isCounted ? error : await count(request, reply).then(() => error, toApiError)
     request.errorCode = sent.code
     return send(reply, sent, docsUrl)
   }

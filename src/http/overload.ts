@@ -4,7 +4,7 @@ import { ApiError } from '../errors.js'
 import type { App } from './types.js'
 
 const sampleMs = 1_000
-/** Mean event-loop delay of a sample, milliseconds. */
+/** Mean event-loop delay of a sample. */
 const maxDelayMs = 500
 
 /**

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
 import type { RequestReport } from '../ops/metrics.js'
+import type { Outages } from '../ops/outages.js'
 import { maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
@@ -12,15 +13,37 @@ export interface RequestHookOptions {
   observeRequest: (report: RequestReport) => void
   /** Called for each request whose account is known. */
   countCaller: (account: string, key: string | null, isLimited: boolean) => void
+  /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
+  outages: Outages
 }
 
-/** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
-export function installRequestHooks(
-  app: App,
-  { log, observeRequest, countCaller, isDraining }: RequestHookOptions,
-): void {
+/**
+ * To be installed before any route. These hooks run with every request, so they use callbacks instead of promises.
+ * @returns a function that does the same for a malformed URL, for which Fastify runs no hook; to be called before the response is sent.
+ */
+export function installRequestHooks(app: App, options: RequestHookOptions) {
+  const { log, observeRequest, countCaller, isDraining, outages } = options
   let isClosing = false
+  const setConnection = (reply: FastifyReply): void => {
+    if (isClosing || isDraining()) reply.header('connection', 'close')
+  }
+  const report = (request: FastifyRequest, status: number, elapsedMs: number): void => {
+    const { method, ip, id: reqId, caller, errorCode: error } = request
+    const route = request.routeOptions.url ?? null
+    observeRequest({
+      method,
+      route: route ?? 'none',
+      status: request.isRehearsed ? 'rehearsed' : status,
+      ms: elapsedMs,
+    })
+    if (status < 400) outages.succeeded('gateway')
+    const ms = Math.round(elapsedMs * 10) / 10
+    const account = request.account?.id ?? request.accountId
+    const key = caller?.key?.id
+    if (account !== undefined) countCaller(account, key ?? null, status === 429)
+    log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
+  }
   app.addHook('preClose', async () => {
     isClosing = true
   })
@@ -29,43 +52,22 @@ export function installRequestHooks(
     next(requestError(request))
   })
   app.addHook('onSend', (_request, reply, _payload, next) => {
-    if (isClosing || isDraining()) reply.header('connection', 'close')
+    setConnection(reply)
     next()
   })
   app.addHook('onResponse', (request, reply, next) => {
-    const { method, ip, id: reqId, caller, errorCode: error } = request
-    const { statusCode: status, elapsedTime } = reply
-    const route = request.routeOptions.url ?? null
-    observeRequest({
-      method,
-      route: route ?? 'none',
-      status: request.isRehearsed ? 'rehearsed' : status,
-      ms: elapsedTime,
-    })
-    const ms = Math.round(elapsedTime * 10) / 10
-    const account = request.account?.id ?? request.accountId
-    const key = caller?.key?.id
-    if (account !== undefined) countCaller(account, key ?? null, status === 429)
-    log.request({
-      reqId,
-      method,
-      route,
-      status,
-      ms,
-      error,
-      account,
-      credential: caller?.credential,
-      key,
-      ip,
-    })
+    report(request, reply.statusCode, reply.elapsedTime)
     next()
   })
-  app.setNotFoundHandler(() => {
-    throw new ApiError('not_found')
-  })
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const started = performance.now()
+    setCommonHeaders(request, reply)
+    setConnection(reply)
+    reply.raw.once('finish', () => report(request, reply.statusCode, performance.now() - started))
+  }
 }
 
-export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
   if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')

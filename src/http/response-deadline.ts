@@ -6,7 +6,7 @@ import { ApiError } from '../errors.js'
 import type { Connections } from './connections.js'
 import type { App } from './types.js'
 
-/** Milliseconds; less than the idle timeout of a connection, so that no client is disconnected without a response. */
+/** Less than the idle timeout of a connection, so that no client is disconnected without a response. */
 const deadlineMs = 50_000
 
 /** To be installed before any route. @param ticks milliseconds that never go back. */

@@ -5,14 +5,9 @@
 import type { FastifyReply } from 'fastify'
 import type { App } from './types.js'
 
-interface Waiting {
-  reply: FastifyReply
-  send: () => void
-}
-
 /** Delays each response until the sockets that are readable now have been read; an idle event loop delays it by some 10 µs. */
 export function sendTogether(app: App): void {
-  let waiting: Waiting[] = []
+  let waiting: { reply: FastifyReply; send: () => void }[] = []
   const sendAll = (): void => {
     const responses = waiting
     waiting = []

@@ -3,15 +3,15 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Connections } from './connections.js'
 
-/** Request line and headers together, bytes. */
+/** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
 export const maxBodyBytes = 16 * 1024
-/** Path and query, bytes. A request line that exceeds `maxHeadBytes` is a client error. */
+/** Path and query. A request line that exceeds `maxHeadBytes` is a client error. */
 export const maxTargetBytes = 8_192
 
 /** Each is a file descriptor and some kilobytes. */
 const maxConnections = 10_000
-/** Milliseconds after which a connection without progress is closed. Node gives unread responses twice this time. */
+/** A connection without progress is closed after this time. Node gives unread responses twice this time. */
 const idleTimeoutMs = 60_000
 
 const serverOptions = {

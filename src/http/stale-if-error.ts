@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 const maxSeconds = 3_600
 const directive = /\bstale-if-error=(\d{1,9})/i
 
-/** Milliseconds; 0 without the directive, and on routes that never serve stale responses. */
+/** 0 without the directive, and on routes that never serve stale responses. */
 export function maxStaleMs(request: FastifyRequest): number {
   const header = request.headers['cache-control']
   if (header === undefined || !request.routeOptions.config.servesStale) return 0

@@ -2,29 +2,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
-import type { Connections } from './connections.js'
+import type { Connection, Connections } from './connections.js'
 import type { App } from './types.js'
 
 /** Smaller bodies are not counted: the system's send buffer takes one whole, and most responses are smaller. */
 const minBytes = 16_384
-/** Milliseconds that a client may take to read a response while memory is short. */
+/** The time that a client may take to read a response while memory is short. */
 const slowReaderMs = 5_000
-
-export interface WriteBudgetOptions {
-  budget: ByteBudget
-  connections: Connections
-  /** Milliseconds that never go back. */
-  ticks: () => number
-}
 
 /** Many callers share the demo account, so each of them has a share of its own. */
 const ownerOf = ({ account, caller, ip }: FastifyRequest): string =>
   account === undefined || caller.credential === 'demo' ? ip : account.id
 
+const sinceOf = ({ unread }: Connection): number => unread?.since ?? Number.POSITIVE_INFINITY
+
 const noRoom = (message: string): ApiError => new ApiError('gateway_error', { message })
 
-/** To be installed before any route. */
-export function installWriteBudget(app: App, { budget, connections, ticks }: WriteBudgetOptions): void {
+/** To be installed before any route. @param ticks milliseconds that never go back. */
+export function installWriteBudget(app: App, budget: ByteBudget, connections: Connections, ticks: () => number): void {
   app.decorateReply('reserved')
   app.decorateReply('reserve', function (this: FastifyReply, bytes: number) {
     const reservation = budget.open(ownerOf(this.request))
@@ -51,11 +46,8 @@ export function installWriteBudget(app: App, { budget, connections, ticks }: Wri
   const cutSlowReaders = (): void => {
     if (!budget.isShort) return
     const latest = ticks() - slowReaderMs
-    const slow = [...connections.open].flatMap((connection) => {
-      const since = connection.unread?.since ?? Number.POSITIVE_INFINITY
-      return since <= latest ? [{ connection, since }] : []
-    })
-    for (const { connection } of slow.sort((a, b) => a.since - b.since)) {
+    const slow = [...connections.open].filter((connection) => sinceOf(connection) <= latest)
+    for (const connection of slow.sort((a, b) => sinceOf(a) - sinceOf(b))) {
       if (budget.isShort) connections.cut(connection, 'slow_reader')
     }
   }

@@ -4,22 +4,15 @@
 const maxGatheredBytes = 65_536
 const maxGatheredMs = 10
 
-/** A stream of bytes; typed for strings only. */
-interface Output {
-  write(bytes: string): unknown
-  flushSync(): void
-  flush(onWritten: () => void): void
-}
-
 export interface LineBuffer {
-  write(line: string): void
+  write(line: string): unknown
   flushSync(): void
   /** Calls back when everything is written. */
   flush(onWritten: () => void): void
 }
 
-/** Whatever is gathered is written when the process exits. */
-export function lineBuffer(out: Output): LineBuffer {
+/** Whatever is gathered is written when the process exits. @param out takes bytes, although it is typed for strings only. */
+export function lineBuffer(out: LineBuffer): LineBuffer {
   const lines = Buffer.allocUnsafeSlow(maxGatheredBytes)
   let length = 0
   let timer: NodeJS.Timeout | undefined

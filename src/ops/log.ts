@@ -44,7 +44,7 @@ function timestamp(): () => string {
 /** Bytes that may wait for a slow or stuck reader of the standard output; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
-/** Milliseconds that the exit of the process waits for a stuck reader of the standard output. */
+/** The time that the exit of the process waits for a stuck reader of the standard output. */
 const maxExitMs = 1_000
 
 function openStdout(onDropped: (bytes: number) => void): LineBuffer {

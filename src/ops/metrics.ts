@@ -2,7 +2,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
-import type { LookupOutcome } from '../platform/addresses.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
 import { Callers } from './callers.js'
@@ -43,50 +42,43 @@ export class Metrics {
   readonly callers = new Callers()
   readonly #registry = new Registry()
 
-  readonly #requests = this.#counter('gateway_requests_total', 'Requests', ['method', 'route', 'status'])
-  readonly #requestLatency = this.#histogram(
-    'gateway_request_seconds',
-    'Latency of requests',
-    ['route'],
-    requestBuckets,
-  )
-  readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)', [])
-  readonly #shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded', [])
-  readonly #cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', ['reason'])
-  readonly #logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines', [])
+  readonly #requests = this.#counter('gateway_requests_total', 'Requests', 'method', 'route', 'status')
+  readonly #requestLatency = this.#histogram('gateway_request_seconds', 'Latency of requests', requestBuckets, 'route')
+  readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)')
+  readonly shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded')
+  readonly cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', 'reason')
+  readonly logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines')
 
-  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', [
-    'realm',
-    'action',
-    'outcome',
-  ])
+  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', 'realm', 'action', 'outcome')
   readonly #callLatency = this.#histogram(
     'gateway_platform_call_seconds',
     'Latency of calls of the platform',
-    ['realm', 'action'],
     callBuckets,
+    'realm',
+    'action',
   )
-  readonly #breaker = this.#gauge('gateway_breaker_state', '1 for the current state of the breaker', ['realm', 'state'])
-  readonly #skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows skipped as unreadable', ['action'])
-  readonly #unknownValues = this.#counter('gateway_unknown_words_total', 'Unknown values in platform rows', [
+  readonly #breaker = this.#gauge('gateway_breaker_state', '1 for the current state of the breaker', 'realm', 'state')
+  readonly skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows skipped as unreadable', 'action')
+  readonly unknownValues = this.#counter(
+    'gateway_unknown_words_total',
+    'Unknown values in platform rows',
     'action',
     'field',
-  ])
-
-  readonly #addresses = this.#counter('gateway_address_lookups_total', 'Lookups of addresses', ['outcome'])
-  readonly #corrected = this.#counter(
-    'gateway_corrected_lists_total',
-    'Device lists whose Unix times were the wall clock of the account and have been corrected',
-    [],
   )
 
-  readonly #evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache', [])
-  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', ['verb', 'outcome'])
+  readonly addresses = this.#counter('gateway_address_lookups_total', 'Lookups of addresses', 'outcome')
+  readonly corrected = this.#counter(
+    'gateway_corrected_lists_total',
+    'Device lists whose Unix times were the wall clock of the account and have been corrected',
+  )
+
+  readonly evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache')
+  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', 'verb', 'outcome')
   readonly #storeLatency = this.#histogram(
     'gateway_store_call_seconds',
     'Latency of calls of the key store',
-    ['verb'],
     storeBuckets,
+    'verb',
   )
 
   constructor() {
@@ -117,8 +109,6 @@ export class Metrics {
     for (const state of breakerStates) this.#breaker.set({ realm, state }, state === now ? 1 : 0)
   }
 
-  readonly countCorrected = (): void => this.#corrected.inc()
-
   /** @param result of a lookup in the device cache. */
   readonly countLookup = this.#plainCounter(
     'gateway_positions_lookups_total',
@@ -127,10 +117,6 @@ export class Metrics {
     ['hit', 'miss'],
   )
 
-  readonly countAddress = (outcome: LookupOutcome): void => this.#addresses.inc({ outcome })
-
-  readonly countEviction = (): void => this.#evictions.inc()
-
   /** @param counter where the request is counted. */
   readonly countLimited = this.#plainCounter(
     'gateway_limiter_counts_total',
@@ -138,17 +124,6 @@ export class Metrics {
     'counter',
     ['shared', 'local'],
   )
-
-  readonly countShed = (): void => this.#shed.inc()
-
-  readonly countCut = (reason: string): void => this.#cuts.inc({ reason })
-
-  readonly countLogDropped = (bytes: number): void => this.#logDropped.inc(bytes)
-
-  readonly countSkipped = (action: string, rows: number): void => this.#skipped.inc({ action }, rows)
-
-  readonly countUnknownValue = (action: string, field: string, rows: number): void =>
-    this.#unknownValues.inc({ action, field }, rows)
 
   /** Adds the metrics that are read when they are scraped. */
   watch({ cacheBytes, workerBytes, entries, isStoreUp, budget }: Watched) {
@@ -186,7 +161,7 @@ export class Metrics {
     return { type: this.#registry.contentType, body: await this.#registry.metrics() }
   }
 
-  #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
+  #counter<T extends string>(name: string, help: string, ...labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
   }
 
@@ -201,11 +176,11 @@ export class Metrics {
     return (value) => void counts.set(value, (counts.get(value) ?? 0) + 1)
   }
 
-  #gauge<T extends string>(name: string, help: string, labelNames: T[]): Gauge<T> {
+  #gauge<T extends string>(name: string, help: string, ...labelNames: T[]): Gauge<T> {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] })
   }
 
-  #histogram<T extends string>(name: string, help: string, labelNames: T[], buckets: number[]): Histogram<T> {
+  #histogram<T extends string>(name: string, help: string, buckets: number[], ...labelNames: T[]): Histogram<T> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] })
   }
 }

@@ -1,4 +1,5 @@
 /** Fixed-window counters: in this process, or shared through the store with this process as the fallback. */
+import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Count, Counters } from '../store/store.js'
 
@@ -13,7 +14,7 @@ const maxNames = 200_000
 /** The counters of one process. */
 class LocalCounters {
   /** In the order in which the windows were opened. */
-  readonly #windows = new Map<string, OpenWindow>()
+  readonly #windows = new BoundedMap<string, OpenWindow>(maxNames)
   readonly #now: () => number
 
   constructor(clock: () => number) {
@@ -31,8 +32,7 @@ class LocalCounters {
       open.current += 1
       return { current: open.current, ttlMs: open.endsAt - now }
     }
-    this.#windows.delete(name)
-    this.#evict(now)
+    this.#deleteEnded(now)
     this.#windows.set(name, { current: 1, endsAt: now + windowMs })
     return { current: 1, ttlMs: windowMs }
   }
@@ -43,10 +43,9 @@ class LocalCounters {
     return open && now < open.endsAt ? { current: open.current, ttlMs: open.endsAt - now } : { current: 0, ttlMs: 0 }
   }
 
-  /** Deletes the windows that have ended and, where all names are in use, the oldest one. */
-  #evict(now: number): void {
+  #deleteEnded(now: number): void {
     for (const [name, { endsAt }] of this.#windows) {
-      if (now < endsAt && this.#windows.size < maxNames) return
+      if (now < endsAt) return
       this.#windows.delete(name)
     }
   }
@@ -83,6 +82,11 @@ export class FailoverCounters {
     return this.#local.size
   }
 
+  /** Reports a request that the store has counted together with its key. */
+  reportShared(): void {
+    this.#options.onCounted?.('shared')
+  }
+
   /** Without shared counters the count itself, since every request waits for it. */
   increment(name: string, windowMs: number): Count | Promise<Count> {
     const { shared } = this.#options
@@ -97,7 +101,7 @@ export class FailoverCounters {
   async #incrementShared(shared: Counters, name: string, windowMs: number): Promise<Count> {
     const count = await this.#try(shared, name, () => shared.increment(name, windowMs))
     if (!count) return this.#incrementLocal(name, windowMs)
-    this.#options.onCounted?.('shared')
+    this.reportShared()
     return count
   }
 

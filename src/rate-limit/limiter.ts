@@ -1,9 +1,9 @@
 /**
- * Request limits: the names that requests are counted under, their usage, and the headers and errors made of it. @fastify/rate-limit
+ * Request limits: the names that requests are counted under, their usage, and the headers, errors and hooks made of it. @fastify/rate-limit
  * cannot do this: it counts Fastify requests, but a client error has none, and an API key is counted by the call that looks it up.
  */
 import { isIPv6 } from 'node:net'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Count } from '../store/store.js'
 import type { FailoverCounters } from './counters.js'
@@ -22,27 +22,17 @@ export interface Usage {
   resetS: number
 }
 
-export interface LimitsOptions {
-  counters: FailoverCounters
-  /** Requests per name and window. */
-  max: number
-  windowMs: number
-  /** Called for every request that the store has counted by itself. */
-  onShared: () => void
-}
-
 /** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number
   readonly #counters: FailoverCounters
-  readonly #onShared: () => void
 
-  constructor({ counters, max, windowMs, onShared }: LimitsOptions) {
+  /** @param max requests per name and window. */
+  constructor(counters: FailoverCounters, max: number, windowMs: number) {
     this.max = max
     this.windowMs = windowMs
     this.#counters = counters
-    this.#onShared = onShared
   }
 
   /** Counts one request. */
@@ -53,7 +43,7 @@ export class Limits {
 
   /** The usage of a request that the store has counted by itself. */
   counted(count: Count, limit: number): Usage {
-    this.#onShared()
+    this.#counters.reportShared()
     return toUsage(count, limit)
   }
 
@@ -117,6 +107,20 @@ export function admit(reply: FastifyReply, usage: Usage): void {
   if (error) throw error
 }
 
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** Counts a request without a credential on its address. The hook throws as `admit`. @param prefix makes it a budget of its own. */
+export const countAddress =
+  (limits: Limits, prefix = ''): Hook =>
+  async ({ ip }, reply) =>
+    admit(reply, await limits.count(prefix + addressName(ip)))
+
+/** Shows the usage of the address without counting. */
+export const showLimits =
+  (limits: Limits): Hook =>
+  async ({ ip }, reply) =>
+    void reply.headers(limitHeaders(await limits.read(addressName(ip))))
+
 /** Longest address that is kept: a proxy may forward any text as one. */
 const maxAddressLength = 64
 
@@ -137,7 +141,9 @@ export function networkName(ip = ''): string | undefined {
 function ipv6Prefix(ip: string, bits: 56 | 64): string | undefined {
   if (!ip.includes(':') || !isIPv6(ip) || mappedIpv4.test(ip)) return undefined
   const [address = ''] = ip.split('%', 1)
-  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  // The last two groups may be dotted decimal (RFC 4291 2.2); no prefix includes them.
+  const toGroups = (part: string) => part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : group))
+  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : toGroups(part)))
   const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : []
   const groups = [...before, ...zeros, ...(after ?? [])].slice(0, 4).map((group) => Number.parseInt(group, 16))
   if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00

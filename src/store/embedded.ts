@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { createKeyFile } from './key-file.js'
-import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, RecordCache, toRecord } from './record.js'
+import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, recordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -30,7 +30,11 @@ const keyEncoder = {
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. */
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
-    const keys = new EmbeddedKeys(openFile(dataDir), deps.onDamaged)
+    const path = join(dataDir, 'keys.mdb')
+    createKeyFile(path)
+    // Without overlapping sync a transaction is on the disk once it is committed.
+    const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
+    const keys = new EmbeddedKeys(root, deps.onDamaged)
     keys.sweep(deps.clock())
     return {
       keys,
@@ -42,13 +46,6 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   } catch (error) {
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${String(error)}`, error)
   }
-}
-
-function openFile(dataDir: string): RootDatabase<string, string> {
-  const path = join(dataDir, 'keys.mdb')
-  createKeyFile(path)
-  // Without overlapping sync a transaction is on the disk once it is committed.
-  return open({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
 }
 
 type Table = Database<string, string>
@@ -67,7 +64,7 @@ class EmbeddedKeys implements KeyStore {
   /** `ownerKey` → digest */
   readonly #owners: Table
   /** By the bytes in the file. */
-  readonly #cache = new RecordCache<Buffer>()
+  readonly #cache = recordCache<Buffer>()
 
   constructor(root: RootDatabase<string, string>, onDamaged: OnDamaged) {
     const options = { encoding: 'string', keyEncoder } as const
@@ -96,11 +93,9 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('read', () => active(this.#get(digest), now))
   }
 
-  use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
-    return this.#perform('read', () => {
-      const record = active(this.#get(digest), now)
-      return record && { record, count: null }
-    })
+  async use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
+    const record = await this.find(digest, now)
+    return record && { record, count: null }
   }
 
   findById(id: string, now: number): Promise<KeyRecord | undefined> {

@@ -1,7 +1,7 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { hash } from 'node:crypto'
 import type { Batch } from './batch.js'
-import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, RecordCache, toRecord } from './record.js'
+import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
@@ -25,7 +25,7 @@ const MAX_UPDATES = 5
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #onDamaged: OnDamaged
-  readonly #cache = new RecordCache<Version>()
+  readonly #cache = recordCache<Version>()
 
   constructor(batch: Batch, onDamaged: OnDamaged) {
     this.#batch = batch
@@ -80,6 +80,7 @@ export class RedisKeys implements KeyStore {
   async revoke(owner: string, id: string, now: number): Promise<boolean> {
     const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
     if (record?.owner !== owner || !(await this.#batch.request('DEL', recordKey(record.digest)))) return false
+    this.#cache.delete(record.digest)
     // The key is gone with its record; the rest is dropped by the next listing, or expires.
     await Promise.allSettled([this.#batch.request('HDEL', indexKey(owner), id), this.#batch.request('DEL', idKey(id))])
     return true
@@ -135,7 +136,10 @@ export class RedisKeys implements KeyStore {
   /** The record in `reply`; cached unless it is damaged. */
   #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | 'damaged' | undefined {
     const [used, limit, json] = reply === 'damaged' ? [] : reply
-    if (used === null) return undefined
+    if (used === null) {
+      this.#cache.delete(digest)
+      return undefined
+    }
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parseJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {

@@ -206,3 +206,25 @@ t.test('keys whose hash the platform refuses cost it no more calls than unknown 
   clock.advance(61_000)
   for (const key of keys) t.equal((await get('/v1/me', key)).status, 200, 'they work again once the hash is accepted')
 })
+
+t.test(
+  'all requests of an account without an e-mail have one account in the log, also those over the limit',
+  async (t) => {
+    const { url } = await platform(t, answers({ get_user_data: { email: ' ' }, get_devices: [] }))
+    const { get, log, callers } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
+    for (const platform_hash of [someHash, otherHash]) {
+      const { id, key } = (await createKey(get, { platform_hash })).body
+      for (let i = 0; i < 6; i += 1) await get('/v1/me', key)
+      const lines = log()
+        .split('\n')
+        .filter((line) => line.includes('"msg":"request"') && line.includes(`"key":"${id}"`))
+        .map((line) => JSON.parse(line))
+      t.same(
+        lines.map(({ status }) => status),
+        [200, 200, 200, 200, 200, 429],
+      )
+      t.equal(new Set(lines.map(({ account }) => account)).size, 1)
+    }
+    t.equal(new Set(callers().map(({ account }) => account)).size, 2, 'each account has an id of its own')
+  },
+)

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { check } from '../../src/cli/check/check.js'
 import { type Finding, report } from '../../src/cli/check/finding.js'
 import { settings } from '../../src/cli/check/settings.js'
+import { encryption } from '../../src/cli/check/store.js'
 import { readConfig } from '../../src/config.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
@@ -220,4 +221,22 @@ t.test('the exit code is 1 when something needs fixing, else 0', async (t) => {
   const [sound, broken] = await Promise.all([run({}), run({ PLATFORM_URL: 'http://127.0.0.1:1/api' })])
   t.match(sound, { code: 0, log: /0 to fix/ })
   t.match(broken, { code: 1, log: /^fail +platform /m })
+})
+
+t.test('Redis without TLS is accepted on private addresses only', async (t) => {
+  const verdict = (host: string) => encryption(`redis://${host}:6379`).verdict
+  const near = [
+    'localhost',
+    'redis',
+    'redis.internal',
+    '127.0.0.1',
+    '10.1.2.3',
+    '192.168.1.2',
+    '172.16.0.1',
+    '172.31.9.9',
+  ]
+  for (const host of [...near, '[::1]', '[fc00::1]', '[FD12:3456::1]', '[fe80::1]']) t.equal(verdict(host), 'ok', host)
+  const far = ['redis.example.com', '8.8.8.8', '172.15.0.1', '172.32.0.1', '[2001:db8::1]', '[fc::1]', '[::2]']
+  for (const host of far) t.equal(verdict(host), 'warn', host)
+  t.equal(encryption('rediss://redis.example.com').verdict, 'ok')
 })

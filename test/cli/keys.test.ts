@@ -14,7 +14,7 @@ import { answers, embeddedStore, gateway, platform, someHash } from '../helper.j
 import { createKey, randomKey } from '../limits.js'
 import { plainly, program } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
-import { aKey, embeddedPlace, NOW, redisPlace } from '../store/places.js'
+import { aKey, anOwner, embeddedPlace, NOW, redisPlace } from '../store/places.js'
 
 const email = 'owner@example.com'
 
@@ -180,3 +180,15 @@ t.test('a label cannot control the terminal it is listed on', async (t) => {
   t.notOk(text.includes('\u001b'))
   t.match(text, /a\ufffd\[2Jb/)
 })
+
+t.test(
+  'an account without an e-mail shows no fingerprint, since the log has one that its keys do not show',
+  async (t) => {
+    const store = await embeddedStore(t)
+    await store.keys.create(aKey(anOwner(), { email: '' }).record, 20, NOW)
+    const call = { store, args: [], now: NOW, isConfirmed: false, input: async () => '' }
+    const { json, text } = (await commands.list?.run(call)) ?? {}
+    t.same(json, [{ account: null, email: '', keys: 1 }])
+    t.match(text, /\n- +1$/)
+  },
+)

@@ -1,6 +1,11 @@
 /** Headers of every response, and requests that are rejected for theirs. */
 import t from 'tap'
-import { gateway } from '../helper.js'
+import { createApp } from '../../src/http/create-app.js'
+import { createLogger } from '../../src/ops/log.js'
+import { Outages } from '../../src/ops/outages.js'
+import { FailoverCounters } from '../../src/rate-limit/counters.js'
+import { Limits } from '../../src/rate-limit/limiter.js'
+import { clientParts, gateway } from '../helper.js'
 import { hasCommonHeaders } from './headers.js'
 import { raw } from './raw.js'
 
@@ -83,4 +88,42 @@ t.test('unusual requests that HTTP allows are served', async (t) => {
     t.equal(response.status, status, name)
     hasCommonHeaders(t, response.headers, name)
   }
+})
+
+t.test('a malformed URL is logged and counted like any other request', async (t) => {
+  const { get, log, metrics } = await gateway(t)
+  await get('/%zz', 'demo', { headers: { 'x-request-id': 'malformed' } })
+  await get('/health')
+  const [line = '{}', ...others] = log()
+    .split('\n')
+    .filter((one) => one.includes('"reqId":"malformed"'))
+  t.same(others, [])
+  const { ms, ...entry } = JSON.parse(line)
+  t.type(ms, 'number')
+  t.match(entry, { method: 'GET', route: null, status: 400, error: 'invalid_request', ip: '127.0.0.1', msg: 'request' })
+  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
+})
+
+t.test('while draining, the response to a malformed URL closes its connection', async (t) => {
+  const log = createLogger('silent', { destination: { write: () => {} } })
+  const ignore = (): void => {}
+  const counters = new FailoverCounters({ shared: undefined, up: () => true, clock: Date.now, onShared: ignore })
+  const app = createApp({
+    log,
+    limits: new Limits(counters, 100, 60_000),
+    budget: clientParts.budget,
+    docsUrl: '',
+    trustProxy: false,
+    ticks: () => performance.now(),
+    isDraining: () => true,
+    observeRequest: ignore,
+    countCaller: ignore,
+    onCut: ignore,
+    outages: new Outages(log, () => performance.now()),
+    onRefused: ignore,
+  })
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { status, headers } = await raw(url, 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n')
+  t.same([status, headers.get('connection')], [400, 'close'])
 })

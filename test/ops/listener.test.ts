@@ -51,3 +51,31 @@ t.test('callers of the API cannot reach the operations', async (t) => {
     t.equal(await statusOf(new URL(path, url).href), 404, path)
   }
 })
+
+t.test('the operations listener reads no body and shows no error, whatever is requested', async (t) => {
+  const metrics = async (): Promise<never> => {
+    throw new Error('a metric failed')
+  }
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers: () => [], isDraining: () => false })
+  t.teardown(() => ops.close())
+  const end = 'Host: x\r\nConnection: close\r\n'
+  const requests: [bytes: string, status: number, body: string][] = [
+    [`GET /metrics HTTP/1.1\r\n${end}\r\n`, 500, ''],
+    [`GET /%zz HTTP/1.1\r\n${end}\r\n`, 404, '{"status":"not_found"}'],
+    [
+      `POST /ready HTTP/1.1\r\n${end}Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{`,
+      404,
+      '{"status":"not_found"}',
+    ],
+    [`PROPFIND /ready HTTP/1.1\r\n${end}\r\n`, 404, '{"status":"not_found"}'],
+    [`GET /live HTTP/1.1\r\n${end}\r\n`, 200, '{"status":"live"}'],
+  ]
+  for (const [bytes, status, body] of requests) {
+    const response = await raw(ops.url, bytes)
+    t.same([response.status, response.body], [status, body], bytes.slice(0, 20))
+    t.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    t.equal(response.headers.get('cache-control'), 'no-store')
+  }
+  const head = await fetch(`${ops.url}/live`, { method: 'HEAD' })
+  t.same([head.status, head.headers.get('cache-control')], [200, 'no-store'])
+})

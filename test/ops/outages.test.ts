@@ -56,3 +56,25 @@ t.test('failures and successes that alternate are one outage', async (t) => {
   outages.succeeded('a')
   t.same(lines[1], [{ of: 'a', failures: 100, seconds: 891 }, 'outage over'])
 })
+
+t.test('an outage of the gateway itself is over with a success', async (t) => {
+  const { url } = await platform(t, (request, response) => {
+    if (!request.url?.includes('get_geofences')) answers({})(request, response)
+  })
+  let ticks = 0
+  const { get, log } = await gateway(t, {
+    ticks: () => ticks,
+    env: { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' },
+  })
+  const stuck = get('/v1/geofences', someHash)
+  await until(async () => {
+    ticks += 50_000
+    return /"of":"gateway".*"outage begins"/.test(log())
+  })
+  t.equal((await stuck).status, 503)
+  ticks += 10_000
+  t.equal((await get('/v1/nowhere')).status, 404)
+  t.notMatch(log(), /"outage over"/)
+  await get('/health')
+  t.match(log(), /"of":"gateway","failures":1,.*"outage over"/)
+})

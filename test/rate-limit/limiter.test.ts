@@ -257,3 +257,14 @@ t.test('whatever bytes an address sends, every response is counted and its heade
   )
   await fc.assert(property, { numRuns: 300 })
 })
+
+t.test('an IPv6 address that ends in dotted decimal counts as the same /64 as in hexadecimal', async (t) => {
+  for (const [dotted, hex] of [
+    ['2001:db8:1:2:3:4:192.0.2.7', '2001:db8:1:2:3:4:c000:207'],
+    ['2001:db8::2:3:4:192.0.2.7', '2001:db8::2:3:4:c000:207'],
+    ['2001::3:4:5:6:192.0.2.7', '2001::3:4:5:6:c000:207'],
+    ['64:ff9b::192.0.2.7', '64:ff9b::c000:207'],
+  ] as const) {
+    t.same([addressName(dotted), networkName(dotted)], [addressName(hex), networkName(hex)], dotted)
+  }
+})

@@ -312,3 +312,22 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
   })
 })
+
+t.test('a revoked key is no longer cached: each request with it is one call', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const [here, there] = await Promise.all([open(t, server.url), open(t, server.url)])
+  const calls = async () =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.command('info', 'commandstats'))?.[1])
+  for (const { store } of [here, there]) {
+    const { record } = aKey(anOwner())
+    const use = () => here.store.keys.use(record.digest, DAY_MS, NOW)
+    await store.keys.create(record, 20, NOW)
+    t.match(await use(), { record })
+    await store.keys.revoke(record.owner, record.id, NOW)
+    // The first request after another instance has revoked the key finds the cached record outdated.
+    if (store !== here.store) await use()
+    const before = await calls()
+    t.equal(await use(), undefined)
+    t.equal((await calls()) - before, 1)
+  }
+})

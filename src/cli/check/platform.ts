@@ -31,7 +31,7 @@ const actions: Action[] = [
 export async function platformFindings(config: Config, hash: string | undefined): Promise<Finding[]> {
   const { platformUrl: url, platformTimeoutMs: timeoutMs } = config
   if (url === undefined) return [ok('platform', 'the sandbox in the process')]
-  const platform = new CheckedPlatform(url, timeoutMs)
+  const platform = openPlatform(url, timeoutMs)
   try {
     const found = await reachable(platform)
     // Whatever else would be tried fails likewise.
@@ -47,42 +47,24 @@ export async function platformFindings(config: Config, hash: string | undefined)
   }
 }
 
-/** The platform without circuit breaker and queue: each request is sent, and shows how the platform responds. */
-class CheckedPlatform {
-  readonly #url: string
-  readonly #timeoutMs: number
-  readonly #client: HttpClient
-  readonly #budget = new ByteBudget({ maxBytes: Number.POSITIVE_INFINITY, maxBytesPerOwner: Number.POSITIVE_INFINITY })
+type CheckedPlatform = ReturnType<typeof openPlatform>
 
-  constructor(url: string, timeoutMs: number) {
-    this.#url = url
-    this.#timeoutMs = timeoutMs
-    this.#client = new HttpClient({ url, connections: 1, connectTimeoutMs: timeoutMs })
-  }
-
-  /** Throws as `Platform.get`. */
-  async get(action: Action, hash: string): Promise<unknown> {
-    if (action === 'get_devices') return this.devices(hash)
-    return this.#client.send({ action, hash, query: {} }, this.#signal(), (body) =>
-      readDocument(action, body, this.#budget.open(action)),
-    )
-  }
-
-  /** Throws as `Platform.get`. */
-  async devices(hash: string): Promise<FleetColumns> {
+/** The platform without circuit breaker and queue: each request is sent, and shows how the platform responds. It throws as `Platform`. */
+function openPlatform(url: string, timeoutMs: number) {
+  const client = new HttpClient({ url, connections: 1, connectTimeoutMs: timeoutMs })
+  const budget = new ByteBudget({ maxBytes: Number.POSITIVE_INFINITY, maxBytesPerOwner: Number.POSITIVE_INFINITY })
+  const signal = (): AbortSignal => AbortSignal.timeout(timeoutMs)
+  const devices = async (hash: string): Promise<FleetColumns> => {
     const action = 'get_devices'
-    const job = { action, url: this.#url, hash, owner: action, params: { id: undefined, now: Date.now() } } as const
-    const context = { client: this.#client, signal: this.#signal(), reservation: this.#budget.open(action) }
+    const job = { action, url, hash, owner: action, params: { id: undefined, now: Date.now() } } as const
+    const context = { client, signal: signal(), reservation: budget.open(action) }
     return (await readDeviceList(job, context)).result
   }
-
-  #signal(): AbortSignal {
-    return AbortSignal.timeout(this.#timeoutMs)
-  }
-
-  close(): Promise<void> {
-    return this.#client.close()
-  }
+  const get = (action: Action, hash: string): Promise<unknown> =>
+    action === 'get_devices'
+      ? devices(hash)
+      : client.send({ action, hash, query: {} }, signal(), (body) => readDocument(action, body, budget.open(action)))
+  return { get, devices, close: () => client.close() }
 }
 
 /** Sends one request. @returns the failure, if any, and the duration. */

@@ -66,13 +66,16 @@ function persistence({ info, save }: ServerInfo): Finding {
   return warn('Redis persistence', 'snapshots only: a crash loses the API keys of the last minutes')
 }
 
-/** Names without a dot and private ranges belong to networks of the operator. */
-const privateHost = /^(localhost|[^.:]+|.*\.(internal|flycast|local)|127\..*|10\..*|192\.168\..*|\[.*\])$/
+/** Names without a dot, and domains of providers' private networks. */
+const privateName = /^([^.:]+|.*\.(internal|flycast|local))$/
+/** RFC 1918, RFC 4193 and RFC 4291 2.5. */
+const privateAddress =
+  /^((10|127|192\.168|172\.(1[6-9]|2\d|3[01]))\..*|\[(::1|f[cd][0-9a-f]{2}:.*|fe[89ab][0-9a-f]:.*)\])$/
 
-function encryption(urls: string): Finding {
+export function encryption(urls: string): Finding {
   const isOpen = urls.split(',').some((url) => {
     const { protocol, hostname } = new URL(url.trim())
-    return protocol === 'redis:' && !privateHost.test(hostname)
+    return protocol === 'redis:' && !privateName.test(hostname) && !privateAddress.test(hostname)
   })
   if (isOpen) return warn('Redis TLS', 'redis:// across a network: use rediss://')
   return ok('Redis TLS', 'encrypted, or within a private network')
@@ -100,10 +103,8 @@ async function folder(path: string): Promise<Finding[]> {
 const isWritable = (path: string): Promise<boolean> =>
   mkdtemp(join(path, '.check-'))
     .then(rmdir)
-    .then(
-      () => true,
-      () => false,
-    )
+    .then(() => true)
+    .catch(() => false)
 
 /** The gateway creates missing parents, too. */
 async function isCreatable(path: string): Promise<boolean> {

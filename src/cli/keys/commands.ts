@@ -104,7 +104,7 @@ async function listKeys({ keys }: Store, args: readonly string[], now: number): 
 }
 
 async function listAccounts({ keys, digests }: Store, now: number): Promise<Outcome> {
-  const counts = new Map<string, { account: string; email: string; keys: number }>()
+  const counts = new Map<string, { account: string | null; email: string; keys: number }>()
   for (const digest of await digests()) {
     const record = await keys.find(digest, now)
     if (!record) continue
@@ -113,7 +113,7 @@ async function listAccounts({ keys, digests }: Store, now: number): Promise<Outc
   }
   const json = [...counts.values()].sort((a, b) => (a.email < b.email ? -1 : 1))
   if (json.length === 0) return { json, text: 'There are no active API keys.' }
-  const rows = json.map(({ account, email, keys }) => [account, email, String(keys)])
+  const rows = json.map(({ account, email, keys }) => [account ?? '-', email, String(keys)])
   return { json, text: table([['ACCOUNT', 'E-MAIL', 'KEYS'], ...rows]) }
 }
 
@@ -123,8 +123,8 @@ async function byKey({ keys }: Store, text: string, now: number): Promise<KeyRec
   return key === undefined ? undefined : keys.find(new Secret(key).digest, now)
 }
 
-/** As in the log of the gateway. */
-const accountOf = ({ email }: KeyRecord): string => accountIdOf('platform', email)
+/** As in the log of the gateway; null without an e-mail, since the record does not show the hash that names the account. */
+const accountOf = ({ email }: KeyRecord): string | null => (email === '' ? null : accountIdOf('platform', email))
 
 function exactly(count: number, args: readonly string[]): readonly string[] {
   if (args.length !== count) throw new UsageError(`expected ${count} argument(s), got ${args.length}`)
@@ -174,7 +174,7 @@ const columns: Column[] = [
 ]
 
 const accountColumns: Column[] = [
-  ['ACCOUNT', accountOf],
+  ['ACCOUNT', (record) => accountOf(record) ?? '-'],
   ['E-MAIL', ({ email }) => email],
 ]
 
