@@ -1,8 +1,10 @@
 /** Parameters of all routes: errors, and windows of lists. */
+import assert from 'node:assert'
 import fc from 'fast-check'
 import t from 'tap'
 import { id } from '../../src/resources/units.js'
 import { translator } from '../../src/routes/query.js'
+import { isLong } from '../faults.js'
 import type { Gateway } from '../helper.js'
 import { fleet } from './fleet.js'
 
@@ -97,12 +99,12 @@ t.test('any window of devices and events is that part of the complete list, with
         const all = whole.get(filter) ?? []
         const { body } = await get(`${filter}&limit=${limit}&offset=${offset}`, hash)
         const applied = filter.startsWith('/v1/events') ? Math.min(limit, 200) : limit
-        t.same(body.data, all.slice(offset, offset + applied))
-        t.same([body.count, body.limit, body.offset], [all.length, applied, offset])
-        t.equal(body.has_more, offset + applied < all.length)
+        const [data, count] = [all.slice(offset, offset + applied), all.length]
+        const has_more = offset + applied < count
+        assert.deepStrictEqual(body, { object: 'list', count, limit: applied, offset, has_more, data })
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: isLong ? 1000 : 300 },
   )
 })
 
