@@ -298,7 +298,7 @@ t.test('a loop of create, spend and revoke gets at most a fifth of the limit in 
   t.equal((await createKey((stores.embedded[0] as Gateway).get)).status, 200, 'until the next window')
 })
 
-t.test('keys work and are revoked on another instance at once, a thousand times', { skip: withoutRedis }, async (t) => {
+t.test('keys work and are revoked on another instance at once, 200 times', { skip: withoutRedis }, async (t) => {
   const { url: redisUrl } = await redisServer(t)
   const { url } = await twoAccounts(t)
   const env = { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '100', LOG_LEVEL: 'warn' }
@@ -306,7 +306,7 @@ t.test('keys work and are revoked on another instance at once, a thousand times'
   const [one, two] = gateways.map(({ get }) => get) as [Get, Get]
   const lane = async (here: Get, there: Get): Promise<number[][]> => {
     const rounds = []
-    for (let i = 0; i < 125; i += 1) {
+    for (let i = 0; i < 25; i += 1) {
       const { status: created, body } = await createKey(here)
       const { status: used } = await there('/v1/me', body.key)
       const { status: revoked } = await revokeKey(here, body.id)
@@ -315,7 +315,7 @@ t.test('keys work and are revoked on another instance at once, a thousand times'
     return rounds
   }
   const lanes = Array.from({ length: 8 }, (_, i) => (i % 2 ? lane(one, two) : lane(two, one)))
-  t.same((await Promise.all(lanes)).flat(), Array(1000).fill([200, 200, 200, 401]))
+  t.same((await Promise.all(lanes)).flat(), Array(200).fill([200, 200, 200, 401]))
   t.equal((await two('/v1/keys', someHash)).body.count, 0)
 })
 
