@@ -12,7 +12,7 @@ import {
   type User,
   usersPlatform,
 } from '../limits.js'
-import { redisServer, withoutRedis } from '../redis.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
 
 const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
 
@@ -136,7 +136,8 @@ t.test('a record of the first release works, and can be renewed once its key has
   t.same(await usable(one, someHash), { [used.id]: null, [idle.id]: null }, 'unknown')
   t.equal(await statusOf(one, used.key), 200)
   const isComplete = async () => (await usable(one, someHash))[used.id] === true
-  while (!(await isComplete())) t.pass('the record is completed in the background')
+  // In the background.
+  await until(isComplete)
   const [record] = (await one.store.keys.list(ownerOf('owner@example.com'), clock.now())).filter(
     ({ id }) => id === used.id,
   )
@@ -161,7 +162,8 @@ t.test('a key is created although the platform has no user id, and is completed 
   setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
   clock.advance(600_000)
   t.equal(await statusOf(one, key), 200)
-  while ((await usable(one, someHash))[id] === null) t.pass('in the background')
+  // In the background.
+  await until(async () => (await usable(one, someHash))[id] !== null)
   t.same(await usable(one, someHash), { [id]: true })
 })
 
