@@ -212,7 +212,8 @@ t.test(
     const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}`, 'x-request-id': `request-${n}` })
     const label = 'Board'
     const { id, key } = (await createKey(here.get, { platform_hash: someHash, label }, from(1))).body
-    await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
+    const second = await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
+    t.same([second.status, second.body.error], [409, 'too_many_keys'])
     await createKey(there.get, { platform_hash: randomHash(), label }, from(3))
     await createKey(there.get, { platform_hash: someHash, label: 7 }, from(4))
     await createKey(there.get, { platform_hash: someHash, label: 'Third' }, from(5))
