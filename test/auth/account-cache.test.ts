@@ -38,10 +38,8 @@ t.test('requests waiting for a validation get its outcome, though the account is
     held.get_devices?.writeHead(401).end(unauthorized)
     t.equal((await refused).status, 401)
     end(held.get_user_data as ServerResponse)
-    t.same(
-      (await Promise.all(waiting)).map((one) => one.status),
-      Array(5).fill(status),
-    )
+    const statuses = (await Promise.all(waiting)).map((one) => one.status)
+    t.same(statuses, Array(5).fill(status))
     t.equal(validations(), 2, 'they share one call')
     holds = ''
     t.equal((await get('/v1/me', someHash)).status, 200)

@@ -12,10 +12,8 @@ t.test(
     const { status, body } = await get('/v1/devices?limit=9999&nonsense=1', 'demo')
     t.same([status, body.count, body.data.length, body.limit, body.has_more], [200, 50, 50, 500, false])
     const ids = idsOf(body)
-    t.same(
-      ids,
-      ids.toSorted((a, b) => a - b),
-    )
+    const sorted = ids.toSorted((a, b) => a - b)
+    t.same(ids, sorted)
     const moving = (await get('/v1/devices?status=moving', 'demo')).body.data
     t.ok(moving.length >= 5 && moving.every((device: { status: string }) => device.status === 'moving'))
     for (const device of body.data.slice(0, 5)) {
