@@ -38,10 +38,8 @@ t.test('requests waiting for a validation get its outcome, though the account is
     held.get_devices?.writeHead(401).end(unauthorized)
     t.equal((await refused).status, 401)
     end(held.get_user_data as ServerResponse)
-    t.same(
-      (await Promise.all(waiting)).map((one) => one.status),
-      Array(5).fill(status),
-    )
+    const statuses = (await Promise.all(waiting)).map((one) => one.status)
+    t.same(statuses, Array(5).fill(status))
     t.equal(validations(), 2, 'they share one call')
     holds = ''
     t.equal((await get('/v1/me', someHash)).status, 200)
@@ -147,9 +145,9 @@ t.test('a platform that answers 403 to everything validates nobody', async (t) =
     const { url, calls } = await platform(t, (_request, response) => response.writeHead(403).end(body))
     const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
     const statuses = new Set<number>()
-    for (let i = 0; i < 300; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
+    for (let i = 0; i < 60; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
     t.same(statuses, new Set([503]))
-    t.equal(calls.length, 300 * callsEach)
+    t.equal(calls.length, 60 * callsEach)
     t.equal((await createKey(get, { platform_hash: 'invented' })).status, 503)
   }
 })

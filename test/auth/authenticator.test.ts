@@ -65,7 +65,7 @@ t.test(
   async (t) => {
     const { url, calls } = await strictPlatform(t)
     const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' }
-    const all = Array.from({ length: 120 }, (_, i) => i)
+    const all = Array.from({ length: 60 }, (_, i) => i)
     for (const [store, { get }] of await onEachStore(t, env)) {
       let block = 0
       for (const how of ['one by one', 'at once'] as const) {
@@ -81,11 +81,8 @@ t.test(
           else for (const i of all) responses.push(await guess(get, i, address(i)))
           t.ok(calls.length - before <= budgets * 10, `${calls.length - before} calls, ${name}`)
           t.ok(calls.length - before >= budgets * 5, `${calls.length - before} calls, ${name}`)
-          t.ok(
-            responses.every(({ status }) => status === 401 || status === 429),
-            name,
-          )
-          for (const i of [120, 121]) {
+          t.same(new Set(responses.map(({ status }) => status)), new Set([401, 429]), name)
+          for (const i of [60, 61]) {
             const spent = await guess(get, i, address(i))
             t.same([spent.status, ...limitsOf(spent).slice(0, 2)], [429, 10, 0], name)
             t.match(spent.headers.get('retry-after'), /^[1-9]\d*$/)
@@ -115,14 +112,14 @@ async function flood(url: string, tokens: string[]): Promise<number[]> {
   return statuses
 }
 
-t.test('ten thousand wrong credentials from one address leave known credentials there unaffected', async (t) => {
+t.test('two thousand wrong credentials from one address leave known credentials there unaffected', async (t) => {
   const { url, calls } = await strictPlatform(t)
   const clock = new Clock()
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '100', DEMO_TOKEN: 'demo' }
   const there = await gateway(t, { clock: clock.now, env })
   const { key } = (await createKey(there.get)).body
   const before = calls.length
-  const wrong = Array.from({ length: 10_000 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
+  const wrong = Array.from({ length: 2_000 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
   const statuses: number[] = []
   // All at once, this process could be so late that the gateway sheds load.
   for (let from = 0; from < wrong.length; from += 200) {

@@ -48,8 +48,7 @@ t.test('works on the key file, as a process of its own, while a gateway runs', a
     return { code, out, err }
   }
   const board = await created('board')
-  t.match(await run('', 'limit', board.id, '1000'), { code: 0, out: /1000/, err: '' })
-  t.equal((await me(board)).headers.get('ratelimit-limit'), '1000', 'from the next request on')
+  t.equal((await me(board)).status, 200)
   t.match(await run(board.key, 'find'), { code: 0, out: `${board.id} `, err: '' })
   t.match(await run('', 'revoke', board.id), { code: 0, out: board.id, err: '' })
   t.equal((await me(board)).status, 401)

@@ -15,30 +15,27 @@ async function threeGateways(t: Test, env: Record<string, string>): Promise<[Gat
   return Promise.all([open(), open(), open()])
 }
 
-t.test('of a thousand concurrent requests over three gateways exactly 100 pass', { skip: withoutRedis }, async (t) => {
+t.test('of 300 concurrent requests over three gateways exactly 100 pass', { skip: withoutRedis }, async (t) => {
   const gateways = await threeGateways(t, { RATE_LIMIT_MAX: '100' })
   const { key } = (await createKey(gateways[0].get)).body
   for (const [count, credential] of [
-    [1000, someHash],
-    [400, key],
+    [300, someHash],
+    [200, key],
   ] as const) {
     const results = await Promise.all(
       Array.from({ length: count }, (_, i) => (gateways[i % 3] as Gateway).get('/v1/devices', credential)),
     )
     t.equal(results.filter(({ status }) => status === 429).length, count - 100)
     const passed = results.filter(({ status }) => status === 200)
-    t.same(
-      passed.map((one) => limitsOf(one)[1]).sort((a, b) => a - b),
-      Array.from({ length: 100 }, (_, i) => i),
-      'each of them shows another remainder',
-    )
+    const remainders = passed.map((one) => limitsOf(one)[1]).sort((a, b) => a - b)
+    t.same(remainders, [...Array(100).keys()], 'each of them shows another remainder')
   }
 })
 
 t.test('a window shared through Redis ends when its headers say', { skip: withoutRedis }, async (t) => {
   const [here, there] = await threeGateways(t, { RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' })
   const { key } = (await createKey(here.get)).body
-  for (const credential of [someHash, key]) {
+  const oneWindow = async (credential: string) => {
     const opened = performance.now()
     const first = await here.get('/v1/devices', credential)
     await there.get('/v1/devices', credential)
@@ -48,6 +45,7 @@ t.test('a window shared through Redis ends when its headers say', { skip: withou
     await until(async () => (await here.get('/v1/devices', credential)).status === 200)
     t.ok(performance.now() - opened >= 2_000)
   }
+  await Promise.all([oneWindow(someHash), oneWindow(key)])
 })
 
 t.test('request 101 is a 429 that costs the platform nothing, until the next window begins', async (t) => {

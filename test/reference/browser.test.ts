@@ -1,12 +1,10 @@
 /** The reference in a real browser: what a reader can do there, and what the page must never do. */
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { gateway } from '../helper.js'
+import { until } from '../redis.js'
 import { browser, type Opened, type View, withoutChromium } from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
@@ -54,9 +52,6 @@ async function findings(page: Page, scope: string): Promise<string[]> {
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   const { url } = await gateway(t)
   const open = await browser(t)
-  const pictures = await mkdtemp(join(tmpdir(), 'reference-'))
-  t.comment(`pictures in ${pictures}`)
-  const keep = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
 
   t.test('the map draws every device of the response, and several at one place as a number that opens', async (t) => {
     const opened = await open(desktop)
@@ -84,7 +79,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.match(await page.locator('#map-json .chosen').textContent(), new RegExp(`"id": ${last},`))
     await page.locator('#map-pause').click()
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
-    await keep(page, 'map')
     t.same(opened.complaints, [])
     t.same(outside(opened, url), [])
   })
@@ -113,19 +107,27 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
   })
 
-  t.test('the console sends the demo token, shows the response, and moves to another operation', async (t) => {
+  t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
     const opened = await open(desktop)
     const { page } = opened
     await page.goto(`${url}/docs${operation}`)
     await openConsole(page)
+    await page.locator('#console .authorize').first().click()
+    const entries = page.locator('.dialog-ux .auth-container')
+    t.match(await entries.first().innerText(), /demoToken/)
+    t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
+    t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
+    const inputs = page.locator('.dialog-ux input')
+    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
+    await page.locator('.dialog-ux .close-modal').click()
     await page.locator('#console .execute').click()
     const response = page.locator('#console .live-responses-table')
     await response.locator('.response-col_status').first().waitFor()
-    t.match(await response.innerText(), /"count": 50/)
-    t.match(await response.innerText(), /ratelimit-remaining/)
+    const shown = await response.innerText()
+    t.match(shown, /"count": 50/)
+    t.match(shown, /ratelimit-remaining/)
     t.ok(opened.requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
     t.equal(await page.locator('main').count(), 1)
-    await keep(page, 'console')
     await page.locator('#operation-getMe .try').click()
     await page.locator('#operation-getMe .execute').click()
     await page.getByText('"credential": "demo"').first().waitFor()
@@ -134,20 +136,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.locator('#console').waitFor({ state: 'detached' })
     t.same(opened.complaints, [])
     t.same(outside(opened, url), [])
-  })
-
-  t.test('the authorize dialog shows its first entry and hides what is typed', async (t) => {
-    const { page } = await open(desktop)
-    await page.goto(`${url}/docs${operation}`)
-    await openConsole(page)
-    await page.locator('#console .authorize').first().click()
-    const entries = page.locator('.dialog-ux .auth-container')
-    t.match(await entries.first().innerText(), /demoToken/)
-    t.ok(await entries.first().locator('h4').isVisible())
-    const scrolled = await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`)
-    t.equal(scrolled, 0)
-    const inputs = page.locator('.dialog-ux input')
-    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
   })
 
   t.test('every operation opens by its link and fits two screens, its errors are links', async (t) => {
@@ -181,7 +169,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-listDevices-javascript').isVisible())
     await page.locator(`${operation} summary`).click()
     t.ok(await page.locator(`${operation} details .fields`).isVisible())
-    await keep(page, 'no-script')
     t.same(outside(opened, url), [])
   })
 
@@ -203,27 +190,33 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       const entry = page.locator(`#error-${code}:target`)
       await entry.waitFor()
       const isSeen = `(() => { const { top } = document.getElementById('error-${code}').getBoundingClientRect(); return top >= 0 && top < innerHeight })()`
-      await page.waitForFunction(isSeen)
+      await until(() => page.evaluate<boolean>(isSeen))
       t.match(await entry.innerText(), new RegExp(`${code}\\s+${errorTable[code][0]}`))
     }
     t.same(complaints, [])
   })
 
   t.test('axe finds nothing in both schemes and on both screens, and every text has contrast in each', async (t) => {
-    const views = { desktop, dark: { ...desktop, isDark: true }, phone, 'phone-dark': { ...phone, isDark: true } }
-    for (const [name, view] of Object.entries(views)) {
+    // axe takes seconds: it runs once for each scheme and for each width.
+    for (const [view, axeScheme] of [
+      [desktop, 'light'],
+      [phone, 'dark'],
+    ] as const) {
       const { page, complaints } = await open(view)
+      await page.emulateMedia({ colorScheme: axeScheme })
       await page.goto(`${url}/docs#map`)
       await marks(page).nth(5).waitFor({ state: 'attached' })
-      await keep(page, `${name}-map`)
-      // Each scheme and each width once: all four take half a minute.
-      if (view === desktop || name === 'phone-dark') t.same(await findings(page, 'document'), [], name)
+      t.same(await findings(page, 'document'), [], `${axeScheme}, ${view.width} pixels`)
       await page.goto(`${url}/docs${operation}`)
       await openConsole(page)
-      await keep(page, name)
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-      t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
-      t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const name = `${colorScheme}, ${view.width} pixels`
+        await page.emulateMedia({ colorScheme })
+        await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+        t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
+        t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
+      }
       t.same(complaints, [])
     }
   })
@@ -246,6 +239,10 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-listDevices-javascript').isVisible())
   })
 })
+
+/** Whether the console has followed the scheme, and no colour is in transition. */
+const isSettled = (scheme: 'light' | 'dark') =>
+  `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
 
 /** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
 const tooFaint = `(() => {

@@ -17,7 +17,6 @@ export function withoutChromium(): string | false {
 export interface View {
   width: number
   height: number
-  isDark?: boolean
   isStill?: boolean
   /** Whether JavaScript runs. */
   isScripted?: boolean
@@ -35,12 +34,11 @@ export interface Opened {
 export async function browser(t: Test): Promise<(view: View) => Promise<Opened>> {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
-  return async ({ width, height, isDark = false, isStill = false, isScripted = true }) => {
+  return async ({ width, height, isStill = false, isScripted = true }) => {
     const context = await running.newContext({
       viewport: { width, height },
       isMobile: width < 600,
       javaScriptEnabled: isScripted,
-      colorScheme: isDark ? 'dark' : 'light',
       reducedMotion: isStill ? 'reduce' : 'no-preference',
     })
     const page = await context.newPage()

@@ -24,8 +24,6 @@ const prints: Record<string, RegExp> = {
   'first-python': /^\d+ moving\n.* \d+(\.\d+)? km\/h at -?\d+\.\d+ -?\d+\.\d+/,
   'all-events': /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /,
   'since-instant': /^\{"object":"list","count":\d+,"limit":5,/,
-  'back-off-javascript': /^North depot polygon\n/,
-  'back-off-python': /^North depot polygon\n/,
   stale: /^\{"object":"location","device_id":1001,/,
   'conditional-javascript': /^50 devices\n(un)?changed\n/,
   'conditional-python': /^50 devices\n(un)?changed\n/,
@@ -33,6 +31,7 @@ const prints: Record<string, RegExp> = {
 /** Blocks of keys run with a platform hash, `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
 const elsewhere = ['generate', 'typed', 'rehearse']
 const ofKeys = ['create-key', 'list-keys', 'revoke-key']
+const ofRetries = ['back-off-javascript', 'back-off-python']
 const ofResponses = ['envelope', 'error-body', 'webhook']
 
 /** The blocks of operations are named by operation and language. */
@@ -40,7 +39,7 @@ const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
   const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
-  const tested = [...Object.keys(prints), ...ofKeys, ...ofResponses, ...elsewhere]
+  const tested = [...Object.keys(prints), ...ofKeys, ...ofRetries, ...ofResponses, ...elsewhere]
   t.same(others.sort(), tested.sort(), 'every block is tested')
   for (const [name, wanted] of Object.entries(prints)) {
     const { code, out, err } = await runBlock(blocks.get(name) as Block)
@@ -49,22 +48,16 @@ t.test('every block that reads runs as pasted', async (t) => {
   }
 })
 
+const printJson: Record<'javascript' | 'python', [shown: string, printed: string]> = {
+  javascript: ['response.status, await response.json()', 'JSON.stringify(await response.json())'],
+  python: ['response.status, json.load(response)', 'json.dumps(json.load(response))'],
+}
+
 /** The blocks of one language as one program, which prints a line for each: a process for each would take long. */
 const joined: Record<string, (codes: string[]) => string> = {
   shell: (codes) => codes.map((code) => `${code}\necho\n`).join(''),
-  javascript: (codes) =>
-    codes
-      .map((code) => `{\n${code}\n}\n`)
-      .join('')
-      .replaceAll(
-        'console.log(response.status, await response.json())',
-        'console.log(JSON.stringify(await response.json()))',
-      ),
-  python: (codes) =>
-    codes
-      .map((code) => `${code}\n`)
-      .join('')
-      .replaceAll('print(response.status, json.load(response))', 'print(json.dumps(json.load(response)))'),
+  javascript: (codes) => codes.map((code) => `{\n${code.replace(...printJson.javascript)}\n}\n`).join(''),
+  python: (codes) => codes.map((code) => `${code.replace(...printJson.python)}\n`).join(''),
 }
 
 t.test('the code of every operation runs in three languages and returns what the page shows', async (t) => {
@@ -110,8 +103,7 @@ t.test('the retry examples wait until the window ends and then succeed', async (
   const limited = await gateway(t, { env: { PUBLIC_URL: publicUrl, RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_S: '2' } })
   const waiting = await blocksOf(limited.url)
   while ((await limited.get('/v1/me', 'demo')).status !== 429);
-  const names = ['back-off-javascript', 'back-off-python']
-  for (const { code, out, err } of await Promise.all(names.map((name) => runBlock(waiting.get(name) as Block)))) {
+  for (const { code, out, err } of await Promise.all(ofRetries.map((name) => runBlock(waiting.get(name) as Block)))) {
     t.equal(code, 0, err)
     t.match(out, /^North depot polygon\n/)
   }

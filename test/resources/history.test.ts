@@ -1,11 +1,10 @@
 /** Histories from the platform's groups: totals, positions, their order and units. */
 import { check } from '@placemarkio/check-geojson'
-import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
-import { History, type HistoryContext, toHistory } from '../../src/resources/history.js'
+import { type History, type HistoryContext, toHistory } from '../../src/resources/history.js'
 import { Track, toTrack } from '../../src/resources/track.js'
 
 const requested = { deviceId: 318, from: '2026-05-11', to: '2026-05-12' }
@@ -195,32 +194,6 @@ t.test('the track is valid GeoJSON with one time for each coordinate', async (t)
     t.strictSame(geometry?.type === 'Point' ? [geometry.coordinates] : (geometry?.coordinates ?? []), expected)
     t.strictSame(track.properties, { ...properties, times: positions.map(({ time }) => time) })
   }
-})
-
-t.test('groups with any value in place of another give a documented history', async () => {
-  const group = {
-    ...{ status: 1, time: '11min 43s', time_seconds: 703, show: '11-05-2026 07:02:11', left: '11-05-2026 07:13:54' },
-    ...{ raw_time: '2026-05-11 07:02:11', distance: 3.62, top_speed: 33, average_speed: 19, driver: { name: 'Jo' } },
-    ...{ message: 'Door', items: [point(1, '07:02:11', told), point(2, '07:03:11')] },
-  }
-  const documented = Compile(History)
-  const odd = fc.oneof(fc.jsonValue(), fc.double(), fc.constantFrom(...['-', '0000-00-00', 'Expired', '[{', '1e400']))
-  const mutated = (record: object) =>
-    fc.tuple(fc.constantFrom(...Object.keys(record)), odd).map(([field, value]) => ({ ...record, [field]: value }))
-  const legs = fc
-    .tuple(fc.constantFrom(1, 2, 3, 5), mutated(group), mutated(group.items[0] ?? {}))
-    .map(([status, leg, first]) => ({
-      status,
-      ...leg,
-      items: Array.isArray(leg.items) ? [first, ...leg.items] : leg.items,
-    }))
-  fc.assert(
-    fc.property(fc.array(legs, { maxLength: 4 }), mutated({ fuel_consumption: '3 l', sensors: [] }), (items, rest) => {
-      const found = history({ items, ...rest })
-      return documented.Check(found) && check(JSON.stringify(toTrack(found))).type === 'Feature'
-    }),
-    { numRuns: 500 },
-  )
 })
 
 t.test('an empty history has zeros and no positions (N32, N61)', async (t) => {

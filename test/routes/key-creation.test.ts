@@ -12,7 +12,7 @@ import {
   type User,
   usersPlatform,
 } from '../limits.js'
-import { redisServer, withoutRedis } from '../redis.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
 
 const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
 
@@ -136,7 +136,8 @@ t.test('a record of the first release works, and can be renewed once its key has
   t.same(await usable(one, someHash), { [used.id]: null, [idle.id]: null }, 'unknown')
   t.equal(await statusOf(one, used.key), 200)
   const isComplete = async () => (await usable(one, someHash))[used.id] === true
-  while (!(await isComplete())) t.pass('the record is completed in the background')
+  // In the background.
+  await until(isComplete)
   const [record] = (await one.store.keys.list(ownerOf('owner@example.com'), clock.now())).filter(
     ({ id }) => id === used.id,
   )
@@ -161,7 +162,8 @@ t.test('a key is created although the platform has no user id, and is completed 
   setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
   clock.advance(600_000)
   t.equal(await statusOf(one, key), 200)
-  while ((await usable(one, someHash))[id] === null) t.pass('in the background')
+  // In the background.
+  await until(async () => (await usable(one, someHash))[id] !== null)
   t.same(await usable(one, someHash), { [id]: true })
 })
 
@@ -210,7 +212,8 @@ t.test(
     const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}`, 'x-request-id': `request-${n}` })
     const label = 'Board'
     const { id, key } = (await createKey(here.get, { platform_hash: someHash, label }, from(1))).body
-    await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
+    const second = await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
+    t.same([second.status, second.body.error], [409, 'too_many_keys'])
     await createKey(there.get, { platform_hash: randomHash(), label }, from(3))
     await createKey(there.get, { platform_hash: someHash, label: 7 }, from(4))
     await createKey(there.get, { platform_hash: someHash, label: 'Third' }, from(5))

@@ -243,26 +243,6 @@ t.test('only the creation response holds a complete key, and no log line holds a
     t.notOk(kept.includes(secret))
 })
 
-t.test(
-  'concurrent creations on two gateways do not exceed the maximum of an account',
-  { skip: withoutRedis },
-  async (t) => {
-    const server = await redisServer(t)
-    const { url } = await twoAccounts(t)
-    const env = { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '7' }
-    const [one, two] = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
-    const results = await Promise.all(Array.from({ length: 30 }, (_, i) => createKey((i % 2 ? one : two).get)))
-    t.equal(results.filter(({ status }) => status === 200).length, 7)
-    const refused = results.filter(({ status }) => status !== 200)
-    for (const { status, body } of refused) t.same([status, body.error], [409, 'too_many_keys'])
-    const list = (await two.get('/v1/keys', someHash)).body
-    t.equal(list.count, 7)
-    t.equal((await createKey(one.get, { platform_hash: otherHash })).status, 200, 'another account is unaffected')
-    await revokeKey(one.get, list.data[0].id)
-    t.same([(await createKey(two.get)).status, (await createKey(one.get)).status], [200, 409])
-  },
-)
-
 t.test('a loop of create, spend and revoke gets at most a fifth of the limit in keys per window', async (t) => {
   const { url } = await twoAccounts(t)
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '25', TRUST_PROXY: '1' }
@@ -298,7 +278,7 @@ t.test('a loop of create, spend and revoke gets at most a fifth of the limit in 
   t.equal((await createKey((stores.embedded[0] as Gateway).get)).status, 200, 'until the next window')
 })
 
-t.test('keys work and are revoked on another instance at once, a thousand times', { skip: withoutRedis }, async (t) => {
+t.test('keys work and are revoked on another instance at once, 200 times', { skip: withoutRedis }, async (t) => {
   const { url: redisUrl } = await redisServer(t)
   const { url } = await twoAccounts(t)
   const env = { PLATFORM_URL: url, MAX_KEYS_PER_ACCOUNT: '100', LOG_LEVEL: 'warn' }
@@ -306,7 +286,7 @@ t.test('keys work and are revoked on another instance at once, a thousand times'
   const [one, two] = gateways.map(({ get }) => get) as [Get, Get]
   const lane = async (here: Get, there: Get): Promise<number[][]> => {
     const rounds = []
-    for (let i = 0; i < 125; i += 1) {
+    for (let i = 0; i < 25; i += 1) {
       const { status: created, body } = await createKey(here)
       const { status: used } = await there('/v1/me', body.key)
       const { status: revoked } = await revokeKey(here, body.id)
@@ -315,7 +295,7 @@ t.test('keys work and are revoked on another instance at once, a thousand times'
     return rounds
   }
   const lanes = Array.from({ length: 8 }, (_, i) => (i % 2 ? lane(one, two) : lane(two, one)))
-  t.same((await Promise.all(lanes)).flat(), Array(1000).fill([200, 200, 200, 401]))
+  t.same((await Promise.all(lanes)).flat(), Array(200).fill([200, 200, 200, 401]))
   t.equal((await two('/v1/keys', someHash)).body.count, 0)
 })
 

@@ -83,9 +83,10 @@ t.test('the history and the events of a past day never change', async (t) => {
   t.strictSame([await history(1003, day, day + DAY - 1), await get(`get_events?${range}`)], before)
 })
 
-t.test('at every hour of a week some of fifty devices move, some stand and some are offline', async (t) => {
+t.test('at every time of a week some of fifty devices move, some stand and some are offline', async (t) => {
   const { clock, devicesOf } = await open(t)
-  for (let hour = 0; hour < 168; hour++) {
+  // Every hour of the day, over the days: 5 and 24 have no common divisor.
+  for (let hour = 0; hour < 168; hour += 5) {
     clock.at = NOON + hour * 3600 + hour
     const devices = await devicesOf()
     const moving = devices.filter((device) => device.online === 'online' && device.speed >= 6).length
@@ -114,7 +115,7 @@ t.test('positions, speeds and courses of a history agree, and it ends where the 
   const { clock, devicesOf, history } = await open(t)
   for (const at of [NOON, NOON + 5 * 3600 + 77, NOON + 4 * DAY - 40_000]) {
     clock.at = at
-    for (const device of (await devicesOf()).filter(({ id }) => id % 4 === 1 || id % 4 === 2)) {
+    for (const device of (await devicesOf()).filter(({ id }) => id % 4 === 1)) {
       const points = pointsOf(await history(device.id, at - DAY, at + 10))
       const last = points.at(-1)
       if (device.timestamp < at - DAY) t.equal(last, undefined, 'a device that was silent has no points')
@@ -257,15 +258,11 @@ t.test("events are filtered by device, type, text and the account's wall clock, 
   const inside = all.items.data.filter(({ time }) => time >= oldest.time && time <= newest.time)
   t.strictSame((await get<Page<Event>>(`get_events?${range}`)).items.data, inside)
   const some = await get<Page<Event>>(`get_events?${range}&device_id=${newest.device_id}&type=${newest.type}`)
-  t.strictSame(
-    some.items.data,
-    inside.filter(({ device_id, type }) => device_id === newest.device_id && type === newest.type),
-  )
+  const alike = inside.filter(({ device_id, type }) => device_id === newest.device_id && type === newest.type)
+  t.strictSame(some.items.data, alike)
   const depots = await get<Page<Event>>(`get_events?${range}&search=north%20DEPOT`)
-  t.strictSame(
-    depots.items.data,
-    inside.filter(({ geofence_id }) => geofence_id === 101),
-  )
+  const atDepot = inside.filter(({ geofence_id }) => geofence_id === 101)
+  t.strictSame(depots.items.data, atDepot)
 })
 
 t.test('no account sees anything of another', async (t) => {
