@@ -82,7 +82,7 @@ const failures: Record<string, [behave: RequestListener, opens: boolean]> = {
 
 for (const [name, [behave, opens]] of Object.entries(failures)) {
   t.test(`a platform that ${name}: 503, at once after several failures, and recovery without a restart`, async (t) => {
-    const { become, devices, works, log, metrics, calls, get } = await faulty(t)
+    const { become, devices, devicesOf, works, log, metrics, calls, get } = await faulty(t)
     const health = async (): Promise<string> => (await get('/health')).body.status
     become(behave)
     for (let n = 0; n < 6; n += 1) isUnavailable(t, await devices(), `failure ${n + 1}`)
@@ -90,6 +90,9 @@ for (const [name, [behave, opens]] of Object.entries(failures)) {
     isUnavailable(t, await devices(), 'and then')
     if (opens) t.equal(calls.length, sent, 'without a request to wait for')
     t.equal(/outcome="breaker_open"/.test(await metrics()), opens)
+    const refused = await devicesOf(`${someHash}Z`)
+    isUnavailable(t, refused, 'the validation of another account')
+    t.notMatch(JSON.stringify(refused.body), /oops|Back soon|mail ready|vehicles/, 'no text of the platform')
     t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
     t.equal(await health(), 'degraded')
     become(well)
@@ -269,20 +272,6 @@ t.test('an outage that three accounts notice spares all the others the wait, unt
   await works(accounts[5])
   t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
   t.equal((await devicesOf(accounts[4] as string)).status, 200)
-})
-
-t.test('one account whose history always fails leaves the others alone', async (t) => {
-  const { url } = await platform(t, (request, response) => {
-    if (request.url?.includes('get_history')) response.writeHead(500).end()
-    else well(request, response)
-  })
-  const clock = new Clock()
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
-  for (let n = 0; n < 30; n += 1) {
-    clock.advance(2)
-    isUnavailable(t, await get('/v1/history/7?from=2026-05-01&to=2026-05-02', someHash), 'history')
-    t.equal((await get('/v1/devices', `${someHash.slice(0, -1)}Z`)).status, 200)
-  }
 })
 
 t.test('a certificate that cannot be trusted: the hash is never sent', async (t) => {
