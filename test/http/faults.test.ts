@@ -39,13 +39,8 @@ const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
   return socket
 }
 
-// The first test waits for time limits; the second one needs the processor meanwhile.
-t.jobs = 2
-const parallel = { buffered: true }
-
 t.test(
   'a client that sends headers or a body endlessly, slowly or not at all is disconnected with a documented error',
-  parallel,
   async (t) => {
     const child = await gatewayProcess(t)
     const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
@@ -104,35 +99,31 @@ async function sendAndReset(port: number, total: number, requests: readonly stri
 
 const isServing = async (child: GatewayProcess): Promise<boolean> => (await child.get('/v1/me')).status === 200
 
-t.test(
-  'connections that are reset, whatever they sent, neither end the process nor look like a bug',
-  parallel,
-  async (t) => {
-    const child = await gatewayProcess(t)
-    const total = isLong ? 20_000 : 1_000
-    await sendAndReset(child.port, total, ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])
-    t.ok(await isServing(child), `serves after ${total} tunnels`)
-    const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
-    await sendAndReset(child.port, total, [
-      `${get}\r\n`,
-      `${get}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
-      `${get}Expect: a-miracle\r\n\r\n`,
-      'GET /api/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
-      'not HTTP\r\n\r\n',
-      `${get}\r\n`.repeat(20),
-      '',
-    ])
-    t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
-    const ops = [
-      'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
-      'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
-      'not HTTP\r\n\r\n',
-    ]
-    await sendAndReset(Number(new URL(child.opsUrl).port), total / 2, ops)
-    t.match(await child.metrics(), /^gateway_requests_total/m)
-    t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
-  },
-)
+t.test('connections that are reset, whatever they sent, neither end the process nor look like a bug', async (t) => {
+  const child = await gatewayProcess(t)
+  const total = isLong ? 20_000 : 1_000
+  await sendAndReset(child.port, total, ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])
+  t.ok(await isServing(child), `serves after ${total} tunnels`)
+  const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
+  await sendAndReset(child.port, total, [
+    `${get}\r\n`,
+    `${get}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+    `${get}Expect: a-miracle\r\n\r\n`,
+    'GET /api/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+    'not HTTP\r\n\r\n',
+    `${get}\r\n`.repeat(20),
+    '',
+  ])
+  t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
+  const ops = [
+    'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+    'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
+    'not HTTP\r\n\r\n',
+  ]
+  await sendAndReset(Number(new URL(child.opsUrl).port), total / 2, ops)
+  t.match(await child.metrics(), /^gateway_requests_total/m)
+  t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
+})
 
 const many = isLong ? 2_000 : 500
 
