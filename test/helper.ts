@@ -95,24 +95,27 @@ export interface GatewayOptions {
   store?: Store
 }
 
-export const deviceWorker = pathToFileURL(program('devices/worker.js'))
-
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
-const worker = new WorkerClient(deviceWorker)
+const worker = new WorkerClient(pathToFileURL(program('devices/worker.js')))
 let started: Promise<void> | undefined
+
+/** The worker of this test file. */
+export async function startedWorker(): Promise<WorkerClient> {
+  started ??= worker.start()
+  await started
+  return worker
+}
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
-  started ??= worker.start()
-  await started
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
   const own = store ?? (await embeddedStore(t, clock))
   const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
   const metrics = new Metrics()
-  const app = await buildApp(config, {
+  const parts = {
     logger,
     clock,
     ticks,
@@ -121,7 +124,8 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     metrics,
     worker,
     isDraining: () => false,
-  })
+  }
+  const [app] = await Promise.all([buildApp(config, parts), startedWorker()])
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   return {

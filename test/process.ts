@@ -40,6 +40,27 @@ export class GatewayProcess {
     return /operations on (http:\/\/127\.0\.0\.1:\d+)/.exec(this.log)?.[1] ?? ''
   }
 
+  get port(): number {
+    return Number(new URL(this.url).port)
+  }
+
+  /** GETs a path below `/api` with a credential, and reads the body to its end. */
+  async get(path: string, credential = 'demo'): Promise<{ status: number; text: string }> {
+    const response = await fetch(this.url + path, { headers: { authorization: `Bearer ${credential}` } })
+    return { status: response.status, text: await response.text() }
+  }
+
+  /** What `/metrics` says. */
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.opsUrl}/metrics`)).text()
+  }
+
+  /** The value of a metric, with its labels; 0 for none. */
+  async metric(name: string): Promise<number> {
+    const line = (await this.metrics()).split('\n').find((line) => line.startsWith(`${name} `))
+    return Number(line?.split(' ')[1] ?? 0)
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
   }

@@ -66,11 +66,11 @@ for (const count of [3, 3_000]) {
       const columns = await devices()
       const fleet = new Fleet(columns, zone)
       t.equal(fleet.length, count + 4)
-      t.same(fleet.slice(0, 10_000), expected)
+      assert.deepStrictEqual(fleet.slice(0, 10_000), expected)
       const known = { imei: '992', plate_number: 'Ö 2', vin: 'V2', sim_number: '2', ignition: true, odometer_km: 12 }
       t.match(fleet.get(2), { ...known, moved_at: now / 1000 - 2, stopped_seconds: 2, idle_seconds: 2, driver_id: 7 })
       const rowsById = fleet.ids.map((id) => fleet.row(id))
-      t.same(rowsById, rows)
+      assert.deepStrictEqual(rowsById, rows)
       const contacts = rows.map((one) => Math.max(Number(one.timestamp ?? 0), Number(one.acktimestamp ?? 0)))
       const since = Math.max(...contacts)
       const filters = [undefined, 'online', 'offline', 'moving'].flatMap((status) =>

@@ -2,15 +2,15 @@
 import type { RequestListener } from 'node:http'
 import { WorkerClient } from '../../src/platform/worker-client.js'
 import type { JobAction, JobParams, JobResults } from '../../src/platform/worker-messages.js'
-import { deviceWorker, platform, someHash, type Test } from '../helper.js'
+import { platform, someHash, startedWorker, type Test } from '../helper.js'
 
 export const now = Date.UTC(2026, 4, 12, 9, 30)
 
-/** A worker and a platform with this listener; `run` runs a job against it. */
-export async function jobs(t: Test, listener: RequestListener, module: URL = deviceWorker) {
+/** A platform with this listener, and the worker of the file, or one of its own for another module; `run` runs a job against it. */
+export async function jobs(t: Test, listener: RequestListener, module?: URL) {
   const { url, calls } = await platform(t, listener)
-  const worker = new WorkerClient(module)
-  t.teardown(() => worker.close())
+  const worker = module ? new WorkerClient(module) : await startedWorker()
+  if (module) t.teardown(() => worker.close())
   const run = <A extends JobAction>(
     action: A,
     params: JobParams[A],

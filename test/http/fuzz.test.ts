@@ -61,11 +61,22 @@ const mutated = fc.record({ text: good, at: fc.nat(400), byte: fc.nat(255) }).ma
   bytes[at % bytes.length] = byte
   return bytes
 })
+/** Any path and query, as a client sends them. */
+const anyTarget = fc
+  .record({
+    base: oneOf('/v1/devices|/v1/devices/1001|/v1/devices/1001/location|/health|/|'),
+    path: fc.webPath(),
+    query: fc.webQueryParameters(),
+    credential: oneOf('Authorization: Bearer demo\r\n|Authorization: Bearer wrong\r\n|'),
+  })
+  .map(({ base, path, query, credential }) =>
+    Buffer.from(`GET /api${base}${path}?${query} HTTP/1.1\r\nHost: a\r\n${credential}\r\n`),
+  )
 const noise = fc.uint8Array({ minLength: 1, maxLength: 2_000 }).map((bytes) => Buffer.from(bytes))
 
 const cases: fc.Arbitrary<Case> = fc
   .record({
-    parts: fc.array(fc.oneof(request, mutated, noise), { minLength: 1, maxLength: 4 }),
+    parts: fc.array(fc.oneof(request, mutated, noise, anyTarget), { minLength: 1, maxLength: 4 }),
     cut: fc.double({ min: 0, max: 1, noNaN: true }),
     ending: fc.constantFrom('half-close' as const, 'half-close' as const, 'reset' as const),
   })

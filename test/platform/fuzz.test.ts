@@ -20,7 +20,7 @@ import { Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
-const runs = isLong ? 20_000 : 500
+const runs = isLong ? 20_000 : 200
 
 /** What happens to a response on its way. */
 interface Damage {

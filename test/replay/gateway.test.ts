@@ -54,33 +54,31 @@ const extra = (deviceId: number): Exchange[] => {
 t.test('a gateway responds the same on a recording as on the recorded platform', async (t) => {
   const fleet = await sandbox(t, { clock, devices: 4 })
   const hash = fleet.hashes[0] ?? ''
-  const record = async (scrub: Scrub) => {
-    const folder = join(t.testdir({}), 'recorded')
-    const lines: string[] = []
-    const log = (line: string) => lines.push(line)
-    const recorder = buildRecorder({ platform: fleet.url, folder, update: true, scrub, log })
-    const platform = await listening(t, recorder.app)
-    const { url } = await gateway(t, { env: { PLATFORM_URL: platform }, clock })
-    const manifest = { about: '', email: 'a@example.com', origin: 'recorded' } as const
-    const wanted: Folder = { name: '', manifest, exchanges: extra(fleet.accounts[0]?.firstDeviceId ?? 0) }
-    const paths = await documentedPaths(wanted, url, hash)
-    const responses = await responsesOf(url, paths, hash)
-    t.same(lines.filter((line) => line.includes('not written')).slice(0, 5), [])
-    return { paths, responses, folder: await readFolder(folder) }
-  }
+  const folder = join(t.testdir({}), 'recorded')
+  const lines: string[] = []
+  const log = (line: string) => lines.push(line)
+  const scrub: Scrub = (exchange) => exchange
+  const recorder = buildRecorder({ platform: fleet.url, folder, update: true, scrub, log })
+  const { url } = await gateway(t, { env: { PLATFORM_URL: await listening(t, recorder.app) }, clock })
+  const manifest = { about: '', email: 'a@example.com', origin: 'recorded' } as const
+  const wanted: Folder = { name: '', manifest, exchanges: extra(fleet.accounts[0]?.firstDeviceId ?? 0) }
+  const paths = await documentedPaths(wanted, url, hash)
+  const responses = await responsesOf(url, paths, hash)
+  t.same(lines.filter((line) => line.includes('not written')).slice(0, 5), [])
+  const recorded = await readFolder(folder)
+
   await t.test('byte for byte without scrubbing', async (t) => {
-    const { paths, responses, folder } = await record((exchange) => exchange)
     t.ok(paths.length > 40, `${paths.length} paths`)
     t.ok([...responses.values()].filter(({ status }) => status === 200).length > 30)
-    const { url, misses } = await replayed(t, folder)
+    const { url, misses } = await replayed(t, recorded)
     same(t, responses, await responsesOf(url, paths, hash))
     t.same(misses, [])
   })
   await t.test('in shape and number with scrubbing', async (t) => {
-    const { paths, responses, folder } = await record(buildScrub(new Pseudonyms('secret')))
-    const { url, misses } = await replayed(t, folder)
-    const [history] = folder.exchanges.filter(({ action }) => action === 'get_history')
-    const wanted = { ...folder, exchanges: extra(Number(history?.query.device_id)) }
+    const exchanges = recorded.exchanges.map(buildScrub(new Pseudonyms('secret')))
+    const { url, misses } = await replayed(t, { ...recorded, exchanges })
+    const [history] = exchanges.filter(({ action }) => action === 'get_history')
+    const wanted = { ...recorded, exchanges: extra(Number(history?.query.device_id)) }
     const scrubbedPaths = await documentedPaths(wanted, url, 'any-hash')
     const scrubbed = await responsesOf(url, scrubbedPaths, 'any-hash')
     t.same(misses, [])

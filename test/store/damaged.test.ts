@@ -6,7 +6,8 @@ import { open } from 'lmdb'
 import t, { type Test } from 'tap'
 import { toRecord } from '../../src/store/record.js'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
-import { answers, platform, someHash } from '../helper.js'
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { createKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { until, withoutRedis } from '../redis.js'
 import { aKey, anOwner, clusterPlace, DAY_MS, embeddedPlace, NOW, type Place, redisPlace } from './places.js'
@@ -227,40 +228,35 @@ t.test('a gateway starts with a damaged record, refuses that key only, and warns
   t.test('in Redis', { skip: withoutRedis }, async (t) => refused(t, await redisPlace(t)))
 })
 
-async function refused(t: Test, { config, put, stored }: Place): Promise<void> {
+async function refused(t: Test, { config, put, stored, open, reports }: Place): Promise<void> {
   const { url: PLATFORM_URL } = await platform(t, answers({ get_devices: [] }))
-  const env = { PLATFORM_URL, ...(config.redisUrl ? { REDIS_URL: config.redisUrl } : { DATA_DIR: config.dataDir }) }
-  const running = await gatewayProcess(t, env)
-  const send = async (url: string, path: string, init: RequestInit) => {
-    const response = await fetch(`${url}/v1/${path}`, init)
-    const body = (await response.json()) as { key?: string; error?: string; count?: number }
-    return { status: response.status, body }
-  }
-  const create = async () => {
-    const headers = { 'content-type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify({ platform_hash: someHash }) }
-    return (await send(running.url, 'keys', init)).body.key ?? ''
-  }
+  const running = await gateway(t, { env: { PLATFORM_URL }, store: await open() })
+  const create = async (): Promise<string> => (await createKey(running.get)).body.key
   const [bad, good] = [await create(), await create()]
-  const get = (url: string, path: string, credential: string) =>
-    send(url, path, { headers: { authorization: `Bearer ${credential}` } })
-  t.equal((await get(running.url, 'me', bad)).status, 200)
+  t.equal((await running.get('/v1/me', bad)).status, 200)
   const digest = createHash('sha256').update(bad).digest('hex')
   const json = await stored('key', [digest])
   await put('key', [digest], json.slice(0, 200))
-  const gateways = [running, await gatewayProcess(t, env)]
-  for (const { url } of gateways) {
-    for (let n = 0; n < 3; n += 1) t.match(await get(url, 'me', bad), { status: 401, body: { error: 'invalid_token' } })
-    t.equal((await get(url, 'me', good)).status, 200)
-    t.match(await get(url, 'keys', someHash), { status: 200, body: { count: 1 } })
+  const place = config.redisUrl ? { REDIS_URL: config.redisUrl } : { DATA_DIR: config.dataDir }
+  const started = await gatewayProcess(t, { PLATFORM_URL, ...place })
+  const gets = [
+    running.get,
+    async (path: string, credential: string) => {
+      const { status, text } = await started.get(path, credential)
+      return { status, body: JSON.parse(text) }
+    },
+  ]
+  for (const get of gets) {
+    for (let n = 0; n < 3; n += 1) t.match(await get('/v1/me', bad), { status: 401, body: { error: 'invalid_token' } })
+    t.equal((await get('/v1/me', good)).status, 200)
+    t.match(await get('/v1/keys', someHash), { status: 200, body: { count: 1 } })
   }
   await put('key', [digest], json)
-  for (const gateway of gateways) {
-    t.equal((await get(gateway.url, 'me', bad)).status, 200)
-    await until(() => gateway.log.includes('damaged entry'))
-    const [warning = '', ...others] = gateway.log.split('\n').filter((line) => line.includes('damaged entry'))
-    t.match(JSON.parse(warning), { level: 'warn', what: 'key', start: digest.slice(0, 8) })
-    t.same(others, [])
-    t.notOk(gateway.log.includes(digest.slice(0, 9)), 'the log holds only its beginning')
-  }
+  for (const get of gets) t.equal((await get('/v1/me', bad)).status, 200)
+  t.same(reports, [`key ${digest.slice(0, 8)}`])
+  await until(() => started.log.includes('damaged entry'))
+  const [warning = '', ...others] = started.log.split('\n').filter((line) => line.includes('damaged entry'))
+  t.match(JSON.parse(warning), { level: 'warn', what: 'key', start: digest.slice(0, 8) })
+  t.same(others, [])
+  t.notOk(started.log.includes(digest.slice(0, 9)), 'the log holds only its beginning')
 }

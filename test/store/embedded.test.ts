@@ -99,7 +99,7 @@ t.test('a directory that cannot be used is refused by its name', async (t) => {
   mkdirSync(join(dir, 'taken', 'keys.mdb'), { recursive: true })
   mkdirSync(join(dir, 'garbage'))
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
-  for (const name of ['file', 'taken', 'garbage']) {
+  for (const name of ['file', 'file/deeper', 'taken', 'garbage']) {
     const config = { redisUrl: undefined, dataDir: join(dir, name) }
     const opening = openStore(config, { clock: () => NOW, onError: () => {}, onDamaged: () => {} })
     await t.rejects(opening, { name: 'StoreUnavailable', message: join(dir, name) }, name)

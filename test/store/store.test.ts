@@ -24,6 +24,29 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     return record
   }
 
+  // First: it tries every word of the store.
+  t.test('a copy of the store opens nothing, also after a renewal', async (t) => {
+    const { record, key, hash } = aKey(anOwner())
+    const renewal = { publicKey: publicKeyOf(key), userId: '7', holds: hashPrintOf(hash, record.id) }
+    const renewed = { ...aKey(record.owner).record, renewal }
+    renewed.sealed = sealFor(hash, renewal.publicKey)
+    for (const stored of [{ ...record, renewal }, renewed]) await here.keys.create(stored, 20, NOW)
+    const copy = await place.bytes()
+    for (const { digest, sealed } of [record, renewed]) t.ok(copy.includes(digest) && copy.includes(sealed))
+    for (const secret of [key.reveal().slice('gps_live_'.length), hash.reveal()]) {
+      for (let i = 0; i + 12 <= secret.length; i++) t.notOk(copy.includes(secret.slice(i, i + 12)))
+    }
+    t.equal(unseal(renewed.sealed, key)?.reveal(), hash.reveal(), 'the key opens both')
+    const words = [...new Set(copy.toString('latin1').match(/[\w.+/-]{8,}/g))]
+    t.ok(words.length > 5)
+    for (const { sealed } of [record, renewed]) {
+      t.notOk(
+        words.some((word) => unseal(sealed, new Secret(word)) ?? unseal(sealed, new Secret(`gps_live_${word}`))),
+        'no text in it opens a seal',
+      )
+    }
+  })
+
   t.test('every instance finds a created key at once, just as it was stored', async (t) => {
     t.equal(here.up(), true)
     t.equal(here.counters !== undefined, isShared, 'only a shared store counts')
@@ -191,14 +214,12 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
 
   t.test('a process killed while it creates keys loses none that it acknowledged', async (t) => {
     const owner = anOwner()
-    for (let round = 1; round <= 2; round++) {
-      const acknowledged = await (await instance(t, place.config)).killAfter(50 * round, owner)
-      t.ok(acknowledged.length >= 50 * round)
-      const listed = (await here.keys.list(owner, NOW)).map(({ id }) => id)
-      t.equal(new Set(listed).size, listed.length, 'none is listed twice')
-      t.ok(acknowledged.every(({ id }) => listed.includes(id)))
-      for (const record of acknowledged) t.same(await here.keys.find(record.digest, NOW), record)
-    }
+    const acknowledged = await (await instance(t, place.config)).killAfter(100, owner)
+    t.ok(acknowledged.length >= 100)
+    const listed = (await here.keys.list(owner, NOW)).map(({ id }) => id)
+    t.equal(new Set(listed).size, listed.length, 'none is listed twice')
+    t.ok(acknowledged.every(({ id }) => listed.includes(id)))
+    for (const record of acknowledged) t.same(await here.keys.find(record.digest, NOW), record)
     await created()
   })
 
@@ -207,7 +228,7 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     const use = async (store: Store) => (await store.keys.use(record.digest, DAY_MS, NOW))?.record.label
     const label = (text: string) => (current: KeyRecord) => ({ ...current, label: text })
     for (const text of ['one', 'two', 'six']) {
-      t.same([await use(here), await use(there)].length, 2)
+      for (const store of [here, there]) await use(store)
       t.equal((await there.keys.update(record.digest, label(text), NOW))?.label, text)
       t.same([await use(here), await use(there)], [text, text], 'although it has the same length')
     }
@@ -230,28 +251,6 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
       t.equal(revoked, true)
       t.equal(await update(), undefined)
       t.equal(await here.keys.find(record.digest, NOW), undefined)
-    }
-  })
-
-  t.test('a copy of the store opens nothing, also after a renewal', async (t) => {
-    const { record, key, hash } = aKey(anOwner())
-    const renewal = { publicKey: publicKeyOf(key), userId: '7', holds: hashPrintOf(hash, record.id) }
-    const renewed = { ...aKey(record.owner).record, renewal }
-    renewed.sealed = sealFor(hash, renewal.publicKey)
-    for (const stored of [{ ...record, renewal }, renewed]) await here.keys.create(stored, 20, NOW)
-    const copy = await place.bytes()
-    for (const { digest, sealed } of [record, renewed]) t.ok(copy.includes(digest) && copy.includes(sealed))
-    for (const secret of [key.reveal().slice('gps_live_'.length), hash.reveal()]) {
-      for (let i = 0; i + 12 <= secret.length; i++) t.notOk(copy.includes(secret.slice(i, i + 12)))
-    }
-    t.equal(unseal(renewed.sealed, key)?.reveal(), hash.reveal(), 'the key opens both')
-    const words = [...new Set(copy.toString('latin1').match(/[\w.+/-]{8,}/g))]
-    t.ok(words.length > 5)
-    for (const { sealed } of [record, renewed]) {
-      t.notOk(
-        words.some((word) => unseal(sealed, new Secret(word)) ?? unseal(sealed, new Secret(`gps_live_${word}`))),
-        'no text in it opens a seal',
-      )
     }
   })
 }
