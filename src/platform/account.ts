@@ -89,13 +89,11 @@ export class Account {
   }
 
   /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
-  async knownSetup(): Promise<wire.WireSetup | undefined> {
-    try {
-      return await this.setup()
-    } catch (error) {
+  knownSetup(): Promise<wire.WireSetup | undefined> {
+    return this.setup().catch((error: unknown) => {
       if (error instanceof PlatformRefused) throw error
       return undefined
-    }
+    })
   }
 
   geofences(): Promise<wire.WireGeofence[]> {
@@ -107,10 +105,9 @@ export class Account {
     return this.#platform.openList(this.id)
   }
 
-  /** A window of the events, newest first, as the platform orders them. @throws TooManyCalls. */
+  /** A window of the events, newest first, as the platform orders them. Rows that are left out are reported once. @throws TooManyCalls. */
   async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Search) {
     const { rows, seen, total } = await windowOf(this.#eventPages(filter, search), offset, limit)
-    // Skipped rows are reported once.
     return { rows: this.#readEvents(rows), seen: read([wire.wireEvent] as const, seen), total }
   }
 
