@@ -3,7 +3,7 @@ import type { Row } from '../lib/json-rows/index.js'
 import type { DeviceState } from '../resources/device.js'
 import type { DriverSource } from '../resources/device-state.js'
 
-export interface IndexedFields {
+interface IndexedFields {
   /** As much of the row as decides its id, status, driver and last update. */
   row: DeviceState & DriverSource
   /** Whether the row lists maintenance services as records (`device_data.services`). */

@@ -28,9 +28,6 @@ export const wireDevice = {
   },
 } as const
 
-/** A group of `/get_devices`; its title travels on each of its devices as `group`. */
-export const wireGroup = { title: s, items: [wireDevice] } as const
-
 export const wireGeofence = {
   ...scalars('id', 'name', 'active', 'type'),
   coordinates: [{ lat: s, lng: s }],

@@ -9,7 +9,7 @@ import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
 import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { read } from '../../src/platform/shape.js'
-import { type WireDevice, wireGroup } from '../../src/platform/wire.js'
+import { type WireDevice, wireDevice } from '../../src/platform/wire.js'
 import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
 import { jobs, list, now, row } from './worker.js'
@@ -18,7 +18,7 @@ const zone = { offsetMinutes: 120 }
 
 /** The rows of a response that is parsed as a whole: what the worker's result is compared with. */
 function rowsOf(body: unknown): WireDevice[] {
-  const groups = read([wireGroup] as const, pageOf(body).rows)
+  const groups = read([{ title: 'scalar', items: [wireDevice] }] as const, pageOf(body).rows)
   const all = groups.flatMap(({ title, items }) =>
     (items as WireDevice[]).map((item) => ({ ...item, group: title === undefined ? undefined : String(title) })),
   )
