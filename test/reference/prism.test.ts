@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
+import type { Response as Documented } from '../../src/reference/openapi.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { committed, documentPath } from './committed.js'
@@ -17,14 +18,8 @@ async function freePort(): Promise<number> {
 /** `prism proxy --errors`: a violation of the document becomes an error response. @returns its URL. */
 async function prism(t: Test, upstream: string): Promise<string> {
   const port = await freePort()
-  const child = spawn(process.execPath, [
-    'node_modules/.bin/prism',
-    'proxy',
-    documentPath,
-    upstream,
-    '--errors',
-    `--port=${port}`,
-  ])
+  const words = ['proxy', documentPath, upstream, '--errors', `--port=${port}`]
+  const child = spawn(process.execPath, ['node_modules/.bin/prism', ...words])
   t.teardown(() => child.kill())
   let output = ''
   await new Promise<void>((listening, failed) => {
@@ -37,7 +32,7 @@ async function prism(t: Test, upstream: string): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-t.test('every operation passes a validating proxy with its own example', async (t) => {
+t.test('every operation passes a validating proxy with its own example, and has the documented headers', async (t) => {
   const { url } = await gateway(t)
   const proxy = await prism(t, url)
   const hash = sandboxAccounts()[0]?.hash as string
@@ -46,8 +41,9 @@ t.test('every operation passes a validating proxy with its own example', async (
   const create = { method: 'POST', headers: json, body: JSON.stringify({ platform_hash: hash }) }
   const { id } = (await (await fetch(`${proxy}/v1/keys`, create)).json()) as { id: string }
   const { paths } = await committed()
+  const rare = ['X-Api-Key-Expires', 'Cache-Status']
   for (const [path, item] of Object.entries(paths)) {
-    for (const [method, { parameters = [], requestBody, security = [] }] of Object.entries(item)) {
+    for (const [method, { parameters = [], requestBody, security = [], responses }] of Object.entries(item)) {
       const example = (name: string): string => String(parameters.find((one) => one.name === name)?.example)
       const query = parameters.filter(({ in: place, required }) => place === 'query' && required)
       const filled = path.replace(/\{(\w+)\}/, (_, name: string) => (path.includes('/keys/') ? id : example(name)))
@@ -61,6 +57,9 @@ t.test('every operation passes a validating proxy with its own example', async (
       const text = await response.text()
       t.equal(response.status, 200, `${method} ${path}: ${response.ok ? '' : text}`)
       t.notOk(response.headers.get('sl-violations'), `${method} ${path} violates nothing`)
+      const { headers: documented = {} } = responses['200'] as Documented
+      for (const header of Object.keys(documented).filter((name) => !rare.includes(name)))
+        t.ok(response.headers.has(header), `${method} ${path} carries ${header}`)
     }
   }
   const wrong = await fetch(`${proxy}/v1/devices?status=parked`, { headers: headers('demo') })
