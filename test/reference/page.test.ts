@@ -1,7 +1,7 @@
 /** The code examples of the page run as pasted, and responses look like its examples. */
 import t from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
-import { gateway, sandbox } from '../helper.js'
+import { gateway } from '../helper.js'
 import { createKey } from '../limits.js'
 import { type Block, pageBlocks, runBlock } from './blocks.js'
 
@@ -28,9 +28,8 @@ const prints: Record<string, RegExp> = {
   'conditional-javascript': /^50 devices\n(un)?changed\n/,
   'conditional-python': /^50 devices\n(un)?changed\n/,
 }
-/** Blocks of keys run with a platform hash, `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
+/** `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
 const elsewhere = ['generate', 'typed', 'rehearse']
-const ofKeys = ['create-key', 'list-keys', 'revoke-key']
 const ofRetries = ['back-off-javascript', 'back-off-python']
 const ofResponses = ['envelope', 'error-body', 'webhook']
 
@@ -39,7 +38,7 @@ const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
   const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
-  const tested = [...Object.keys(prints), ...ofKeys, ...ofRetries, ...ofResponses, ...elsewhere]
+  const tested = [...Object.keys(prints), ...ofRetries, ...ofResponses, ...elsewhere]
   t.same(others.sort(), tested.sort(), 'every block is tested')
   for (const [name, wanted] of Object.entries(prints)) {
     const { code, out, err } = await runBlock(blocks.get(name) as Block)
@@ -79,24 +78,6 @@ t.test('the code of every operation runs in three languages and returns what the
       t.same(Object.keys(JSON.parse(lines[at] as string)), Object.keys(shown), `${operation} in ${language}`)
     }
   }
-})
-
-t.test('the blocks create, list and revoke a key as pasted', async (t) => {
-  const platform = await sandbox(t)
-  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl, PLATFORM_URL: platform.url } })
-  const blocks = await blocksOf(url)
-  const filled = (name: string, id = ''): Block => {
-    const block = blocks.get(name) as Block
-    const code = block.code.replaceAll('<PLATFORM_HASH>', platform.hashes[0] as string).replaceAll('<KEY_ID>', id)
-    return { ...block, code }
-  }
-  const created = JSON.parse((await runBlock(filled('create-key'))).out)
-  t.equal((await get('/v1/devices', created.key)).status, 200)
-  const listed = JSON.parse((await runBlock(filled('list-keys'))).out)
-  t.equal(listed.data[0].id, created.id)
-  const revoked = JSON.parse((await runBlock(filled('revoke-key', created.id))).out)
-  t.equal(revoked.deleted, true)
-  t.equal((await get('/v1/devices', created.key)).status, 401)
 })
 
 t.test('the retry examples wait until the window ends and then succeed', async (t) => {
