@@ -58,7 +58,12 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
   t.equal((await fetch(`${url}/get_user_data?${hashQuery}`)).status, 200)
   const miss = await fetch(`${url}/get_history?${hashQuery}&device_id=999`)
   t.equal(miss.status, 501)
-  t.match(await miss.json(), { nearest: {} })
+  const { error, ...reported } = (await miss.json()) as Record<string, unknown>
+  t.equal(error, 'no_recorded_response')
+  const request = { action: 'get_history', query: { device_id: '999' } }
+  t.match(reported, { folder: 'acme', request, nearest: { file: /^get_history/, differs: [{ sent: '999' }] } })
+  t.match(strict.text(), `no recorded response: ${JSON.stringify(reported)}`)
+  t.notMatch(strict.text().split('no recorded')[1], /\$2y/, 'without the credential')
   t.equal(await strict.end(), 1)
   const lenient = started(t, [acme, '--port', '0'])
   const other = await lenient.printed(/listens on (\S+)/)
