@@ -69,14 +69,9 @@ function nested(property: JsonObject, schemas: Schemas, name: string): Field[] {
 
 /** The parameters of an operation and the fields of its body; '' without any. */
 export function parameterList({ parameters = [], requestBody }: Operation, schemas: Schemas): string {
-  const sent = parameters.map(
-    ({ name, schema, description = '', required = false }): Field => ({
-      name,
-      schema: asObject(schema),
-      description,
-      isRequired: required,
-    }),
-  )
+  const sent = parameters.map(({ name, schema, description = '', required: isRequired = false }): Field => {
+    return { name, schema: asObject(schema), description, isRequired }
+  })
   const body = requestBody ? fieldsOf(resolved(requestBody.content['application/json']?.schema, schemas), schemas) : []
   return sent.length + body.length === 0 ? '' : fieldList([...sent, ...body])
 }
