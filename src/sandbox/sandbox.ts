@@ -37,21 +37,21 @@ export function buildSandbox(options: { seed?: number; devices?: number; latency
     if (latencyMs > 0) await setTimeout(latencyMs)
   })
   /** The platform reads the parameters of GET and POST alike. */
-  const route = (path: string, handler: (query: URLSearchParams, id?: string) => Result | Promise<Result>) =>
-    app.route<{ Params: { id?: string } }>({
+  const route = (path: string, handler: (query: URLSearchParams) => Result | Promise<Result>) =>
+    app.route({
       method: ['GET', 'POST'],
       url: `/api/${path}`,
-      handler: async ({ url, body, params }, reply) => {
-        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body), params.id)
+      handler: async ({ url, body }, reply) => {
+        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body))
         reply.code(result.status).type('application/json')
         return Readable.from(jsonChunks(result.body))
       },
     })
   for (const [path, action] of Object.entries({ ...accountActions, ...deviceActions, ...eventActions }))
-    route(path, async (query, id) => {
+    route(path, async (query) => {
       const state = states.get(query.get('user_api_hash') ?? '')
       if (!state) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
-      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query, ...(id && { id }) })
+      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query })
       return Symbol.iterator in result ? inSlices(result) : result
     })
   route('login', (query) => login(accounts, query))

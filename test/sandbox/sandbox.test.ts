@@ -222,7 +222,7 @@ t.test('pages hold every event and driver once; 90 days of events, newest first,
   t.equal((await get<Page<Event>>('get_events?limit=5000')).items.data.length, 1000)
 })
 
-t.test("events are filtered by device, type, text and the account's wall clock, both ends included", async (t) => {
+t.test("events are filtered by device, type and the account's wall clock, both ends included", async (t) => {
   const { get } = await open(t)
   const all = await get<Page<Event>>('get_events?limit=200')
   const [newest, oldest] = [all.items.data[20]!, all.items.data[120]!]
@@ -232,9 +232,6 @@ t.test("events are filtered by device, type, text and the account's wall clock, 
   const some = await get<Page<Event>>(`get_events?${range}&device_id=${newest.device_id}&type=${newest.type}`)
   const alike = inside.filter(({ device_id, type }) => device_id === newest.device_id && type === newest.type)
   t.strictSame(some.items.data, alike)
-  const depots = await get<Page<Event>>(`get_events?${range}&search=north%20DEPOT`)
-  const atDepot = inside.filter(({ geofence_id }) => geofence_id === 101)
-  t.strictSame(depots.items.data, atDepot)
 })
 
 t.test('no account sees anything of another', async (t) => {
@@ -249,7 +246,6 @@ t.test('no account sees anything of another', async (t) => {
     t.strictSame(await get(`get_devices?id=${id}`, own), [])
     t.equal((await get<Page<Event>>(`get_events?device_id=${id}`, own)).items.total, 0)
     t.strictSame((await history(id, NOON - DAY, NOON, own)).items, [])
-    t.strictSame((await get<{ data: Service[] }>(`services/${id}`, own)).data, [])
   }
   const ids = async (account: Account) => {
     const lists = ['get_geofences', 'get_alerts', 'get_user_drivers', 'get_events'].map((path) => get(path, account))
@@ -315,7 +311,6 @@ t.test('bad requests are refused as on the platform, and whatever else is reques
   const noDay = 'device_id=1001&from_date=2026-02-30&from_time=00:00&to_date=2026-03-01&to_time=00:00'
   t.equal((await send(`get_history?${noDay}`)).status, 422)
   t.equal((await send('get_events?date_from=2026-05-01T00:00:00Z')).status, 400)
-  t.equal((await send('get_services')).status, 400)
   const unknown = await send('destroy_device')
   t.equal(unknown.status, 404)
   t.match(await unknown.json(), { message: /could not be found/ })
@@ -347,6 +342,7 @@ t.test('maintenance services agree wherever they are listed, and some are overdu
   }
   const rows = devices.flatMap((device) => device.device_data.services)
   t.strictSame(new Set(all.map(({ id }) => id)), new Set(rows.map(({ id }) => id)))
+  for (const { value } of devices.flatMap(({ services }) => services)) t.match(value, / Left \(|Expired$|^\d+d\.$/)
   t.ok(rows.some(({ expired }) => expired === 1) && rows.some(({ expired }) => expired === 0))
   t.strictSame([...new Set(rows.map((row) => row.expiration_by))].sort(), ['days', 'engine_hours', 'odometer'])
   for (const row of rows) {
@@ -361,8 +357,6 @@ t.test('maintenance services agree wherever they are listed, and some are overdu
     if (row.expiration_by === 'days')
       t.equal(Date.parse(row.expires_date!) - Date.parse(row.last_service), row.interval * DAY * 1000)
   }
-  const older = await get<{ data: Service[]; per_page: number }>(`get_services?device_id=${rows[0]!.device_id}`)
-  t.match(older, { per_page: 10, data: [{ expires: /Left|Expired|\dd\./ }] })
 })
 
 t.test("rows have the account's zone and units, `time` is the later of fix and sign of life", async (t) => {
