@@ -69,7 +69,6 @@ const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies 
 /** The codes of requests that are rejected before they reach an operation. */
 export const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
 
-/** The codes grouped by status, in the given order. */
 export function codesByStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
   const statuses = [...new Set(codes.map((code) => errorTable[code][0]))]
   return statuses.map((status) => [status, codes.filter((code) => errorTable[code][0] === status)])

@@ -4,7 +4,6 @@ import type { Json, JsonObject, OpenApi, Operation } from './openapi.js'
 
 type Schemas = OpenApi['components']['schemas']
 
-/** A schema with its reference resolved. */
 export function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {}
   const { $ref } = schema

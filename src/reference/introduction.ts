@@ -120,7 +120,6 @@ ${codeTabs('back-off', snippets.backOff)}
   }
 }
 
-/** The chapters before those about data, in reading order. */
 export const introduction = (facts: Facts): Chapter[] => [
   overview(facts),
   ...(facts.demoToken === undefined ? [] : [map]),

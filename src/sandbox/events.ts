@@ -136,7 +136,6 @@ function crossingsOf(program: Report[], area: Area): [at: number, type: string][
   return crossings
 }
 
-/** The report at which the event happened. */
 export function reportOf(account: Account, event: FleetEvent): Report {
   return lastReports(account, event.index, event.at, 1)[0]!
 }

@@ -17,15 +17,11 @@ export function sandboxAccounts(seed = 7, devices = 50) {
   })
 }
 
-/** `now` returns milliseconds since 1970. */
-type Clock = { now(): number }
-
 /**
  * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
- * of the first account; `latencyMs` delays every response. It logs nothing, since every URL holds a hash.
+ * of the first account; `latencyMs` delays every response; the clock has milliseconds. It logs nothing, since every URL holds a hash.
  */
-export function buildSandbox(options: { seed?: number; devices?: number; latencyMs?: number; clock?: Clock } = {}) {
-  const { seed = 7, devices = 50, latencyMs = 0, clock = Date } = options
+export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date as { now(): number } } = {}) {
   const accounts = createAccounts(seed, devices)
   const states = new Map(
     accounts.map((account) => [account.hash, { account, events: new EventTable(account) }] as const),

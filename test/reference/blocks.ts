@@ -11,7 +11,6 @@ export interface Block {
 
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
 
-/** The blocks of the page. */
 export function pageBlocks(html: string): Block[] {
   return [...html.matchAll(/<code id="code-([\w-]+)" data-language="(\w+)">(.*?)<\/code>/gs)].map(
     ([, name = '', language = '', marked = '']) => ({

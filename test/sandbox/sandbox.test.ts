@@ -1,13 +1,14 @@
 /** The sandbox through the platform's own protocol: deterministic, consistent and as strict as the platform. */
-import { spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { serviceRow } from '../../src/sandbox/maintenance.js'
-import { buildSandbox, sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { deviceRow } from '../../src/sandbox/wire/device.js'
 import type { eventRow } from '../../src/sandbox/wire/records.js'
-import { program } from '../program.js'
+import { sandbox } from '../helper.js'
+import { plainly, program } from '../program.js'
 
 type Device = ReturnType<typeof deviceRow>
 type Service = ReturnType<typeof serviceRow<number | boolean>>
@@ -23,12 +24,10 @@ const [demo, other] = sandboxAccounts() as [Account, Account]
 type Account = ReturnType<typeof sandboxAccounts>[number]
 
 async function open(t: Test, devices = 50) {
-  const clock = { at: NOON, now: () => clock.at * 1000 }
-  const app = buildSandbox({ devices, clock })
-  t.teardown(() => app.close())
-  const base = await app.listen({ port: 0, host: '127.0.0.1' })
+  const clock = { at: NOON }
+  const { url: base } = await sandbox(t, { devices, clock: () => clock.at * 1000 })
   const send = (path: string, hash = demo.hash, init: RequestInit = {}) => {
-    const url = new URL(`${base}/api/${path}`)
+    const url = new URL(`${base}/${path}`)
     if (hash) url.searchParams.set('user_api_hash', hash)
     return fetch(url, { headers: { accept: 'application/json' }, ...init })
   }
@@ -314,7 +313,7 @@ t.test('bad requests are refused as on the platform, and whatever else is reques
   const unknown = await send('destroy_device')
   t.equal(unknown.status, 404)
   t.match(await unknown.json(), { message: /could not be found/ })
-  t.match((await fetch(`${base}/api/nothing`)).headers.get('content-type'), /html/)
+  t.match((await fetch(`${base}/nothing`)).headers.get('content-type'), /html/)
   const never = 'device_id=7&from_date=2026-05-01&from_time=00:00&to_date=2026-05-02&to_time=00:00'
   t.strictSame((await get<History>(`get_history?${never}`)).items, [])
 })
@@ -457,20 +456,19 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
 })
 
 t.test('the command line prints base URL, hashes and passwords, and rejects bad options', async (t) => {
-  const main = program('sandbox/main.js')
   const run = (...args: string[]) => {
-    const child = spawn(process.execPath, [...process.execArgv, main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = fork(program('sandbox/main.js'), args, plainly({}))
     t.teardown(() => child.kill('SIGKILL'))
     return child
   }
   const bad = run('--port', '70000')
-  const [text, [code]] = await Promise.all([bad.stderr.toArray(), once(bad, 'exit')])
+  const [text, [code]] = await Promise.all([bad.stderr!.toArray(), once(bad, 'exit')])
   t.equal(code, 1)
   t.match(text.join(''), /--port must be a whole number from 0 to 65535/)
   const good = run('--port', '0', '--devices', '20', '--seed', '11')
   const exit = once(good, 'exit')
   let printed = ''
-  for await (const chunk of good.stdout) {
+  for await (const chunk of good.stdout!) {
     printed += chunk
     if (printed.split('\n').length > 3) break
   }

@@ -5,7 +5,6 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 
 /** `trackerId` is the tracker's own number, which the points carry. */
 type Subject = { zoneSeconds: number; trackerId: number; device: object }
-/** An event between the points. */
 export type HistoryEvent = { at: number; details: () => { message: string; report: Report } }
 /** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
 type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
