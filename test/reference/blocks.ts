@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text as collected } from 'node:stream/consumers'
+import { publicUrl } from './committed.js'
 
 export interface Block {
   name: string
@@ -18,6 +19,14 @@ export function pageBlocks(html: string): Block[] {
       language,
       code: marked.replace(/<[^>]+>/g, '').replace(/&\w+;/g, (entity) => entities[entity] ?? entity),
     }),
+  )
+}
+
+/** The blocks of the page of a gateway by name, with another address in place of the public one. */
+export async function blocksOf(url: string, address = url): Promise<Map<string, Block>> {
+  const blocks = pageBlocks(await (await fetch(`${url}/docs`)).text())
+  return new Map(
+    blocks.map(({ code, ...block }) => [block.name, { ...block, code: code.replaceAll(publicUrl, address) }]),
   )
 }
 

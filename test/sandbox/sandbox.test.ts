@@ -451,6 +451,7 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
   for (const page of [1, 2, 20]) for (const { id } of await devicesOf(demo, `?limit=500&page=${page}`)) paged.add(id)
   t.equal(paged.size, 1500)
   t.strictSame(await get('get_devices?limit=500&page=21'), [])
+  t.equal((await devicesOf(demo, '?limit=7')).length, 7)
   t.equal((await devicesOf(demo, '?id=10937'))[0]?.id, 10_937)
   t.ok(pointsOf(await history(10_937, NOON - 3 * DAY, NOON)).length > 0)
 })
