@@ -90,7 +90,6 @@ reports. Other credentials ignore the header.</p>
 ${codeBlock('rehearse', 'shell', snippets.rehearse)}`,
 }
 
-/** The chapters about data, in reading order. */
 export const dataGuide = ({ demoToken }: Facts): Chapter[] => [
   times,
   kindsOfEvents,

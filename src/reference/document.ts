@@ -140,13 +140,10 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
 }
 
 function errors(codes: ErrorCode[], responses: ByName<Response>): Record<string, ResponseOrRef> {
-  const all: [string, ErrorCode[], string?][] = [
-    ...codesByStatus(codes).map(([status, group]): [string, ErrorCode[]] => [String(status), group]),
-    ['4XX', earlyCodes, 'Any other client error, found before the request reaches the operation'],
-  ]
-  return Object.fromEntries(
-    all.map(([status, group, description]) => {
-      return [status, shared(responseName(group), errorResponse(group, description), responses)]
-    }),
-  )
+  const response = (group: ErrorCode[], description?: string): ResponseOrRef =>
+    shared(responseName(group), errorResponse(group, description), responses)
+  return {
+    ...Object.fromEntries(codesByStatus(codes).map(([status, group]) => [status, response(group)])),
+    '4XX': response(earlyCodes, 'Any other client error, found before the request reaches the operation'),
+  }
 }

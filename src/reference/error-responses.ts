@@ -1,38 +1,34 @@
 /** The errors an operation can respond with, derived from its definition, and the shared responses for them. Pure. */
 import { type ErrorBody, type ErrorCode, errorTable } from '../errors.js'
-import type { Json, JsonObject, Operation, Response } from './openapi.js'
+import type { JsonObject, Operation, Response } from './openapi.js'
 
-const header = (description: string, schema: JsonObject, example: Json): JsonObject => ({
-  description,
-  schema,
-  example,
-})
-const seconds: JsonObject = { type: 'integer', minimum: 0 }
+/** A header whose type is that of its example. */
+const header = (description: string, example: string | number, minimum = 0): JsonObject => {
+  return {
+    description,
+    schema: typeof example === 'number' ? { type: 'integer', minimum } : { type: 'string' },
+    example,
+  }
+}
 
 export const headers: Record<string, JsonObject> = {
-  'RateLimit-Limit': header('Requests per window', { type: 'integer', minimum: 1 }, 100),
-  'RateLimit-Remaining': header('Requests left in this window', { type: 'integer', minimum: 0 }, 87),
-  'RateLimit-Reset': header('Seconds until the window ends', seconds, 42),
-  'X-Request-Id': header(
-    'Identifies this request in our log; a valid id from the request is kept',
-    { type: 'string' },
-    'req-7f3a',
-  ),
+  'RateLimit-Limit': header('Requests per window', 100, 1),
+  'RateLimit-Remaining': header('Requests left in this window', 87),
+  'RateLimit-Reset': header('Seconds until the window ends', 42),
+  'X-Request-Id': header('Identifies this request in our log; a valid id from the request is kept', 'req-7f3a'),
   'X-Api-Key-Expires': header(
     'Expiry of the API key in the request; only in its last 30 days',
-    { type: 'string' },
     'Tue, 12 May 2026 09:30:00 GMT',
   ),
-  ETag: header('Tag of the body, for `If-None-Match`', { type: 'string' }, 'W/"4vEJqUoXIPSFZ1gGVrdnNA"'),
-  'Cache-Control': header('How long the response may be reused', { type: 'string' }, 'private, max-age=5'),
-  Age: header('Seconds since the data was requested from the platform', seconds, 3),
+  ETag: header('Tag of the body, for `If-None-Match`', 'W/"4vEJqUoXIPSFZ1gGVrdnNA"'),
+  'Cache-Control': header('How long the response may be reused', 'private, max-age=5'),
+  Age: header('Seconds since the data was requested from the platform', 3),
   'Cache-Status': header(
     'Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)',
-    { type: 'string' },
     'gps-fleet-gateway; hit; ttl=-85',
   ),
-  'Retry-After': header('Seconds to wait before the next attempt', { type: 'integer', minimum: 1 }, 42),
-  'WWW-Authenticate': header('The required scheme (RFC 6750)', { type: 'string' }, 'Bearer'),
+  'Retry-After': header('Seconds to wait before the next attempt', 42, 1),
+  'WWW-Authenticate': header('The required scheme (RFC 6750)', 'Bearer'),
 }
 
 const onEvery = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
@@ -73,7 +69,6 @@ const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies 
 /** The codes of requests that are rejected before they reach an operation. */
 export const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
 
-/** The codes grouped by status, in the given order. */
 export function codesByStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
   const statuses = [...new Set(codes.map((code) => errorTable[code][0]))]
   return statuses.map((status) => [status, codes.filter((code) => errorTable[code][0] === status)])

@@ -4,7 +4,6 @@ import type { Json, JsonObject, OpenApi, Operation } from './openapi.js'
 
 type Schemas = OpenApi['components']['schemas']
 
-/** A schema with its reference resolved. */
 export function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {}
   const { $ref } = schema
@@ -69,14 +68,9 @@ function nested(property: JsonObject, schemas: Schemas, name: string): Field[] {
 
 /** The parameters of an operation and the fields of its body; '' without any. */
 export function parameterList({ parameters = [], requestBody }: Operation, schemas: Schemas): string {
-  const sent = parameters.map(
-    ({ name, schema, description = '', required = false }): Field => ({
-      name,
-      schema: asObject(schema),
-      description,
-      isRequired: required,
-    }),
-  )
+  const sent = parameters.map(({ name, schema, description = '', required: isRequired = false }): Field => {
+    return { name, schema: asObject(schema), description, isRequired }
+  })
   const body = requestBody ? fieldsOf(resolved(requestBody.content['application/json']?.schema, schemas), schemas) : []
   return sent.length + body.length === 0 ? '' : fieldList([...sent, ...body])
 }

@@ -7,10 +7,8 @@ export const escaped = (text: string): string => text.replace(/[&<>"]/g, (charac
 /** Escaped text with `code` as an element. */
 export const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-/** The language of a code block; `json` is a response. */
-export type Language = 'shell' | 'javascript' | 'typescript' | 'python' | 'json'
-
-const names: Record<Language, string> = {
+/** The languages of code blocks; `json` is a response. */
+const names = {
   shell: 'curl',
   javascript: 'JavaScript',
   typescript: 'TypeScript',
@@ -18,6 +16,7 @@ const names: Record<Language, string> = {
   json: 'JSON',
 }
 
+type Language = keyof typeof names
 const comment = { shell: '#.*', javascript: '//.*', typescript: '//.*', python: '#.*', json: '(?!)' }
 const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`[^\`]*\``
 const keywords =

@@ -80,10 +80,8 @@ read, and only it creates, lists and revokes API keys.</dd></div>
 </dl>
 <p>A key is valid for 365 days unless you set <code>expires_in_days</code> (1 to 3650). An account has at most ${maxKeysPerAccount} active keys. During the
 last 30 days of a key, every response to it carries <code>X-Api-Key-Expires</code>.</p>
-${codeBlock('create-key', 'shell', snippets.createKey)}
-${codeBlock('list-keys', 'shell', snippets.listKeys)}
-${codeBlock('revoke-key', 'shell', snippets.revokeKey)}
-<p>A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>
+<p><a href="#operation-createKey">Create</a>, <a href="#operation-listKeys">list</a> and <a href="#operation-revokeKey">revoke</a> keys with the platform
+hash. A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>
 <p>A key holds the platform hash that created it. After a password change the platform accepts only the new hash, and <code>GET /v1/keys</code> with the new
 hash shows the old keys with <code>usable: false</code>. To keep a key, send <code>POST /v1/keys</code> with the new hash and <code>renew</code>, a list of key ids.
 Keys that you do not renew stay unusable, and a revoked key stays revoked.</p>`,
@@ -122,7 +120,6 @@ ${codeTabs('back-off', snippets.backOff)}
   }
 }
 
-/** The chapters before those about data, in reading order. */
 export const introduction = (facts: Facts): Chapter[] => [
   overview(facts),
   ...(facts.demoToken === undefined ? [] : [map]),

@@ -6,15 +6,10 @@ import { codeBlock, codeTabs, escaped, prose } from './html.js'
 import type { OpenApi } from './openapi.js'
 import { type Endpoint, samplesOf } from './samples.js'
 
-/** The operations of a tag, in the order of the document. */
-export interface OperationGroup {
-  tag: string
-  description: string
-  endpoints: Endpoint[]
-}
+export type OperationGroup = ReturnType<typeof operationGroups>[number]
 
-/** All operations by tag. */
-export function operationGroups({ tags, paths }: OpenApi): OperationGroup[] {
+/** The operations of each tag, in the order of the document. */
+export function operationGroups({ tags, paths }: OpenApi) {
   const endpoints = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): Endpoint => ({ method, path, operation })),
   )
@@ -27,7 +22,6 @@ export function operationGroups({ tags, paths }: OpenApi): OperationGroup[] {
     .filter((group) => group.endpoints.length > 0)
 }
 
-/** The anchor of an operation. */
 export const operationAnchor = ({ operation }: Endpoint): string => `operation-${operation.operationId}`
 
 export const methodBadge = ({ method }: Endpoint): string =>
@@ -53,7 +47,6 @@ function response(endpoint: Endpoint, { components }: OpenApi): { fields: string
   }
 }
 
-/** An operation with its anchor. */
 export function operationArticle(endpoint: Endpoint, document: OpenApi): string {
   const { method, path, operation } = endpoint
   const { operationId, summary, description } = operation

@@ -58,7 +58,6 @@ ${links.join('\n')}
 ${hasDemo ? `<script type="module" src="${asset('map.js')}"></script>` : ''}`
 }
 
-/** The whole page. */
 export function renderPage(options: PageOptions): string {
   const { facts, document, changelog, asset } = options
   const version = escaped(document.info.version)

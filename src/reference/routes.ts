@@ -25,13 +25,6 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-interface Asset {
-  type: string
-  bytes: Buffer
-  /** A digest of the content, part of the URL, so that browsers can cache the file forever. */
-  tag: string
-}
-
 const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.css': 'text/css; charset=utf-8',
@@ -39,15 +32,16 @@ const types: Record<string, string> = {
 }
 
 /** By name: the files of the folder `assets`, and the console. */
-function readAssets(): Map<string, Asset> {
+function readAssets() {
   const folder = fileURLToPath(new URL('./assets', import.meta.url))
   const own = readdirSync(folder).filter((name) => extname(name) in types)
   const modules = createRequire(import.meta.url)
   const bundled = ['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) => modules.resolve(`swagger-ui-dist/${name}`))
-  const assetAt = (path: string): [string, Asset] => {
+  const assetAt = (path: string) => {
     const bytes = readFileSync(path)
+    // Part of the URL, so that browsers can cache the file forever.
     const tag = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
-    return [basename(path), { type: types[extname(path)] ?? '', bytes, tag }]
+    return [basename(path), { type: types[extname(path)] ?? '', bytes, tag }] as const
   }
   return new Map([...own.map((name) => join(folder, name)), ...bundled].map(assetAt))
 }

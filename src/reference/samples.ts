@@ -8,15 +8,10 @@ export interface Endpoint {
   operation: Operation
 }
 
-interface SampleRequest {
-  url: string
-  method: string
-  headers: Record<string, string>
-  body: JsonObject | undefined
-}
+type SampleRequest = ReturnType<typeof requestOf>
 
 /** The example request: path parameters and required parameters, with their documented examples. */
-function requestOf({ method, path, operation }: Endpoint): SampleRequest {
+function requestOf({ method, path, operation }: Endpoint) {
   const { parameters = [], requestBody, security = [] } = operation
   const example = (name: string): string => String(parameters.find((one) => one.name === name)?.example)
   const query = parameters
@@ -24,13 +19,14 @@ function requestOf({ method, path, operation }: Endpoint): SampleRequest {
     .map(({ name }, at) => `${at === 0 ? '?' : '&'}${name}=${example(name)}`)
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => example(name))
   const credential = security.some((scheme) => 'apiKey' in scheme) ? '<API_KEY>' : '<PLATFORM_HASH>'
+  const headers: Record<string, string> = {
+    ...(security.length > 0 && { Authorization: `Bearer ${credential}` }),
+    ...(requestBody && { 'Content-Type': 'application/json' }),
+  }
   return {
     url: `<BASE_URL>${filled}${query.join('')}`,
     method: method.toUpperCase(),
-    headers: {
-      ...(security.length > 0 && { Authorization: `Bearer ${credential}` }),
-      ...(requestBody && { 'Content-Type': 'application/json' }),
-    },
+    headers,
     body: requestBody?.content['application/json']?.example as JsonObject | undefined,
   }
 }
@@ -77,7 +73,6 @@ with urlopen(request) as response:
     print(response.status, json.load(response))`
 }
 
-/** The example request of an operation in three languages. */
 export function samplesOf(endpoint: Endpoint): Required<Samples> {
   const request = requestOf(endpoint)
   return { shell: curl(request), javascript: javaScript(request), python: python(request) }

@@ -34,13 +34,6 @@ const { data, error } = await client.GET('/v1/devices', { params: { query: { sta
 if (error) throw new Error(error.message)
 for (const { name, speed } of data.data) console.log(name, speed)`
 
-export const createKey = `curl -X POST -H 'Content-Type: application/json' '<BASE_URL>/v1/keys' \\
-  -d '{"platform_hash": "<PLATFORM_HASH>", "label": "Dispatch board"}'`
-
-export const listKeys = `curl -H 'Authorization: Bearer <PLATFORM_HASH>' '<BASE_URL>/v1/keys'`
-
-export const revokeKey = `curl -X DELETE -H 'Authorization: Bearer <PLATFORM_HASH>' '<BASE_URL>/v1/keys/<KEY_ID>'`
-
 export const envelope = `{
   "object": "list",
   "count": 1342,

@@ -84,7 +84,6 @@ function markdown(text: string): string {
     .join('\n')
 }
 
-/** The chapters after the operations, in reading order. @param changelog the text of CHANGELOG.md. */
 export const terms = (facts: Facts, version: string, changelog: string): Chapter[] => [
   errors(facts),
   service,

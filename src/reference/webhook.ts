@@ -3,12 +3,12 @@ import type { JsonObject, PathItem } from './openapi.js'
 
 export const plannedTag = 'Webhooks (planned)'
 
-const named = (description: string): JsonObject => ({
-  type: 'object',
-  description,
-  properties: { id: { type: 'integer', minimum: 1 }, name: { type: 'string' } },
-  required: ['id', 'name'],
-})
+/** All its properties are required unless some are named. */
+const object = (description: string, properties: JsonObject, required = Object.keys(properties)): JsonObject => {
+  return { type: 'object', description, properties, required }
+}
+const named = (description: string): JsonObject =>
+  object(description, { id: { type: 'integer', minimum: 1 }, name: { type: 'string' } })
 
 export const eventNames = [
   'geofence.enter',
@@ -20,23 +20,19 @@ export const eventNames = [
   'alarm.triggered',
 ]
 
-export const PlannedMessage: JsonObject = {
-  type: 'object',
-  description: 'Planned, not available yet: the body of a webhook',
-  properties: {
+const number = { type: 'number' }
+
+export const PlannedMessage = object(
+  'Planned, not available yet: the body of a webhook',
+  {
     event: { type: 'string', description: 'Kind of the event', enum: eventNames },
     timestamp: { type: 'string', format: 'date-time', description: 'Time of the event, ISO 8601 in UTC' },
     device: named('The device of the event'),
     geofence: named('The geofence, if the event concerns one'),
-    location: {
-      type: 'object',
-      description: 'Position of the event; speed in km/h',
-      properties: { lat: { type: 'number' }, lng: { type: 'number' }, speed: { type: 'number' } },
-      required: ['lat', 'lng', 'speed'],
-    },
+    location: object('Position of the event; speed in km/h', { lat: number, lng: number, speed: number }),
   },
-  required: ['event', 'timestamp', 'device'],
-}
+  ['event', 'timestamp', 'device'],
+)
 
 export const exampleMessage = {
   event: 'geofence.enter',

@@ -65,7 +65,6 @@ function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
   return new Promise((resolve) => gateway.once('exit', (code) => resolve(code ?? 1)))
 }
 
-/** Listens on 127.0.0.1 and returns the API base. */
 async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a whole number from 0 to 65535')
   return `${await app.listen({ host: '127.0.0.1', port: Number(port) })}/api`

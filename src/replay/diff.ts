@@ -48,7 +48,6 @@ export async function send(base: string, path: string, credential: string, retri
 const isTemporary = (status: number, body: unknown): boolean =>
   status === 429 || (status === 503 && isObject(body) && /overload/i.test(String(body.message)))
 
-/** The items of a list response. */
 async function list(base: string, path: string, credential: string): Promise<Record<string, unknown>[]> {
   const { body } = await send(base, path, credential)
   const data = isObject(body) ? body.data : undefined

@@ -46,7 +46,6 @@ export const Exchange = Type.Object(
 )
 export type Exchange = Static<typeof Exchange>
 
-/** The contents of `account.json`. */
 const Manifest = Type.Object(
   {
     about: Type.String(),
@@ -151,7 +150,6 @@ function parseLines(file: string, text: string): { value: unknown; lines: Map<st
 
 const memberOf = (value: unknown, name: string): unknown => (value as Record<string, unknown> | undefined)?.[name]
 
-/** A value in a message. */
 function short(value: unknown): string {
   const text = inline(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text

@@ -35,7 +35,6 @@ type PlatformResponse = { status: number; headers: Record<string, string>; body:
 type RecorderOptions = {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
   platform: string
-  /** The account's folder. */
   folder: string
   update: boolean
   /** Applied before anything is compared, shown or written. */
@@ -174,6 +173,5 @@ export async function check(
   return changed === 0
 }
 
-/** Status and kind of body. */
 const kindOf = ({ status = 200, json, html }: RecordedResponse): string =>
   `status ${status} with ${json !== undefined ? 'JSON' : html !== undefined ? 'a page' : 'other text'}`

@@ -57,7 +57,6 @@ export function buildReplay(folders: readonly Folder[], options: ReplayOptions =
   return app
 }
 
-/** Sends a recorded response, with its recorded misbehaviour. */
 async function send(recorded: RecordedResponse, response: ServerResponse): Promise<void> {
   if (recorded.delay_ms !== undefined) await wait(recorded.delay_ms, undefined, { ref: false })
   if (recorded.reset === 'before') return reset(response)

@@ -18,11 +18,8 @@ function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
   const { account, now, query, events } = request
   yield* events.prepare()
   const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
-  const seen: number[] = []
-  for (const index of yield* matchingDevices(request)) {
-    if (connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since) seen.push(index)
-    yield
-  }
+  const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
+  const seen = matchingDevices(request).filter(isNewer)
   const recent = events.between(Math.max(since + 1, now - DAY), now, now, () => true).slice(0, MAX_EVENTS)
   return ok({
     items: lazily(seen, (index) => latestRow(account, index, now)),
@@ -42,12 +39,10 @@ function* getEvents({ account, now, query, events }: ActionRequest): Generator<v
   if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
   if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
   yield* events.prepare()
-  const [id, type, search] = [query.get('device_id'), query.get('type'), query.get('search')?.toLowerCase()]
+  const [id, type] = [query.get('device_id'), query.get('type')]
   const index = id === null ? undefined : (indexOf(account, id) ?? -1)
   const matches = (event: FleetEvent) =>
-    (index === undefined || event.index === index) &&
-    (type === null || event.type === type) &&
-    (search === undefined || records.eventMessage(account, event).toLowerCase().includes(search))
+    (index === undefined || event.index === index) && (type === null || event.type === type)
   const { total, slice } = events.between(from, to, now, matches)
   const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
   const rows = (from: number) => slice(from, limit)

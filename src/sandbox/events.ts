@@ -80,17 +80,17 @@ type Condition = (report: Report) => boolean
 function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
   const { type, value } = alert
   const mark = (at: number, word = type, geofence?: number): Mark => ({ at, type: word, alert, geofence })
-  const starts = (word: string, holds: Condition, before = false, minutes = 0) =>
-    startsOf(program, holds, before, minutes).map((at) => mark(at, word))
+  const starts = (word: string, holds: Condition, minutes = 0) =>
+    startsOf(program, holds, minutes).map((at) => mark(at, word))
   switch (type) {
     case 'overspeed':
       return starts(type, ({ speedKmh }) => speedKmh > value)
     case 'idle_duration':
-      return starts(type, ({ ignition, driving }) => ignition && !driving, false, value)
+      return starts(type, ({ ignition, driving }) => ignition && !driving, value)
     case 'stop_duration':
-      return starts(type, ({ driving }) => !driving, false, value)
+      return starts(type, ({ driving }) => !driving, value)
     case 'ignition':
-      return [...starts('ignition_on', (r) => r.ignition), ...starts('ignition_off', (r) => !r.ignition, true)]
+      return [...starts('ignition_on', (r) => r.ignition), ...starts('ignition_off', (r) => !r.ignition)]
     case 'sos':
       return [mark(program[program.length >> 1]!.at)]
     case 'service':
@@ -112,9 +112,9 @@ function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
 }
 
 /** When the condition starts to hold, or has held for so many minutes. */
-function startsOf(program: Report[], holds: Condition, before: boolean, minutes: number): number[] {
+function startsOf(program: Report[], holds: Condition, minutes: number): number[] {
   const starts: number[] = []
-  let since = before ? Number.POSITIVE_INFINITY : undefined
+  let since: number | undefined
   for (const report of program) {
     since = holds(report) ? (since ?? report.at) : undefined
     if (since === undefined || report.at - since < minutes * 60) continue
@@ -136,7 +136,6 @@ function crossingsOf(program: Report[], area: Area): [at: number, type: string][
   return crossings
 }
 
-/** The report at which the event happened. */
 export function reportOf(account: Account, event: FleetEvent): Report {
   return lastReports(account, event.index, event.at, 1)[0]!
 }

@@ -1,4 +1,4 @@
-/** The maintenance services of a fleet, and their rows in the platform's three service lists. */
+/** The maintenance services of a fleet, and their rows in the platform's lists. */
 import type { Account } from './account.js'
 import type { Report } from './program.js'
 import { roll } from './random.js'
@@ -44,7 +44,7 @@ const UNITS = { odometer: ' km', engine_hours: ' h', days: '' }
 const REMIND_BEFORE = { odometer: 500, engine_hours: 25, days: 10 }
 const date = (day: number) => rawTime(day * 86_400, 0).slice(0, 10)
 
-/** The display text in a device's list and in the older `get_services`. */
+/** The display text in a row of a device. */
 export function serviceText(service: Service): string {
   const left = leftOf(service)
   if (left < 0) return `${TITLES[service.by]} Expired`

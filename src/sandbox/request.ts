@@ -2,8 +2,8 @@
 import type { Account } from './account.js'
 import type { EventTable } from './events.js'
 
-/** A request of an account. `now` is Unix seconds, `id` that in the path. */
-export type ActionRequest = { account: Account; events: EventTable; now: number; query: URLSearchParams; id?: string }
+/** A request of an account. `now` is Unix seconds. */
+export type ActionRequest = { account: Account; events: EventTable; now: number; query: URLSearchParams }
 /** Lists in a body may be generators. */
 export type Result = { status: number; body: unknown }
 /** A generator yields so often that a large fleet does not block the event loop. */
@@ -37,7 +37,7 @@ export function positive(query: URLSearchParams, name: string, absent: number): 
 }
 
 /** The index of a device in its fleet; undefined when it is not one of this account. */
-export function indexOf(account: Account, id: string | null | undefined): number | undefined {
+export function indexOf(account: Account, id: string | null): number | undefined {
   const index = /^\d{1,9}$/.test(id ?? '') ? Number(id) - account.firstId : -1
   return index >= 0 && index < account.devices ? index : undefined
 }

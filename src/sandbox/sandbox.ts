@@ -17,15 +17,11 @@ export function sandboxAccounts(seed = 7, devices = 50) {
   })
 }
 
-/** `now` returns milliseconds since 1970. */
-type Clock = { now(): number }
-
 /**
  * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
- * of the first account; `latencyMs` delays every response. It logs nothing, since every URL holds a hash.
+ * of the first account; `latencyMs` delays every response; the clock has milliseconds. It logs nothing, since every URL holds a hash.
  */
-export function buildSandbox(options: { seed?: number; devices?: number; latencyMs?: number; clock?: Clock } = {}) {
-  const { seed = 7, devices = 50, latencyMs = 0, clock = Date } = options
+export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date as { now(): number } } = {}) {
   const accounts = createAccounts(seed, devices)
   const states = new Map(
     accounts.map((account) => [account.hash, { account, events: new EventTable(account) }] as const),
@@ -37,21 +33,21 @@ export function buildSandbox(options: { seed?: number; devices?: number; latency
     if (latencyMs > 0) await setTimeout(latencyMs)
   })
   /** The platform reads the parameters of GET and POST alike. */
-  const route = (path: string, handler: (query: URLSearchParams, id?: string) => Result | Promise<Result>) =>
-    app.route<{ Params: { id?: string } }>({
+  const route = (path: string, handler: (query: URLSearchParams) => Result | Promise<Result>) =>
+    app.route({
       method: ['GET', 'POST'],
       url: `/api/${path}`,
-      handler: async ({ url, body, params }, reply) => {
-        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body), params.id)
+      handler: async ({ url, body }, reply) => {
+        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body))
         reply.code(result.status).type('application/json')
         return Readable.from(jsonChunks(result.body))
       },
     })
   for (const [path, action] of Object.entries({ ...accountActions, ...deviceActions, ...eventActions }))
-    route(path, async (query, id) => {
+    route(path, async (query) => {
       const state = states.get(query.get('user_api_hash') ?? '')
       if (!state) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
-      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query, ...(id && { id }) })
+      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query })
       return Symbol.iterator in result ? inSlices(result) : result
     })
   route('login', (query) => login(accounts, query))

@@ -154,6 +154,7 @@ t.test('a misspelt variable is found, and a name of something else is not', asyn
     platform_url: 'PLATFORM_URL',
     LOGLEVEL: 'LOG_LEVEL',
     REDIS_URI: 'REDIS_URL',
+    PROT: 'PORT',
   }
   const right = { PATH: '', HOME: '', HOSTNAME: '', PWD: '', NODE_ENV: '', SHELL: '', DATA_DIR: '' }
   const found = settingsIn({ ...wrong, ...right })

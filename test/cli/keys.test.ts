@@ -18,7 +18,6 @@ import { aKey, anOwner, embeddedPlace, NOW, redisPlace } from '../store/places.j
 
 const email = 'owner@example.com'
 
-/** Runs a command. @returns its exit code and output. */
 async function keys(env: Record<string, string>, args: string[], input = '') {
   const [out, err]: [string[], string[]] = [[], []]
   const console = { log: (line: string) => out.push(line), error: (line: string) => err.push(line) }

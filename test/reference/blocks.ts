@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text as collected } from 'node:stream/consumers'
+import { publicUrl } from './committed.js'
 
 export interface Block {
   name: string
@@ -11,7 +12,6 @@ export interface Block {
 
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
 
-/** The blocks of the page. */
 export function pageBlocks(html: string): Block[] {
   return [...html.matchAll(/<code id="code-([\w-]+)" data-language="(\w+)">(.*?)<\/code>/gs)].map(
     ([, name = '', language = '', marked = '']) => ({
@@ -19,6 +19,14 @@ export function pageBlocks(html: string): Block[] {
       language,
       code: marked.replace(/<[^>]+>/g, '').replace(/&\w+;/g, (entity) => entities[entity] ?? entity),
     }),
+  )
+}
+
+/** The blocks of the page of a gateway by name, with another address in place of the public one. */
+export async function blocksOf(url: string, address = url): Promise<Map<string, Block>> {
+  const blocks = pageBlocks(await (await fetch(`${url}/docs`)).text())
+  return new Map(
+    blocks.map(({ code, ...block }) => [block.name, { ...block, code: code.replaceAll(publicUrl, address) }]),
   )
 }
 

@@ -15,7 +15,6 @@ const phone: View = { width: 390, height: 844, isStill: true }
 const outside = ({ requests }: Opened, url: string): string[] =>
   requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
 
-/** The marks of one device or several. */
 const marks = (page: Page): Locator => page.locator('.fleet > g')
 const operation = '#operation-listDevices'
 
@@ -32,7 +31,6 @@ interface Box {
   bottom: number
 }
 
-/** The boxes of visible elements. */
 const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
   page.evaluate<Box[]>(
     `[...document.querySelectorAll('${selector}')].filter((one) => one.getAttribute('visibility') !== 'hidden').map((one) => one.getBoundingClientRect().toJSON())`,
@@ -41,7 +39,6 @@ const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom
 
-/** What axe finds, as rule and element. */
 async function findings(page: Page, scope: string): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate<string[]>(

@@ -18,7 +18,6 @@ export interface View {
   width: number
   height: number
   isStill?: boolean
-  /** Whether JavaScript runs. */
   isScripted?: boolean
 }
 
@@ -26,7 +25,6 @@ export interface Opened {
   page: Page
   /** Console errors and warnings, exceptions, violations of the content security policy. */
   complaints: string[]
-  /** The URLs of all requests. */
   requests: string[]
 }
 

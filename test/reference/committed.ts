@@ -10,7 +10,6 @@ export const publicUrl = 'https://fleet.example.org/api'
 export const documentPath = 'test/reference/openapi.json'
 export const typesPath = 'test/reference/types.ts'
 
-/** Updates the committed files. */
 export const isUpdating = process.env.UPDATE_OPENAPI === '1'
 export const remedy = 'commit it with: UPDATE_OPENAPI=1 npm test -- build/test/reference/*.test.js'
 

@@ -1,18 +1,8 @@
 /** The code examples of the page run as pasted, and responses look like its examples. */
 import t from 'tap'
-import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
-import { gateway, sandbox } from '../helper.js'
-import { createKey } from '../limits.js'
-import { type Block, pageBlocks, runBlock } from './blocks.js'
-
-const publicUrl = 'https://fleet.example.org/api'
-
-async function blocksOf(url: string): Promise<Map<string, Block>> {
-  const html = await (await fetch(`${url}/docs`)).text()
-  return new Map(
-    pageBlocks(html).map(({ code, ...block }) => [block.name, { ...block, code: code.replaceAll(publicUrl, url) }]),
-  )
-}
+import { gateway } from '../helper.js'
+import { type Block, blocksOf, runBlock } from './blocks.js'
+import { publicUrl } from './committed.js'
 
 const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
 const blocks = await blocksOf(url)
@@ -28,75 +18,23 @@ const prints: Record<string, RegExp> = {
   'conditional-javascript': /^50 devices\n(un)?changed\n/,
   'conditional-python': /^50 devices\n(un)?changed\n/,
 }
-/** Blocks of keys run with a platform hash, `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
+/** `generate` and `typed` in client.test.ts, `rehearse` where errors are rehearsed. */
 const elsewhere = ['generate', 'typed', 'rehearse']
-const ofKeys = ['create-key', 'list-keys', 'revoke-key']
 const ofRetries = ['back-off-javascript', 'back-off-python']
 const ofResponses = ['envelope', 'error-body', 'webhook']
 
-/** The blocks of operations are named by operation and language. */
+/** The blocks of operations are named by operation and language; prism.test.ts runs them. */
 const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
   const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
-  const tested = [...Object.keys(prints), ...ofKeys, ...ofRetries, ...ofResponses, ...elsewhere]
+  const tested = [...Object.keys(prints), ...ofRetries, ...ofResponses, ...elsewhere]
   t.same(others.sort(), tested.sort(), 'every block is tested')
   for (const [name, wanted] of Object.entries(prints)) {
     const { code, out, err } = await runBlock(blocks.get(name) as Block)
     t.equal(code, 0, `${name} succeeds: ${err}`)
     t.match(out, wanted, `${name} prints its result`)
   }
-})
-
-const printJson: Record<'javascript' | 'python', [shown: string, printed: string]> = {
-  javascript: ['response.status, await response.json()', 'JSON.stringify(await response.json())'],
-  python: ['response.status, json.load(response)', 'json.dumps(json.load(response))'],
-}
-
-/** The blocks of one language as one program, which prints a line for each: a process for each would take long. */
-const joined: Record<string, (codes: string[]) => string> = {
-  shell: (codes) => codes.map((code) => `${code}\necho\n`).join(''),
-  javascript: (codes) => codes.map((code) => `{\n${code.replace(...printJson.javascript)}\n}\n`).join(''),
-  python: (codes) => codes.map((code) => `${code.replace(...printJson.python)}\n`).join(''),
-}
-
-t.test('the code of every operation runs in three languages and returns what the page shows', async (t) => {
-  const operations = [...blocks.keys()].filter((name) => name.endsWith('-response')).map((name) => name.split('-')[0])
-  const hash = sandboxAccounts()[0]?.hash as string
-  for (const [language, join] of Object.entries(joined)) {
-    const { body: key } = await createKey(get, { platform_hash: hash })
-    const codes = operations.map((operation) =>
-      (blocks.get(`${operation}-${language}`) as Block).code
-        .replaceAll('<PLATFORM_HASH>', hash)
-        .replace(/keys\/[\w-]{36}/, `keys/${key.id}`),
-    )
-    const { code, out, err } = await runBlock({ name: language, language, code: join(codes) })
-    t.equal(code, 0, `${language}: ${err}`)
-    const lines = out.trim().split('\n')
-    t.equal(lines.length, operations.length, 'one response for each operation')
-    for (const [at, operation] of operations.entries()) {
-      const shown = JSON.parse(blocks.get(`${operation}-response`)?.code as string)
-      t.same(Object.keys(JSON.parse(lines[at] as string)), Object.keys(shown), `${operation} in ${language}`)
-    }
-  }
-})
-
-t.test('the blocks create, list and revoke a key as pasted', async (t) => {
-  const platform = await sandbox(t)
-  const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl, PLATFORM_URL: platform.url } })
-  const blocks = await blocksOf(url)
-  const filled = (name: string, id = ''): Block => {
-    const block = blocks.get(name) as Block
-    const code = block.code.replaceAll('<PLATFORM_HASH>', platform.hashes[0] as string).replaceAll('<KEY_ID>', id)
-    return { ...block, code }
-  }
-  const created = JSON.parse((await runBlock(filled('create-key'))).out)
-  t.equal((await get('/v1/devices', created.key)).status, 200)
-  const listed = JSON.parse((await runBlock(filled('list-keys'))).out)
-  t.equal(listed.data[0].id, created.id)
-  const revoked = JSON.parse((await runBlock(filled('revoke-key', created.id))).out)
-  t.equal(revoked.deleted, true)
-  t.equal((await get('/v1/devices', created.key)).status, 401)
 })
 
 t.test('the retry examples wait until the window ends and then succeed', async (t) => {

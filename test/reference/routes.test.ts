@@ -2,12 +2,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { Compile } from 'typebox/compile'
 import { type ErrorCode, errorTable } from '../../src/errors.js'
-import type { OpenApi, Response } from '../../src/reference/openapi.js'
-import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import type { OpenApi } from '../../src/reference/openapi.js'
 import { gateway } from '../helper.js'
-import { createKey } from '../limits.js'
 import { committed, documentPath, isUpdating, publicUrl, remedy, served, write } from './committed.js'
 import { breaks } from './compatibility.js'
 
@@ -73,33 +70,6 @@ t.test('every operation documents its credentials, its parameters, its response 
     t.match(responses['200'], { content: { 'application/json': { example: /./ } } }, `${name} has an example`)
     const errors = path === '/health' ? [] : ['401', '429', '500', '503']
     for (const status of errors) t.ok(status in responses, `${name} documents ${status}`)
-  }
-})
-
-t.test('a response of every operation to its own examples has the documented headers and body', async (t) => {
-  const hash = sandboxAccounts()[0]?.hash as string
-  const { body: key } = await createKey(get, { platform_hash: hash })
-  const rare = ['X-Api-Key-Expires', 'Cache-Status']
-  for (const { method, path, operation } of operations) {
-    const { responses, parameters = [], requestBody, security = [] } = operation
-    const example = (name: string) => parameters.find((one) => one.name === name)?.example
-    const filled = path.replace(/\{(\w+)\}/, (_, name) => (path.includes('/keys/') ? key.id : example(name)))
-    const query = parameters.filter(({ in: place, required }) => place === 'query' && required)
-    const search = query.map(({ name }) => `${name}=${example(name)}`).join('&')
-    const body = JSON.stringify({ platform_hash: hash })
-    const sent = requestBody ? { body, headers: { 'content-type': 'application/json' } } : {}
-    const credential = security.some((one) => 'demoToken' in one) ? 'demo' : hash
-    const response = await get(`${filled}?${search}`, credential, { method: method.toUpperCase(), ...sent })
-    t.equal(response.status, 200, `${method} ${path}`)
-    const { content, headers = {} } = responses['200'] as Response
-    const documented = Compile({
-      ...(content?.['application/json']?.schema as object),
-      components: document.components,
-    })
-    t.same(documented.Errors(response.body), [], `${method} ${path} returns what it documents`)
-    t.notOk(documented.Check({ ...response.body, [Object.keys(response.body)[0] ?? '']: 0.5 }), 'another type does not')
-    for (const header of Object.keys(headers).filter((name) => !rare.includes(name)))
-      t.ok(response.headers.has(header), `${method} ${path} carries ${header}`)
   }
 })
 
@@ -205,22 +175,14 @@ t.test('the root leads to the reference', async (t) => {
   t.same([status, landed], [200, `${url}/docs`])
 })
 
-t.test('every operation has an anchor, a link in the navigation and its errors as links, not as tables', async (t) => {
+t.test('every link on the page has a target, and no id is used twice', async (t) => {
   const all = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
   const ids = new Set(all)
-  t.equal(ids.size, all.length, 'no id is used twice')
-  for (const { path, operation } of operations) {
-    const { operationId } = operation
-    t.ok(ids.has(`operation-${operationId}`), operationId)
-    t.match(html, `<li><a href="#operation-${operationId}">`)
-    t.match(html, `data-path="${path}"`)
-  }
+  t.equal(ids.size, all.length)
   const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target)
-  t.same(
-    targets.filter((target) => !ids.has(target)),
-    [],
-    'every link has a target',
-  )
+  const missing = targets.filter((target) => !ids.has(target))
+  t.same(missing, [])
+  t.ok(operations.every(({ operation }) => targets.includes(`operation-${operation.operationId}`)))
 })
 
 t.test('the page says what the service promises', async (t) => {

@@ -58,7 +58,12 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
   t.equal((await fetch(`${url}/get_user_data?${hashQuery}`)).status, 200)
   const miss = await fetch(`${url}/get_history?${hashQuery}&device_id=999`)
   t.equal(miss.status, 501)
-  t.match(await miss.json(), { nearest: {} })
+  const { error, ...reported } = (await miss.json()) as Record<string, unknown>
+  t.equal(error, 'no_recorded_response')
+  const request = { action: 'get_history', query: { device_id: '999' } }
+  t.match(reported, { folder: 'acme', request, nearest: { file: /^get_history/, differs: [{ sent: '999' }] } })
+  t.match(strict.text(), `no recorded response: ${JSON.stringify(reported)}`)
+  t.notMatch(strict.text().split('no recorded')[1], /\$2y/, 'without the credential')
   t.equal(await strict.end(), 1)
   const lenient = started(t, [acme, '--port', '0'])
   const other = await lenient.printed(/listens on (\S+)/)
@@ -124,8 +129,25 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const same = check(url, hash)
   t.equal(await same.exit, 0)
   t.match(same.text(), '3 exchanges checked: all have their recorded shape')
-  const changed = await platform(t, answers({ get_devices: [], get_alerts: { items: { alerts: [] }, status: '1' } }))
-  t.equal(await check(changed.url, someHash).exit, 1)
+  const live = async (action: string) =>
+    (await fetch(`${url}/${action}?user_api_hash=${encodeURIComponent(hash)}`)).json()
+  const [get_user_data, get_devices, get_alerts] = await Promise.all(
+    ['get_user_data', 'get_devices', 'get_alerts'].map(live),
+  )
+  const newer = answers({ get_user_data: { ...(get_user_data as object), extra: 1 }, get_devices, get_alerts })
+  const more = check((await platform(t, newer)).url, someHash)
+  t.equal(await more.exit, 0)
+  t.match(more.text(), 'get_user_data.json: $.extra new, is number')
+  const older = answers({ get_devices: '<html>', get_alerts: { items: { alerts: [] }, status: '1' } })
+  const changed = check((await platform(t, older)).url, someHash)
+  t.equal(await changed.exit, 1)
+  for (const line of [
+    'get_alerts.json: $.status changed, was number, is string',
+    'get_devices.json: was status 200 with JSON, is status 200 with a page',
+    'get_user_data.json: $.plan gone, was string',
+    '3 exchanges checked: 3 have changed',
+  ])
+    t.match(changed.text(), line)
   const refused = check(url, someHash)
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${url} rejects the hash in PLATFORM_HASH`)

@@ -18,7 +18,6 @@ async function listening(t: Test, app: ReturnType<typeof buildReplay>): Promise<
   return `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`
 }
 
-/** A gateway on a replay of a folder. */
 async function replayed(t: Test, folder: Folder) {
   const misses: Miss[] = []
   const platform = await listening(t, buildReplay([folder], { onMiss: (miss) => misses.push(miss) }))

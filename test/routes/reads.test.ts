@@ -153,7 +153,6 @@ t.test(
       get_history: await sample('get_history', `&device_id=${id}${day}`),
       get_alerts: await sample('get_alerts'),
       services: await sample('services'),
-      get_services: await sample('get_services', `&device_id=${id}`),
       get_user_drivers: await sample('get_user_drivers'),
     }
     const routes = routesOf(id)

@@ -1,13 +1,14 @@
 /** The sandbox through the platform's own protocol: deterministic, consistent and as strict as the platform. */
-import { spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { serviceRow } from '../../src/sandbox/maintenance.js'
-import { buildSandbox, sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { deviceRow } from '../../src/sandbox/wire/device.js'
 import type { eventRow } from '../../src/sandbox/wire/records.js'
-import { program } from '../program.js'
+import { sandbox } from '../helper.js'
+import { plainly, program } from '../program.js'
 
 type Device = ReturnType<typeof deviceRow>
 type Service = ReturnType<typeof serviceRow<number | boolean>>
@@ -23,12 +24,10 @@ const [demo, other] = sandboxAccounts() as [Account, Account]
 type Account = ReturnType<typeof sandboxAccounts>[number]
 
 async function open(t: Test, devices = 50) {
-  const clock = { at: NOON, now: () => clock.at * 1000 }
-  const app = buildSandbox({ devices, clock })
-  t.teardown(() => app.close())
-  const base = await app.listen({ port: 0, host: '127.0.0.1' })
+  const clock = { at: NOON }
+  const { url: base } = await sandbox(t, { devices, clock: () => clock.at * 1000 })
   const send = (path: string, hash = demo.hash, init: RequestInit = {}) => {
-    const url = new URL(`${base}/api/${path}`)
+    const url = new URL(`${base}/${path}`)
     if (hash) url.searchParams.set('user_api_hash', hash)
     return fetch(url, { headers: { accept: 'application/json' }, ...init })
   }
@@ -111,76 +110,69 @@ t.test('a driver works six days a week and drives six to ten hours on each of th
   }
 })
 
-t.test('positions, speeds and courses of a history agree, and it ends where the device is', async (t) => {
-  const { clock, devicesOf, history } = await open(t)
-  for (const at of [NOON, NOON + 5 * 3600 + 77, NOON + 4 * DAY - 40_000]) {
-    clock.at = at
-    for (const device of (await devicesOf()).filter(({ id }) => id % 4 === 1)) {
-      const points = pointsOf(await history(device.id, at - DAY, at + 10))
-      const last = points.at(-1)
-      if (device.timestamp < at - DAY) t.equal(last, undefined, 'a device that was silent has no points')
-      else t.strictSame([last?.lat, last?.lng, last?.speed], [device.lat, device.lng, device.speed])
-      const moved = points.findLast(({ speed }) => speed > 0)
-      if (moved && device.speed === 0) t.equal(device.stop_duration_sec, at - unix(moved.raw_time))
-      for (const [n, point] of points.entries()) {
-        const before = points[n - 1]
-        if (!before) continue
+t.test(
+  'a history agrees with itself, with its totals, and with the place and the counters of its device',
+  async (t) => {
+    const { clock, devicesOf, history } = await open(t)
+    for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1.2, 1021: 14 })) {
+      const read = async (at: number) => {
+        clock.at = at
+        return (await devicesOf(demo, `?id=${id}`))[0]!
+      }
+      const [first, last] = [await read(NOON - days * DAY), await read(NOON)]
+      const period = await history(Number(id), first.timestamp, last.timestamp)
+      const points = pointsOf(period)
+      const end = points.at(-1)!
+      t.strictSame([end.lat, end.lng, end.speed], [last.lat, last.lng, last.speed], 'it ends where the device is')
+      const moved = points.findLast(({ speed }) => speed > 0)!
+      if (last.speed === 0) t.equal(last.stop_duration_sec, NOON - unix(moved.raw_time))
+      for (const [n, point] of points.slice(1).entries()) {
+        const before = points[n]!
         const seconds = unix(point.raw_time) - unix(before.raw_time)
         const far = metres(before, point)
         const speed = (far / seconds) * 3.6
-        const isDriving = before.speed > 0 && point.speed > 0
         if (seconds <= 0 || Math.abs(far - point.distance * 1000) > 1) t.fail(`${point.raw_time}: ${far} m`)
-        if (isDriving && (Math.abs(speed - point.speed) > 1 || point.course !== before.course || seconds > 60))
+        if (before.speed === 0 || point.speed === 0) continue
+        if (Math.abs(speed - point.speed) > 1 || point.course !== before.course || seconds > 60)
           t.fail(`${point.raw_time}: ${speed} km/h is shown as ${point.speed}`)
       }
+      const seconds = (status: number) =>
+        period.items.reduce((sum, group) => sum + (group.status === status ? group.time_seconds : 0), 0)
+      const km = Number.parseFloat(period.distance_sum)
+      t.ok(Math.abs(km - points.reduce((sum, { distance }) => sum + distance, 0)) < 0.1, period.distance_sum)
+      t.ok(Math.abs(km - (last.total_distance - first.total_distance)) < 0.1, 'the odometer grows by what is driven')
+      t.equal(Number.parseInt(period.top_speed, 10), Math.max(...points.map(({ speed }) => speed)))
+      t.strictSame([secondsOf(period.move_duration), secondsOf(period.stop_duration)], [seconds(1), seconds(2)])
+      t.equal(seconds(1) + seconds(2), unix(end.raw_time) - unix(points[0]!.raw_time))
+      const engineHours = (device: Device) => Number(device.sensors.find(({ type }) => type === 'engine_hours')!.val)
+      const hours = engineHours(last) - engineHours(first)
+      t.ok(hours > seconds(1) / 3600 - 0.2 && hours < (last.timestamp - first.timestamp) / 3600, 'so do engine hours')
+      t.equal(new Set(points.map((point) => point.id)).size, points.length, 'no point is in two groups')
+      t.strictSame([period.items[0]!.status, period.items.at(-1)!.status], [3, 4])
+      t.notOk(new Set(points.map((point) => point.device_id)).has(Number(id)), "points carry the tracker's number")
     }
-  }
-})
+  },
+)
 
-t.test("a history's totals are those of its points, however long the period", async (t) => {
-  const { history } = await open(t)
-  for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1, 1021: 14 })) {
-    const period = await history(Number(id), NOON - days * DAY, NOON)
-    const points = pointsOf(period)
-    const seconds = (status: number) =>
-      period.items.reduce((sum, group) => sum + (group.status === status ? group.time_seconds : 0), 0)
-    const km = points.reduce((sum, { distance }) => sum + distance, 0)
-    t.ok(Math.abs(Number.parseFloat(period.distance_sum) - km) < 0.1, period.distance_sum)
-    t.equal(Number.parseInt(period.top_speed, 10), Math.max(...points.map(({ speed }) => speed)))
-    t.equal(secondsOf(period.move_duration), seconds(1))
-    t.equal(secondsOf(period.stop_duration), seconds(2))
-    t.equal(seconds(1) + seconds(2), unix(points.at(-1)!.raw_time) - unix(points[0]!.raw_time))
-    t.equal(new Set(points.map((point) => point.id)).size, points.length, 'no point is in two groups')
-    t.strictSame([period.items[0]!.status, period.items.at(-1)!.status], [3, 4])
-    t.notOk(new Set(points.map((point) => point.device_id)).has(Number(id)), "points carry the tracker's number")
-  }
-})
-
-t.test('odometer and engine hours grow by what was driven', async (t) => {
-  const { clock, devicesOf, history } = await open(t)
-  for (const id of [1001, 1002, 1003, 1021]) {
-    const reading = async (at: number) => {
-      clock.at = at
-      const device = (await devicesOf(demo, `?id=${id}`))[0]!
-      const hours = Number(device.sensors.find(({ type }) => type === 'engine_hours')!.val)
-      return { at: device.timestamp, km: device.total_distance, hours }
-    }
-    const [first, last] = [await reading(NOON - 15 * DAY), await reading(NOON)]
-    const period = await history(id, first.at, last.at)
-    t.ok(Math.abs(last.km - first.km - Number.parseFloat(period.distance_sum)) < 0.1, period.distance_sum)
-    const moved = secondsOf(period.move_duration) / 3600
-    t.ok(last.hours - first.hours > moved - 0.2 && last.hours - first.hours < (last.at - first.at) / 3600)
-  }
-})
-
-t.test('every event lies on the history of its device', async (t) => {
+t.test('every event lies on the history of its device, and each way over a border on its side of it', async (t) => {
   const { get, history } = await open(t)
+  type Fence = { id: number; coordinates: string }
+  const fences = (await get<{ items: { geofences: Fence[] } }>('get_geofences')).items.geofences
+  const depots = new Map(
+    fences.slice(0, 2).map(({ id, coordinates }) => {
+      const [a, , b] = JSON.parse(coordinates) as { lat: number; lng: number }[]
+      const isInside = ({ latitude: lat, longitude: lng }: Event) =>
+        lat > a!.lat && lat < b!.lat && lng > a!.lng && lng < b!.lng
+      return [id, isInside] as const
+    }),
+  )
   const types = new Set<string>()
   for (const id of [1001, 1008, 1010, 1013, 1002, 1005]) {
     const { items } = await get<Page<Event>>(`get_events?device_id=${id}&limit=60`)
     const oldest = unix(items.data.at(-1)!.time)
     const period = await history(id, oldest - 2 * DAY, NOON)
     const points = new Map(pointsOf(period).map((point) => [point.id, point]))
+    const later = new Map<number, string>()
     for (const event of items.data) {
       const point = points.get(event.position_id)
       types.add(event.type)
@@ -188,39 +180,18 @@ t.test('every event lies on the history of its device', async (t) => {
       t.strictSame([point.lat, point.lng, point.speed], [event.latitude, event.longitude, event.speed])
       if (event.type !== 'offline_duration') t.equal(point.raw_time, event.time)
       if (event.type === 'overspeed') t.ok(event.speed > 95)
+      const isInside = depots.get(event.geofence_id ?? 0)
+      if (!isInside) continue
+      t.equal(isInside(event), event.type === 'zone_in')
+      t.not(later.get(event.geofence_id!), event.type, 'in and out alternate')
+      later.set(event.geofence_id!, event.type)
     }
     const messages = period.items.filter(({ status, raw_time }) => status === 5 && unix(raw_time) > oldest)
-    const later = items.data.filter(({ time }) => unix(time) > oldest)
-    t.equal(messages.length, later.length, 'the history shows the same events')
+    const shown = items.data.filter(({ time }) => unix(time) > oldest)
+    t.equal(messages.length, shown.length, 'the history shows the same events')
   }
   for (const type of ['overspeed', 'zone_in', 'zone_out', 'ignition_on', 'ignition_off', 'offline_duration'])
     t.ok(types.has(type), type)
-})
-
-t.test('devices leave a geofence before they enter it again, on the right side of its border', async (t) => {
-  const { get } = await open(t)
-  type Fence = { id: number; coordinates: string }
-  const fences = (await get<{ items: { geofences: Fence[] } }>('get_geofences')).items.geofences
-  const depots = fences.slice(0, 2).map(({ id, coordinates }) => {
-    const [a, , b] = JSON.parse(coordinates) as { lat: number; lng: number }[]
-    const isInside = ({ latitude, longitude }: Event) =>
-      latitude > a!.lat && latitude < b!.lat && longitude > a!.lng && longitude < b!.lng
-    return { id, isInside }
-  })
-  const last = new Map<string, string>()
-  let crossings = 0
-  for (let page = 1; page <= 6; page++) {
-    for (const event of (await get<Page<Event>>(`get_events?limit=1000&page=${page}`)).items.data) {
-      const depot = depots.find(({ id }) => id === event.geofence_id)
-      if (!depot) continue
-      const key = `${event.device_id} ${depot.id}`
-      t.not(last.get(key), event.type, 'in and out alternate')
-      t.equal(depot.isInside(event), event.type === 'zone_in')
-      last.set(key, event.type)
-      crossings++
-    }
-  }
-  t.ok(crossings > 200, `${crossings} crossings`)
 })
 
 t.test('pages hold every event and driver once; 90 days of events, newest first, with ids that grow', async (t) => {
@@ -250,7 +221,7 @@ t.test('pages hold every event and driver once; 90 days of events, newest first,
   t.equal((await get<Page<Event>>('get_events?limit=5000')).items.data.length, 1000)
 })
 
-t.test("events are filtered by device, type, text and the account's wall clock, both ends included", async (t) => {
+t.test("events are filtered by device, type and the account's wall clock, both ends included", async (t) => {
   const { get } = await open(t)
   const all = await get<Page<Event>>('get_events?limit=200')
   const [newest, oldest] = [all.items.data[20]!, all.items.data[120]!]
@@ -260,9 +231,6 @@ t.test("events are filtered by device, type, text and the account's wall clock, 
   const some = await get<Page<Event>>(`get_events?${range}&device_id=${newest.device_id}&type=${newest.type}`)
   const alike = inside.filter(({ device_id, type }) => device_id === newest.device_id && type === newest.type)
   t.strictSame(some.items.data, alike)
-  const depots = await get<Page<Event>>(`get_events?${range}&search=north%20DEPOT`)
-  const atDepot = inside.filter(({ geofence_id }) => geofence_id === 101)
-  t.strictSame(depots.items.data, atDepot)
 })
 
 t.test('no account sees anything of another', async (t) => {
@@ -277,7 +245,6 @@ t.test('no account sees anything of another', async (t) => {
     t.strictSame(await get(`get_devices?id=${id}`, own), [])
     t.equal((await get<Page<Event>>(`get_events?device_id=${id}`, own)).items.total, 0)
     t.strictSame((await history(id, NOON - DAY, NOON, own)).items, [])
-    t.strictSame((await get<{ data: Service[] }>(`services/${id}`, own)).data, [])
   }
   const ids = async (account: Account) => {
     const lists = ['get_geofences', 'get_alerts', 'get_user_drivers', 'get_events'].map((path) => get(path, account))
@@ -313,6 +280,7 @@ t.test('an e-mail and its password log in, by GET and by every kind of POST body
     ['login', { method: 'POST', body: form }],
     ['login', { method: 'POST', body: new URLSearchParams({ email, password }) }],
     ['login', { method: 'POST', body: JSON.stringify({ email, password }), headers: json }],
+    [`login?email=${email}&password=${password}`, { method: 'POST' }],
     [`login?email=${email}&password=${password}`, {}],
   ]
   for (const [path, init] of attempts)
@@ -342,11 +310,10 @@ t.test('bad requests are refused as on the platform, and whatever else is reques
   const noDay = 'device_id=1001&from_date=2026-02-30&from_time=00:00&to_date=2026-03-01&to_time=00:00'
   t.equal((await send(`get_history?${noDay}`)).status, 422)
   t.equal((await send('get_events?date_from=2026-05-01T00:00:00Z')).status, 400)
-  t.equal((await send('get_services')).status, 400)
   const unknown = await send('destroy_device')
   t.equal(unknown.status, 404)
   t.match(await unknown.json(), { message: /could not be found/ })
-  t.match((await fetch(`${base}/api/nothing`)).headers.get('content-type'), /html/)
+  t.match((await fetch(`${base}/nothing`)).headers.get('content-type'), /html/)
   const never = 'device_id=7&from_date=2026-05-01&from_time=00:00&to_date=2026-05-02&to_time=00:00'
   t.strictSame((await get<History>(`get_history?${never}`)).items, [])
 })
@@ -374,6 +341,7 @@ t.test('maintenance services agree wherever they are listed, and some are overdu
   }
   const rows = devices.flatMap((device) => device.device_data.services)
   t.strictSame(new Set(all.map(({ id }) => id)), new Set(rows.map(({ id }) => id)))
+  for (const { value } of devices.flatMap(({ services }) => services)) t.match(value, / Left \(|Expired$|^\d+d\.$/)
   t.ok(rows.some(({ expired }) => expired === 1) && rows.some(({ expired }) => expired === 0))
   t.strictSame([...new Set(rows.map((row) => row.expiration_by))].sort(), ['days', 'engine_hours', 'odometer'])
   for (const row of rows) {
@@ -388,11 +356,9 @@ t.test('maintenance services agree wherever they are listed, and some are overdu
     if (row.expiration_by === 'days')
       t.equal(Date.parse(row.expires_date!) - Date.parse(row.last_service), row.interval * DAY * 1000)
   }
-  const older = await get<{ data: Service[]; per_page: number }>(`get_services?device_id=${rows[0]!.device_id}`)
-  t.match(older, { per_page: 10, data: [{ expires: /Left|Expired|\dd\./ }] })
 })
 
-t.test("`time` is the later of fix and sign of life, in the account's zone and units", async (t) => {
+t.test("rows have the account's zone and units, `time` is the later of fix and sign of life", async (t) => {
   const { get, devicesOf } = await open(t)
   for (const account of [demo, other]) {
     type Setup = { item: Record<string, unknown>; timezones: { id: number; value: string }[]; [list: string]: unknown }
@@ -406,6 +372,12 @@ t.test("`time` is the later of fix and sign of life, in the account's zone and u
     for (const device of devices.filter(({ time }) => /\d/.test(time))) {
       const [date, time] = wall(Math.max(device.timestamp, device.acktimestamp), account).split(' ')
       t.equal(device.time, `${date!.split('-').reverse().join('-')} ${time}`)
+      t.match(device, {
+        icon: { id: Number, path: String },
+        ignition_duration: /^(\d+(h|min|s) ?)+$/,
+        idle_duration: /^(\d+(h|min|s) ?)+$/,
+        device_data: { traccar: { course: Number, altitude: Number } },
+      })
     }
   }
 })
@@ -460,17 +432,6 @@ t.test('every place has an address, the same in all three actions', async (t) =>
   t.equal(await get('address?lat=0&lng=0'), '-')
 })
 
-t.test('rows carry icon, ignition and idle times, and numbers where the tracker server has numbers', async (t) => {
-  const { devicesOf } = await open(t)
-  for (const device of (await devicesOf()).filter(({ lat }) => lat !== null))
-    t.match(device, {
-      icon: { id: Number, path: String },
-      ignition_duration: /^(\d+(h|min|s) ?)+$/,
-      idle_duration: /^(\d+(h|min|s) ?)+$/,
-      device_data: { traccar: { course: Number, altitude: Number } },
-    })
-})
-
 t.test('ten thousand devices are listed, paged or whole, without blocking the event loop', async (t) => {
   const { get, devicesOf, history } = await open(t, 10_000)
   let turns = 0
@@ -490,25 +451,25 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
   for (const page of [1, 2, 20]) for (const { id } of await devicesOf(demo, `?limit=500&page=${page}`)) paged.add(id)
   t.equal(paged.size, 1500)
   t.strictSame(await get('get_devices?limit=500&page=21'), [])
+  t.equal((await devicesOf(demo, '?limit=7')).length, 7)
   t.equal((await devicesOf(demo, '?id=10937'))[0]?.id, 10_937)
   t.ok(pointsOf(await history(10_937, NOON - 3 * DAY, NOON)).length > 0)
 })
 
 t.test('the command line prints base URL, hashes and passwords, and rejects bad options', async (t) => {
-  const main = program('sandbox/main.js')
   const run = (...args: string[]) => {
-    const child = spawn(process.execPath, [...process.execArgv, main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = fork(program('sandbox/main.js'), args, plainly({}))
     t.teardown(() => child.kill('SIGKILL'))
     return child
   }
   const bad = run('--port', '70000')
-  const [text, [code]] = await Promise.all([bad.stderr.toArray(), once(bad, 'exit')])
+  const [text, [code]] = await Promise.all([bad.stderr!.toArray(), once(bad, 'exit')])
   t.equal(code, 1)
   t.match(text.join(''), /--port must be a whole number from 0 to 65535/)
   const good = run('--port', '0', '--devices', '20', '--seed', '11')
   const exit = once(good, 'exit')
   let printed = ''
-  for await (const chunk of good.stdout) {
+  for await (const chunk of good.stdout!) {
     printed += chunk
     if (printed.split('\n').length > 3) break
   }

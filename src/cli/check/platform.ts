@@ -149,7 +149,6 @@ async function addresses({ addressLookupsPerMinute: perMinute }: Config, url: st
   }
 }
 
-/** A finding for each action, or one for a refused hash. */
 async function permissions(platform: CheckedPlatform, hash: string): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const action of actions) {

@@ -14,25 +14,23 @@ function misspelt(names: readonly string[]): Finding[] {
   const known = [...Object.keys(Environment.properties), 'PLATFORM_HASH']
   return names.flatMap((name) => {
     if (known.includes(name)) return []
-    const meant = known.find((one) => distance(one, name.toUpperCase()) <= (one.length < 8 ? 1 : 2))
+    const meant = known.find((one) => isNear(one, name.toUpperCase(), one.length < 8 ? 1 : 2))
     return meant === undefined ? [] : [warn(name, `is ignored: is ${meant} meant?`)]
   })
 }
 
-/** The number of letters to insert, delete, replace, or swap with the next. */
-function distance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
-  for (let i = 1; i <= a.length; i += 1) {
-    rows[i] = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
-      rows[i]?.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped))
-    }
-  }
-  return at(a.length, b.length)
+/** Whether so many letters inserted, deleted, replaced, or swapped with the next turn one text into the other. */
+function isNear(a: string, b: string, edits: number): boolean {
+  if (a === b) return true
+  if (edits === 0) return false
+  if (a[0] === b[0]) return isNear(a.slice(1), b.slice(1), edits)
+  const isSwapped = a[0] === b[1] && a[1] === b[0]
+  return (
+    isNear(a.slice(1), b, edits - 1) ||
+    isNear(a, b.slice(1), edits - 1) ||
+    isNear(a.slice(1), b.slice(1), edits - 1) ||
+    (isSwapped && isNear(a.slice(2), b.slice(2), edits - 1))
+  )
 }
 
 const isLocal = (host: string): boolean => /^(localhost|\[::1\]|127\..*|0\.0\.0\.0)$/.test(host)

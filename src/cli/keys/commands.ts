@@ -9,7 +9,6 @@ export interface Outcome {
   text: string
 }
 
-/** The command is malformed. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -23,9 +22,7 @@ export interface Call {
   store: Store
   args: readonly string[]
   now: number
-  /** The option `--yes`. */
   isConfirmed: boolean
-  /** Reads the standard input. */
   input: () => Promise<string>
 }
 

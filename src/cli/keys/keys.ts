@@ -10,7 +10,6 @@ import { commands, NotFound, UsageError } from './commands.js'
 /** What a command needs of its process. */
 export interface Io {
   env: NodeJS.ProcessEnv
-  /** Reads the standard input. */
   input: () => Promise<string>
   console: Pick<Console, 'log' | 'error'>
 }
@@ -41,7 +40,6 @@ export async function runKeys(args: string[], io: Io): Promise<number> {
   }
 }
 
-/** @returns what to print. */
 async function run(words: string[], { env, input, console }: Io): Promise<string> {
   const { values, positionals } = parseArgs({ args: words, allowPositionals: true, options })
   if (values.help) return usage

@@ -18,7 +18,6 @@ const STATIC = {
   ...{ detect_engine: 'acc', engine_hours: 'engine_hours', inaccuracy: null, sim_expiration_date: null },
   ...{ alarm: 0, power: '-', address: '-' },
 }
-/** After this silence a device is offline. */
 const ONLINE_SECONDS = 600
 const ACK_SECONDS = 60
 
@@ -31,7 +30,6 @@ export function connectionOf(report: Report | undefined, index: number, instant:
   return { online: report.ignition ? 'engine' : 'ack', ack }
 }
 
-/** One item of `get_devices`. */
 export function deviceRow(account: Account, index: number, instant: number) {
   const reports = lastReports(account, index, instant, 6)
   const report = reports.at(-1)

@@ -5,7 +5,6 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 
 /** `trackerId` is the tracker's own number, which the points carry. */
 type Subject = { zoneSeconds: number; trackerId: number; device: object }
-/** An event between the points. */
 export type HistoryEvent = { at: number; details: () => { message: string; report: Report } }
 /** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
 type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
@@ -45,7 +44,6 @@ export function* historyBody(subject: Subject, reports: Iterable<Report>, events
     top_speed: `${Math.max(0, ...runs.map(topSpeed))} kph`,
     move_duration: durationText(seconds(true)),
     stop_duration: durationText(seconds(false)),
-    engine_hours: durationText((last?.engineSeconds ?? 0) - (first?.engineSeconds ?? 0)),
   }
 }
 
@@ -76,7 +74,6 @@ function stretchGroup(subject: Subject, { reports, first, last, before, until }:
     time: durationText(seconds),
     time_seconds: seconds,
     distance: cents(km),
-    engine_hours: last.engineSeconds - first.engineSeconds,
     top_speed: topSpeed(reports),
     average_speed: seconds > 0 ? Math.round((km / seconds) * 3600) : 0,
     driver: null,
@@ -93,7 +90,6 @@ function pointsOf(subject: Subject, reports: Report[], before: Report) {
     return {
       id: positionId(at),
       device_id: subject.trackerId,
-      item_id: `i${positionId(at)}`,
       time: displayTime(at, subject.zoneSeconds),
       raw_time: rawTime(at, subject.zoneSeconds),
       altitude,
@@ -104,10 +100,6 @@ function pointsOf(subject: Subject, reports: Report[], before: Report) {
       lat,
       lng,
       distance,
-      color: 'blue',
-      valid: 1,
-      device_time: rawTime(at, 0),
-      server_time: rawTime(at + 1, 0),
       other: `<info><ignition>${ignition}</ignition></info>`,
       other_arr: [`ignition: ${ignition}`],
       sensors_data: [{ id: 'speed', value: speed }],

@@ -49,7 +49,6 @@ function detailOf(account: Account, event: FleetEvent): string | null {
 const nameOfEvent = ({ type, alert }: FleetEvent) =>
   type === 'custom' || type === 'service' ? alert.name : titleOf(type)
 
-/** The display text: the name and, in brackets, the detail. */
 export function eventMessage(account: Account, event: FleetEvent): string {
   const detail = detailOf(account, event)
   return detail ? `${nameOfEvent(event)} (${detail})` : nameOfEvent(event)
