@@ -26,10 +26,10 @@ interface DeviceCacheOptions {
 
 type Load = () => Promise<Fleet>
 
-const keyOf = ({ id: account }: Account, device: number | undefined): string =>
-  device === undefined ? account : `${account}:${device}`
+const keyOf = ({ hashName }: Account, device: number | undefined): string =>
+  device === undefined ? hashName : `${hashName}:${device}`
 
-/** Entries are whole fleets under the account's id, and fleets of one device under `<account>:<device>`. */
+/** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, Load>
   readonly #lists: CorrectedLists
@@ -69,23 +69,24 @@ export class DeviceCache {
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
-    const cached = this.#cache.get(account.id) ?? (id === undefined ? undefined : this.#cache.get(keyOf(account, id)))
+    const cached =
+      this.#cache.get(account.hashName) ?? (id === undefined ? undefined : this.#cache.get(keyOf(account, id)))
     this.#options.onLookup(cached !== undefined)
     return cached ?? this.#cache.forceFetch(keyOf(account, id), { context: () => this.#load(account, id) })
   }
 
   /** As `fetch`, the newest that is cached, fresh or expired; undefined where there is none of that age. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
-    const cached = [account.id, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
+    const cached = [account.hashName, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
     const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)
     return newest && this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
   }
 
-  /** Removes everything of an account. */
+  /** Removes everything that an account's hash has loaded. */
   delete(account: Account): void {
     // `keys` would leave out expired entries.
     for (const [key] of this.#cache.dump()) {
-      if (key === account.id || key.startsWith(`${account.id}:`)) this.#cache.delete(key)
+      if (key === account.hashName || key.startsWith(`${account.hashName}:`)) this.#cache.delete(key)
     }
   }
 

@@ -82,7 +82,7 @@ export class FleetBuilder {
   /** Adds a row as it arrives; `addPage` places it in the response. */
   addRow(arrived: Row): void {
     this.#slots ??= slotsOf(arrived)
-    const { row, listsServices, showsServices } = indexedFieldsOf(arrived, this.#slots)
+    const { row, listsServices, hasServiceList, showsServices } = indexedFieldsOf(arrived, this.#slots)
     const id = deviceId(row) ?? 0
     // A platform that ignores the page sends the whole list again.
     const length = this.#seen.has(id) ? 0 : arrived.length
@@ -101,6 +101,7 @@ export class FleetBuilder {
       statuses.indexOf(status) |
         (needsZone(row) ? needsZoneFlag : 0) |
         (listsServices ? serviceFlags.listed : 0) |
+        (hasServiceList ? serviceFlags.list : 0) |
         (showsServices ? serviceFlags.shown : 0),
     )
   }

@@ -14,8 +14,8 @@ export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
 const statusBits = 3
 /** The time of the last fix is known only with the account's zone. */
 export const needsZoneFlag = 4
-/** The row has maintenance services, as records (`listed`) or as texts (`shown`). */
-export const serviceFlags = { listed: 8, shown: 16 } as const
+/** The row has maintenance services, as records (`listed`) or as texts (`shown`), or a list of records that may be empty (`list`). */
+export const serviceFlags = { listed: 8, shown: 16, list: 32 } as const
 
 type ServiceSource = keyof typeof serviceFlags
 
@@ -140,7 +140,7 @@ export class Fleet implements Sliceable<Device> {
     return this.#byDriver.get(driver)
   }
 
-  /** Ids of the devices whose rows have maintenance services. */
+  /** Ids of the devices whose rows have maintenance services, or a list of them. */
   withServices(source: ServiceSource): number[] {
     const flag = serviceFlags[source]
     return this.ids.filter((_id, index) => ((this.#columns.flags[index] as number) & flag) !== 0)

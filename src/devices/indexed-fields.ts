@@ -8,6 +8,8 @@ interface IndexedFields {
   row: DeviceState & DriverSource
   /** Whether the row lists maintenance services as records (`device_data.services`). */
   listsServices: boolean
+  /** Whether the row has that list, which may be empty. */
+  hasServiceList: boolean
   /** Whether the row lists maintenance services as texts (`services`). */
   showsServices: boolean
 }
@@ -48,5 +50,6 @@ export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>): In
     },
   },
   listsServices: row.has(slots.listedServices),
+  hasServiceList: row.isList(slots.listedServices),
   showsServices: row.has(slots.shownServices),
 })

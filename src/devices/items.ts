@@ -1,6 +1,6 @@
 /** Reads a response row by row: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
 import { type Row, RowReader } from '../lib/json-rows/index.js'
-import { parsing, readRows } from '../platform/body.js'
+import { heapOf, parsing, readRows } from '../platform/body.js'
 import { isObject, read } from '../platform/shape.js'
 import type { wireDevice, wirePoint } from '../platform/wire.js'
 import type { JobAction } from '../platform/worker-messages.js'
@@ -32,7 +32,8 @@ export async function readItems(
     write: (chunk: Uint8Array) => reader.write(chunk),
     end: () => reader.end(),
     get bytes() {
-      return bytes()
+      const { bytes: envelopeBytes, opened } = reader.envelopeSize
+      return bytes() + heapOf(envelopeBytes, opened)
     },
   }
   const envelope = await readRows(action, body, sink, reservation)

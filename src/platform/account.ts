@@ -2,7 +2,7 @@
 import { type Reservation, releaseAfter } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
-import type { Platform } from './client.js'
+import { nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
@@ -38,6 +38,8 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
+  /** Names the hash in memory. After a password change the platform refuses the old hash of an account, and not the new one. */
+  readonly hashName: string
   readonly #hash: string
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
@@ -50,6 +52,7 @@ export class Account {
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
+    this.hashName = nameOf(hash)
   }
 
   /**
@@ -84,8 +87,7 @@ export class Account {
   /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
   async userId(): Promise<string | undefined> {
     const { id } = (await this.setup()).item
-    const isId = (typeof id === 'number' || typeof id === 'string') && /^[\w-]{1,64}$/.test(String(id))
-    return isId ? String(id) : undefined
+    return typeof id !== 'boolean' && /^[\w-]{1,64}$/.test(String(id ?? '')) ? String(id) : undefined
   }
 
   /** As `setup`; undefined while the platform does not send it. @throws PlatformRefused. */
@@ -133,10 +135,9 @@ export class Account {
 
   /** Some platforms send the name of a geofence in place of the geofence. */
   #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    const named = rows.map((row) => {
-      const isNamed = isObject(row) && typeof row.geofence === 'string'
-      return isNamed ? { geofence_name: row.geofence, ...row } : row
-    })
+    const named = rows.map((row) =>
+      isObject(row) && typeof row.geofence === 'string' ? { geofence_name: row.geofence, ...row } : row,
+    )
     return this.#read('get_events', [wire.wireEvent] as const, named)
   }
 

@@ -17,7 +17,11 @@ export const actions = {
     data.status === 1 || data.status === '1' || (typeof data.email === 'string' && data.email.trim() !== ''),
   // Without its zone, times would silently be taken for UTC.
   edit_setup_data: ({ item }) => isObject(item) && Object.hasOwn(item, 'timezone_id'),
-  get_devices: (data) => has('items', 'data')(data) || Object.keys(data).some((key) => /^\d+$/.test(key)),
+  // Groups with numeric keys, which an empty account or page has not.
+  get_devices: (data) => {
+    const keys = Object.keys(data)
+    return has('items', 'data')(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
+  },
   get_geofences: has('items', 'geofences'),
   get_events: has('items'),
   get_history: has('items'),

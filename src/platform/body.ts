@@ -24,6 +24,9 @@ const heapFactor = 4
 /** Heap that a record or list takes at least, however short it is: itself, and what it is read as and translated into. */
 const heapPerOpening = 400
 
+/** Estimated heap of so many bytes of a document, and its records and lists. */
+export const heapOf = (bytes: number, openings: number): number => heapFactor * bytes + heapPerOpening * openings
+
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
 /** The body without its content encoding. A corrupt gzip throws zlib's error, whose code starts with `Z_`. */
@@ -66,7 +69,7 @@ export async function readDocument(
   for await (const chunk of body) {
     received += chunk.byteLength
     if (received > maxBytes) throw tooLarge(action, received)
-    reserve(action, reservation, heapFactor * chunk.byteLength + heapPerOpening * openingsIn(chunk))
+    reserve(action, reservation, heapOf(chunk.byteLength, openingsIn(chunk)))
     chunks.push(chunk)
   }
   return dataOf(action, { status: 200, location: undefined, body: Buffer.concat(chunks).toString() })

@@ -177,4 +177,4 @@ export class Platform {
 }
 
 /** Names an account in memory: its hash in clear stays with the `Account`. */
-const nameOf = (hash: string): string => digest('sha256', hash, 'base64url')
+export const nameOf = (hash: string): string => digest('sha256', hash, 'base64url')

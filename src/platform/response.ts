@@ -2,7 +2,7 @@
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import { isObject, parsedJson } from './shape.js'
+import { isObject, itemsOf, parsedJson } from './shape.js'
 
 /** A response before it is interpreted. */
 export interface RawResponse {
@@ -74,13 +74,25 @@ function parsed(action: Action, body: string): unknown {
 /** The data of a body with a success status. @throws for a refusal, a deactivated account, or a response to something else. */
 export function checked(action: Action, data: unknown): unknown {
   if (isAccountAction(action) && isDeactivated(data)) throw new PlatformRefused(action, 'account deactivated')
-  if (isResponseTo(action, data)) return data
+  const texts = isStatusZero(data) ? textsOf(data) : []
+  const isRefused = texts.some((text) => authenticationText.test(text))
+  // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
+  if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
   if (!isStatusZero(data)) throw new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
-  const texts = textsOf(data)
   if (action === 'get_history' && texts.some((text) => noDataText.test(text))) return data
-  throw texts.some((text) => authenticationText.test(text))
+  throw isRefused
     ? new PlatformRefused(action, 'status 0 with an authentication text')
     : new PlatformUnavailable(action, 'status_0')
+}
+
+/** The names that the platform uses for errors; `errors` is a list, or lists by field. */
+const errorNames: readonly string[] = ['error', 'message', 'errors']
+
+/** Whether a response has no rows. Rows are at most three levels deep: `items.drivers.data`. */
+function isEmpty(raw: unknown, depth = 0): boolean {
+  if (itemsOf(raw).length > 0) return false
+  if (!isObject(raw) || depth === 3) return true
+  return Object.entries(raw).every(([name, inner]) => errorNames.includes(name) || isEmpty(inner, depth + 1))
 }
 
 const isStatusZero = (data: unknown): data is Record<string, unknown> => isObject(data) && isOff(data.status)
@@ -94,7 +106,7 @@ function isDeactivated(data: unknown): boolean {
   return isOff(data.active) || (isObject(data.item) && isOff(data.item.active))
 }
 
-/** All texts under the names that the platform uses for errors: `error`, `message`, `errors` (a list, or lists by field). */
+/** All texts under the names of errors. */
 function textsOf(data: Record<string, unknown>): string[] {
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {
@@ -103,6 +115,6 @@ function textsOf(data: Record<string, unknown>): string[] {
       for (const inner of Object.values(value)) collect(inner, depth + 1)
     }
   }
-  for (const name of ['error', 'message', 'errors'] as const) collect(data[name], 0)
+  for (const name of errorNames) collect(data[name], 0)
   return texts
 }

@@ -52,7 +52,7 @@ export const allEvents = `async function* eventsUntil(to) {
     const page = await response.json()
     yield* page.data
     if (!page.has_more) return
-    offset += page.data.length
+    offset += page.limit
   }
 }
 

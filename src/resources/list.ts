@@ -35,9 +35,10 @@ export type List<T> = Omit<Static<ReturnType<typeof ListOf>>, 'data'> & { data: 
 /** The requested part of a list; without a `limit`, everything from `offset` on. */
 export type Page = { limit?: number | undefined; offset?: number | undefined }
 
-/** The envelope of items that are one page already. @param count number of all items, before paging. */
+/** The envelope of items that are one page already. @param count number of all items, before paging, also of those left out as invalid. */
 export function envelope<T>(data: T[], count: number, { limit, offset = 0 }: Page): List<T> {
-  return { object: 'list', count, limit: limit ?? data.length, offset, has_more: offset + data.length < count, data }
+  const applied = limit ?? data.length
+  return { object: 'list', count, limit: applied, offset, has_more: offset + applied < count, data }
 }
 
 /** A sequence that `page` can slice. */

@@ -3,7 +3,7 @@ import type { Fleet } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { PlatformUnavailable } from '../platform/errors.js'
+import { PlatformForbidden, PlatformUnavailable } from '../platform/errors.js'
 import type { WireDevice, WireService } from '../platform/wire.js'
 import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
@@ -52,9 +52,11 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
     (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })),
   )
   if (rows.length > 0) return rows
-  // If some devices show services, only those have any. If none does, the list may just not include them.
+  // If some devices show services, only those have any. If none does, those without a list may just not include them.
   const shown = fleet.withServices('shown').filter(isRequested)
-  return account.deviceServices(shown.length > 0 ? shown : fleet.ids.filter(isRequested))
+  const withList = new Set(fleet.withServices('list'))
+  const unlisted = fleet.ids.filter((id) => isRequested(id) && !withList.has(id))
+  return account.deviceServices(shown.length > 0 ? shown : unlisted)
 }
 
 /** The day on the account's clock in days since 1970-01-01; in UTC if no service needs it or the zone is not available. */
@@ -64,7 +66,8 @@ async function todayOf(account: Account, rows: WireService[], now: number): Prom
   try {
     return today(now, toZone(await account.setup()))
   } catch (error) {
-    if (error instanceof PlatformUnavailable && error.reason === 'missing_action') return today(now, utc)
+    const isMissing = error instanceof PlatformUnavailable && error.reason === 'missing_action'
+    if (isMissing || error instanceof PlatformForbidden) return today(now, utc)
     throw error
   }
 }

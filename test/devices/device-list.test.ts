@@ -417,3 +417,12 @@ t.test('a long list is read in large pages where the platform has them', async (
   t.equal((await devices()).ids.length, 3_000)
   t.equal(calls.length, 9)
 })
+
+t.test('records beside the devices of a list count in the memory that it may take', async (t) => {
+  const records = `[${'{},'.repeat(2_000_000)}{}]`
+  const { devices } = await jobs(t, (request, response) => {
+    response.end(request.url?.includes('id=1') ? JSON.stringify(list(3)) : `[{"items":[],"tags":${records}}]`)
+  })
+  t.equal(await failureOf(devices()), 'overload')
+  t.equal(await failureOf(devices(1)), 'data')
+})

@@ -21,11 +21,14 @@ function outcome(action: Action, given: RawResponse): string {
   }
 }
 
+const zero = { status: 0, errors: ['Wrong credentials.'] }
+
 const cases: [name: string, action: Action, expected: string, status: number, body?: unknown, location?: string][] = [
   ['N21 an object with status 0', 'get_devices', 'refused', 200, { status: 0, message: 'Hash gone' }],
   ['N21 an object with another error', 'get_devices', 'status_0', 200, { status: 0, message: 'Busy' }],
   ['a device list as a bare array', 'get_devices', 'data', 200, []],
   ['a device list as a PHP array with gaps', 'get_devices', 'data', 200, { 1: { title: 'A', items: [] } }],
+  ['a device list as an empty PHP array', 'get_devices', 'data', 200, {}],
   ['a device list in an envelope', 'get_devices', 'data', 200, { items: [] }],
   ['N51 groups with numeric keys and a paginator', 'get_devices', 'data', 200, { 0: {}, pagination: {} }],
   ['N52 user data without a status', 'get_user_data', 'data', 200, { email: 'a@example.com' }],
@@ -49,6 +52,23 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['N54 status false', 'get_events', 'refused', 200, { status: false, message: 'Please log in' }],
   ['N54 errors by field', 'get_events', 'refused', 200, { status: '0', errors: { user: ['account blocked'] } }],
   ['N54 any other text', 'get_history', 'status_0', 200, { status: 0, message: 'Too many days' }],
+  [
+    'N54 an authentication text beside no data',
+    'get_devices',
+    'refused',
+    200,
+    { status: 0, message: 'Bad hash', data: [] },
+  ],
+  [
+    'N54 the same beside an empty page',
+    'get_user_drivers',
+    'refused',
+    200,
+    { ...zero, items: { drivers: { data: [] } } },
+  ],
+  ['N54 the same beside rows', 'get_user_drivers', 'data', 200, { ...zero, items: { drivers: { data: [{ id: 1 }] } } }],
+  ['N54 the same beside an e-mail', 'get_user_data', 'data', 200, { ...zero, email: 'a@example.com' }],
+  ['N54 any other text beside no data', 'get_events', 'data', 200, { status: 0, message: 'No events', items: [] }],
   ['status 0 beside data is data', 'get_alerts', 'data', 200, { status: 0, items: { alerts: [] } }],
   ['N55 403', 'get_geofences', 'forbidden', 403, { message: 'No permission' }],
   ['N56 to the login page', 'get_devices', 'refused', 302, '', 'https://fleet.example.com/login?next=x'],

@@ -23,8 +23,9 @@ t.test('the envelope has the applied paging and whether more items follow', asyn
     t.strictSame(page(items, query), expected, JSON.stringify(query))
   }
   t.strictSame(page([], {}), { object: 'list', count: 0, limit: 0, offset: 0, has_more: false, data: [] })
-  t.equal(envelope(['a'], 90, { limit: 50, offset: 88 }).has_more, true)
-  t.equal(envelope(['a'], 90, { limit: 50, offset: 89 }).has_more, false)
+  t.equal(envelope(['a'], 90, { limit: 1, offset: 88 }).has_more, true)
+  t.equal(envelope(['a'], 90, { limit: 1, offset: 89 }).has_more, false)
+  t.equal(envelope(['a'], 90, { limit: 50, offset: 40 }).has_more, false, 'whatever was left out')
 })
 
 t.test('the pages of any size together are the whole list', async () => {

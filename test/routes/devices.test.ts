@@ -144,3 +144,26 @@ t.test('lists are served whatever the number of devices and the length of their 
     }
   }
 })
+
+t.test('a hash that the platform refuses fails no request of the new hash of its account', async (t) => {
+  const newHash = someHash.replace(/...$/, 'new')
+  const held: (() => void)[] = []
+  const respond = answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })
+  const { url } = await platform(t, (request, response) => {
+    if (!request.url?.includes('get_devices')) return respond(request, response)
+    const isOld = request.url.includes(encodeURIComponent(someHash))
+    held.push(() => {
+      if (response.headersSent) return
+      if (isOld) response.writeHead(401).end('{"error":"Unauthorized"}')
+      else respond(request, response)
+    })
+    // Both lists are requested before the first response; the second has another page.
+    if (held.length >= 2) for (const release of held) release()
+  })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const both = await Promise.all([someHash, newHash].map((hash) => get('/v1/devices', hash)))
+  t.same(
+    both.map(({ status }) => status),
+    [401, 200],
+  )
+})

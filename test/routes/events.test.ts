@@ -220,3 +220,28 @@ t.test('an event whose row has a dash for the device has the name in the device 
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   t.equal((await get('/v1/events', someHash)).body.data[0].device, 'Van 12')
 })
+
+t.test('rows that are no events end no list early, and no empty page says that more follow', async (t) => {
+  const event = (id: number) => ({ id, device_id: 1, device_name: 'Van 1', type: 'sos', time: '2026-05-12 09:00:00' })
+  const data = [event(9), { ...event(8), id: 0 }, event(7), event(6), { ...event(5), id: null }]
+  const items = { total: 5, per_page: 50, current_page: 1, last_page: 1, data }
+  const bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_events: { status: 1, items } }
+  const { url } = await platform(t, answers(bodies))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  for (const [query, expected] of [
+    ['limit=2', [9, 7, 6]],
+    ['limit=2&type=alarm.triggered', [9, 7, 6]],
+    ['limit=2&after_id=6', [7, 9]],
+    ['after_id=9', []],
+  ] as const) {
+    const found: number[] = []
+    for (let offset = 0, hasMore = true; hasMore; ) {
+      const { body } = await get(`/v1/events?${query}&offset=${offset}`, someHash)
+      found.push(...idsOf(body))
+      offset += body.limit
+      hasMore = body.has_more
+      t.equal(hasMore, offset < body.count, `${query}: up to ${offset} of ${body.count}`)
+    }
+    t.same(found, expected, query)
+  }
+})

@@ -92,6 +92,35 @@ t.test('services in the device list need no further call', async (t) => {
   t.notOk(calls.some((call) => call.includes('get_services')))
 })
 
+t.test('devices with an empty list of services have none, and are not requested one by one', async (t) => {
+  const items = [
+    { id: 1, device_data: { services: [] } },
+    { id: 2, device_data: { services: [] }, sensors: 'none' },
+    { id: 3, device_data: { name: 'Van' } },
+    { id: 4, device_data: [] },
+  ]
+  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { body } = await get('/v1/services', someHash)
+  t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
+  t.notOk(
+    calls.some((call) => call.includes('device_id=1')),
+    'unlike the others, whose rows do not say, or not as the platform writes it',
+  )
+})
+
+t.test('services due by days need no permission to read the settings of the account', async (t) => {
+  const service = { id: 9, expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
+  const items = [{ id: 1, device_data: { services: [service] } }]
+  const respond = answers({ get_devices: [{ title: 'A', items }] })
+  const { url } = await platform(t, (request, response) => {
+    if (!request.url?.includes('edit_setup_data')) return respond(request, response)
+    response.writeHead(403).end('{"message":"No permission"}')
+  })
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  t.match((await get('/v1/services', someHash)).body.data, [{ id: 9, remaining: 19 }])
+})
+
 t.test('what a failed request has left behind does not fail the next one', async (t) => {
   const items = [{ id: 1 }, { id: 2 }]
   const event = { id: 9, device_id: 2, message: 'SOS', time: '2026-05-12 09:00:00' }

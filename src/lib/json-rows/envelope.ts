@@ -24,6 +24,10 @@ export class Envelope {
     this.#maxBytes = maxBytes
   }
 
+  get length(): number {
+    return this.#text.length
+  }
+
   append(from: Uint8Array, start: number, end: number): void {
     this.#text.append(from, start, end)
     this.#check()

@@ -67,6 +67,7 @@ export class RowReader {
   /** The open objects and lists of the envelope, outermost first. */
   readonly #open: Open[] = []
   #openLists = 0
+  #opened = 0
   #rows = 0
   #inString = false
   /** The start of the last string, to find the name before a list. */
@@ -111,6 +112,11 @@ export class RowReader {
     return this.#rows++
   }
 
+  /** Bytes of the envelope so far, and its objects and lists: what it will take in memory. */
+  get envelopeSize(): { bytes: number; opened: number } {
+    return { bytes: this.#envelope.length, opened: this.#opened }
+  }
+
   #writePiece(piece: Uint8Array): void {
     if (this.#rest.length === 0) {
       this.#wasm.input.set(piece)
@@ -141,8 +147,7 @@ export class RowReader {
 
   /** Copies all but rows to the envelope; returns where an incomplete row starts, or `end`. */
   #scan(input: Uint8Array, end: number): number {
-    let copied = 0
-    let at = 0
+    let [copied, at] = [0, 0]
     while (at < end) {
       if (this.#inString) {
         at = this.#scanString(input, at, end)
@@ -202,6 +207,7 @@ export class RowReader {
   #push(open: Open): void {
     if (this.#open.push(open) > MAX_DEPTH) throw tooDeep()
     if (open !== 'object') this.#openLists++
+    this.#opened++
   }
 
   #pop(): void {

@@ -4,7 +4,7 @@ import { type FieldShape, isNested, itemShape, type RowShape, recordMaker, type 
 import { decoded } from './utf8.js'
 
 /** One row. Valid only during the call that passes it. */
-export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'length' | 'copy' | 'record'>
+export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'isList' | 'length' | 'copy' | 'record'>
 
 // As in `assembly/row.ts`.
 const MAX_NAME = 31
@@ -47,6 +47,8 @@ export class WasmRow {
   readonly #make: (text: string) => Record<string, unknown>
   #shapes = 0
   #slotCount = 0
+  /** Whether the row read last was declined. */
+  #isNormalized = false
 
   constructor(shape: RowShape) {
     this.#exports = new WebAssembly.Instance(module).exports as Exports
@@ -62,6 +64,7 @@ export class WasmRow {
 
   /** Reads the object at `at` of the input; returns where it ends, or 0 if it declines the object. */
   read(at: number): number {
+    this.#isNormalized = false
     return this.#exports.readRow(0, 0, this.#names.length, at)
   }
 
@@ -73,6 +76,7 @@ export class WasmRow {
   /** Reads that copy; returns whether it accepts the object. */
   readCompacted(isNormalized = false): boolean {
     const { compacted, input, readRow } = this.#exports
+    this.#isNormalized = isNormalized
     return readRow(0, 0, this.#names.length, compacted.value - input.value, isNormalized) > 0
   }
 
@@ -108,7 +112,13 @@ export class WasmRow {
 
   /** Whether a list field has items. */
   has(slot: number): boolean {
-    return this.#memory[this.#slots[2 * slot] as number] === 0x5b
+    const from = this.#slots[2 * slot] as number
+    return this.#memory[from] === 0x5b && this.#memory[from + 1] !== 0x5d
+  }
+
+  /** Whether a list field is a list; false for an empty one of a declined row, whose normalized object may have it for an absent one. */
+  isList(slot: number): boolean {
+    return this.#isNormalized ? this.has(slot) : this.#memory[this.#slots[2 * slot] as number] === 0x5b
   }
 
   /** Bytes of its compact text. */

@@ -141,8 +141,10 @@ function readList(field: usize, from: usize): usize {
   const first = load<u32>(field, FIRST)
   const count = load<u32>(field, COUNT)
   if (load<u8>(from) != OPEN_LIST || load<u8>(from, 1) == CLOSE_LIST) {
-    clearSlots(slot, 1)
-    return endOfEmpty(from)
+    const end = endOfEmpty(from)
+    if (load<u8>(from) == OPEN_LIST) setSlot(slot, from, end)
+    else clearSlots(slot, 1)
+    return end
   }
   const max = lists + MAX_TEXT - PADDING
   const begin = listsEnd
