@@ -117,6 +117,9 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
   for (const base of [left, right]) {
     const { status } = await send(base, '/v1/me', credential)
     if (status === 401) throw new Error(`${base} rejects the credential; give one with --credential`)
+    // Two gateways that fail alike would have no differences.
+    if (status !== 200)
+      throw new Error(`${base}/v1/me has status ${status}: is it the base URL of a gateway, with /api?`)
   }
   let differing = 0
   const requests = await documentedPaths(folder, left, credential)

@@ -102,6 +102,11 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
   const refused = started(t, ['--diff', acme, closed, one.url, '--credential', someHash])
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${closed} rejects the credential; give one with --credential`)
+  for (const base of [`${one.url}/`, one.url.replace('/api', '')]) {
+    const alsoAlike = started(t, ['--diff', acme, base, base])
+    t.equal(await alsoAlike.exit, 2, 'two that fail alike prove nothing')
+    t.match(alsoAlike.text(), /has status 404: is it the base URL of a gateway/)
+  }
 })
 
 t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
