@@ -17,7 +17,7 @@ import {
 } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
-import type { Scrub } from './scrub.js'
+import { type Scrub, withIds } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
 const readActions = new Set(
@@ -145,21 +145,27 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
 
 /**
  * Repeats every recorded request and logs how the shape of the responses has changed, and a summary.
+ * @param originalId the real id of a recorded one; undefined without the secret of the recording.
  * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
- * @throws Error when the platform cannot be reached or rejects the hash.
+ * @throws Error when the platform cannot be reached or rejects the hash, or the real ids are needed and unknown.
  */
 export async function check(
   platform: string,
   folder: Folder,
   hash: string,
   log: (line: string) => void,
+  originalId?: (id: number) => number,
 ): Promise<boolean> {
+  const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
+  if (originalId === undefined && folder.manifest.origin === 'recorded' && folder.exchanges.some(hasIds))
+    throw new Error('the ids in this recording are invented: set RECORD_SECRET as it was set for the recording')
   await validateHash(platform, hash)
   let changed = 0
   for (const exchange of folder.exchanges) {
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
-    const response = await forward(platform, exchange, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
+    const wanted = originalId === undefined ? exchange : withIds(exchange, originalId)
+    const response = await forward(platform, wanted, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
     const live = response && exchangeOf(exchange, response).responses[0]
     const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
     if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)

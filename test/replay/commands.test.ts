@@ -136,6 +136,23 @@ t.test('record --update stores what the platform sends, and --check fails when i
   t.equal(refused.text(), `${url} rejects the hash in PLATFORM_HASH`)
 })
 
+t.test('record --check sends the real ids, which only the secret of the recording reveals', async (t) => {
+  workingFolder(t)
+  const { url, hashes } = await sandbox(t, { devices: 2 })
+  const record = (args: string[], env: Record<string, string>) =>
+    started(t, ['record', '--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
+  const env = { RECORD_SECRET: 'a secret of this test' }
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  for (const action of [['get_devices'], ['get_history', '--day', day], ['services']])
+    t.equal(await record(['--only', ...action, '--device', '1001'], env).exit, 0)
+  const same = record(['--check'], env)
+  t.equal(await same.exit, 0, same.text())
+  t.equal(same.text(), '3 exchanges checked: all have their recorded shape')
+  const blind = record(['--check'], { RECORD_SECRET: '' })
+  t.equal(await blind.exit, 2)
+  t.match(blind.text(), /^the ids in this recording are invented: set RECORD_SECRET/)
+})
+
 t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {
   const cwd = workingFolder(t)
   const point = { id: 1, raw_time: '2026-11-20 08:00:00', lat: 41.38, lng: 2.17, speed: 40 }
