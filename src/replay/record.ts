@@ -119,8 +119,11 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
 
 async function validateHash(platform: string, hash: string): Promise<void> {
   const credential = { lang: 'en', user_api_hash: hash }
-  const { status } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
-  if (status === 401) throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
+  const { status, body } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
+  // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
+  const { status: flag } = (jsonIn(body) ?? {}) as { status?: unknown }
+  if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
+    throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
 }
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */

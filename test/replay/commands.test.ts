@@ -134,6 +134,16 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const refused = check(url, someHash)
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${url} rejects the hash in PLATFORM_HASH`)
+  for (const [status, body] of [
+    [302, ''],
+    [200, '{"status":0,"message":"Wrong hash"}'],
+  ] as const) {
+    const other = await platform(t, (_, response) => response.writeHead(status, { location: '/login' }).end(body))
+    const args = ['record', '--platform', other.url, '--as', 'other', '--only', 'get_devices']
+    const only = started(t, args, { PLATFORM_HASH: someHash })
+    t.equal(await only.exit, 2, `a refusal with ${status} is not recorded`)
+    t.equal(only.text(), `${other.url} rejects the hash in PLATFORM_HASH`)
+  }
 })
 
 t.test('record --check sends the real ids, which only the secret of the recording reveals', async (t) => {
