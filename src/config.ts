@@ -87,7 +87,9 @@ export class ConfigError extends Error {
  * @throws ConfigError that lists every problem.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  // Files of secrets end with a line feed.
+  const trimmed = Object.entries(env).map(([name, value]) => [name, value?.trim()] as const)
+  const given = Object.fromEntries(trimmed.filter(([, value]) => value !== undefined && value !== ''))
   const problems: string[] = []
   const values = parsed(given, problems)
   for (const [name, problemOf] of Object.entries(checks)) {
@@ -119,15 +121,38 @@ function urlProblem(raw: string, protocols: string[]): string | undefined {
   return `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
 }
 
+/** PUBLIC_URL is part of error bodies, and of PLATFORM_URL only origin and path are used. */
+function baseProblem(raw: string): string | undefined {
+  const problem = urlProblem(raw, ['http:', 'https:'])
+  if (problem !== undefined) return problem
+  const { username, password, search, hash } = new URL(raw)
+  return username + password + search + hash === '' ? undefined : 'must be a URL without user, query and fragment'
+}
+
+/** The Redis client throws, or ends the process, for what it cannot read. */
+function redisProblem(raw: string): string | undefined {
+  const problem = urlProblem(raw, ['redis:', 'rediss:'])
+  if (problem !== undefined) return problem
+  const { username, password, pathname } = new URL(raw)
+  if (!/^\/?\d{0,9}$/.test(pathname)) return 'must have the number of a database as its path, or none'
+  try {
+    decodeURIComponent(username + password)
+    return undefined
+  } catch {
+    return 'must have its user and password percent-encoded'
+  }
+}
+
 /** What the schema language cannot say: the problem of a value that is set. */
 const checks: { [name in keyof Environment]?: (raw: string) => string | undefined } = {
-  PLATFORM_URL: (raw) => urlProblem(raw, ['http:', 'https:']),
-  PUBLIC_URL: (raw) => urlProblem(raw, ['http:', 'https:']),
-  REDIS_URL: (raw) => {
-    const problems = raw.split(',').map((one) => urlProblem(one.trim(), ['redis:', 'rediss:']))
-    return problems.find((problem) => problem !== undefined)
-  },
-  GATEWAY_CLOCK: (raw) => (Number.isNaN(Date.parse(raw)) ? 'must be an ISO 8601 instant' : undefined),
+  PLATFORM_URL: baseProblem,
+  PUBLIC_URL: baseProblem,
+  REDIS_URL: (raw) =>
+    raw
+      .split(',')
+      .map((one) => redisProblem(one.trim()))
+      .find((problem) => problem !== undefined),
+  GATEWAY_CLOCK: (raw) => (isInstant(raw) ? undefined : 'must be an ISO 8601 instant, such as 2026-11-20T09:00:00Z'),
   OPS_PORT: (raw) =>
     /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
   TRUST_PROXY: (raw) => (proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs'),
@@ -142,6 +167,10 @@ function proxies(raw: string): false | string[] | ((address: string, hop: number
   const ranges = raw.split(',').map((one) => one.trim())
   return ranges.every(isRange) && ranges
 }
+
+/** Without a zone it would depend on that of the process. */
+const isInstant = (raw: string): boolean =>
+  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) && !Number.isNaN(Date.parse(raw))
 
 /** Epoch milliseconds. */
 function clockAt(instant: string | undefined): () => number {
@@ -179,7 +208,7 @@ function toConfig(env: Environment) {
     addressLookupsPerMinute: env.ADDRESS_LOOKUPS_PER_MINUTE,
     maxKeysPerAccount: env.MAX_KEYS_PER_ACCOUNT,
     historyMaxDays: env.HISTORY_MAX_DAYS,
-    trustProxy: proxies(env.TRUST_PROXY ?? ''),
+    trustProxy: Number(env.TRUST_PROXY) !== 0 && proxies(env.TRUST_PROXY ?? ''),
     /** Without a trailing slash. */
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,

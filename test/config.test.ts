@@ -50,6 +50,33 @@ t.test('every problem stands in one message, and no value of a variable does', a
   t.notMatch(error.message, 'secret-word')
 })
 
+t.test('a URL holds nothing that would be printed, ignored, or end the process later', async (t) => {
+  const wrong: Record<string, string[]> = {
+    PUBLIC_URL: [
+      'https://u:secret-word@a.example/api',
+      'https://secret-word@a.example',
+      'https://a/api?x=1',
+      'https://a/#x',
+    ],
+    PLATFORM_URL: ['https://u:secret-word@a.example/api', 'https://a/api?lang=en', 'https://a/api#x'],
+    REDIS_URL: ['redis://:%zz-secret-word@a', 'redis://a/first', 'redis://a/-1', 'redis://a,redis://a/1/2'],
+  }
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const { message } = t.throws(() => readConfig({ [name]: value }), value) as unknown as ConfigError
+      t.match(message, name)
+      t.notMatch(message, 'secret-word')
+    }
+  for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1,redis://b/1'])
+    t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
+})
+
+t.test('white space around a value is none of it, as in a file that ends with a line feed', async (t) => {
+  t.equal(readConfig({ PUBLIC_URL: ' https://a.example/api\n' }).publicUrl, 'https://a.example/api')
+  t.equal(readConfig({ DEMO_TOKEN: 'k7Qz\n', HOST: '::1 ' }).demoToken, 'k7Qz')
+  t.same(readConfig({ PLATFORM_URL: ' ' }), readConfig({}))
+})
+
 t.test('proxies are trusted by hop count or by address, and never all of them', async (t) => {
   const hops = readConfig({ TRUST_PROXY: '2' }).trustProxy as (address: string, hop: number) => boolean
   t.same(
@@ -57,6 +84,7 @@ t.test('proxies are trusted by hop count or by address, and never all of them', 
     [true, true, false, false],
   )
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy, ['10.0.0.0/8', '::1'])
+  t.equal(readConfig({ TRUST_PROXY: '0' }).trustProxy, false)
   const single = ['192.0.2.1/32', '2001:db8::1/128']
   t.same(readConfig({ TRUST_PROXY: single.join() }).trustProxy, single)
   for (const wrong of [
@@ -77,5 +105,7 @@ t.test('time stands still at GATEWAY_CLOCK, and goes on without it', async (t) =
   const { clock } = readConfig({ GATEWAY_CLOCK: '2026-03-14T10:30:00+01:00' })
   t.same([clock(), clock()], [Date.UTC(2026, 2, 14, 9, 30), Date.UTC(2026, 2, 14, 9, 30)])
   t.equal(readConfig({}).clock, Date.now)
-  t.throws(() => readConfig({ GATEWAY_CLOCK: 'noon' }), /GATEWAY_CLOCK/)
+  t.equal(readConfig({ GATEWAY_CLOCK: '2026-03-14' }).clock(), Date.UTC(2026, 2, 14))
+  for (const wrong of ['noon', '5', 'March 7', '2026-03-14T10:30:00', '2026-13-01'])
+    t.throws(() => readConfig({ GATEWAY_CLOCK: wrong }), /GATEWAY_CLOCK must be an ISO 8601 instant/, wrong)
 })

@@ -182,6 +182,7 @@ t.test('a started gateway', async (t) => {
     }
     t.same(promtool(['check', 'metrics'], await open.metrics()), { status: 0, text: '' })
     t.match(promtool(['check', 'rules', 'src/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
+    t.match(promtool(['test', 'rules', 'test/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
   })
 })
 

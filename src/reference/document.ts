@@ -131,7 +131,8 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
     description: own.description,
     headers: headerRefs(
       ...(isProtected ? ['X-Api-Key-Expires'] : []),
-      ...(isConditional(operation) ? ['ETag', 'Cache-Control'] : []),
+      ...(isConditional(operation) ? ['ETag'] : []),
+      ...(isConditional(operation) || tags.includes('API keys') ? ['Cache-Control'] : []),
       ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),
     // GeoJSON is documented in words: with a second media type, what generated clients return would be a union.

@@ -81,7 +81,7 @@ export const responseName = (codes: ErrorCode[]): string =>
 /** The response to a request whose `If-None-Match` names the current tag. */
 export const notModified: Response = {
   description: 'The body is still the one whose `ETag` the request sent in `If-None-Match`.',
-  headers: headerRefs('ETag', 'Cache-Control'),
+  headers: headerRefs('X-Api-Key-Expires', 'ETag', 'Cache-Control', 'Age', 'Cache-Status'),
 }
 
 /** The `docs` link in examples, the same in every document wherever it is served. */
@@ -100,7 +100,7 @@ export function errorResponse(codes: ErrorCode[], description?: string): Respons
   const status = errorTable[codes[0] as ErrorCode][0]
   return {
     description: description ?? codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
-    headers: headerRefs(...(extraHeaders[status] ?? [])),
+    headers: headerRefs('X-Api-Key-Expires', ...(extraHeaders[status] ?? [])),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },

@@ -36,7 +36,8 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
     --check                repeat the recorded requests with the hash in PLATFORM_HASH; exits with 1 when the shape
                            of a response has changed
 
-  RECORD_SECRET            the secret of the invented values (new each time)`
+  RECORD_SECRET            the secret of the invented values (new each time); --check needs that of the recording, for
+                           the real ids`
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -116,6 +117,9 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
   for (const base of [left, right]) {
     const { status } = await send(base, '/v1/me', credential)
     if (status === 401) throw new Error(`${base} rejects the credential; give one with --credential`)
+    // Two gateways that fail alike would have no differences.
+    if (status !== 200)
+      throw new Error(`${base}/v1/me has status ${status}: is it the base URL of a gateway, with /api?`)
   }
   let differing = 0
   const requests = await documentedPaths(folder, left, credential)
@@ -139,8 +143,13 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
   const hash = env.PLATFORM_HASH
   const log = (line: string) => console.log(line)
   if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
-  if (values.check) return (await check(platform, await folderAt(folder), hash ?? '', log)) ? 0 : 1
-  const scrub = buildScrub(new Pseudonyms(env.RECORD_SECRET ?? randomBytes(32).toString('hex')))
+  const secret = env.RECORD_SECRET || undefined
+  const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))
+  if (values.check) {
+    const originalId = secret === undefined ? undefined : (id: number) => pseudonyms.originalId(id)
+    return (await check(platform, await folderAt(folder), hash ?? '', log, originalId)) ? 0 : 1
+  }
+  const scrub = buildScrub(pseudonyms)
   if (only !== undefined) {
     const recorder = { platform, folder, update: true, scrub, log }
     const exchange = await recordOne(requestOf(only, values), hash ?? '', recorder)

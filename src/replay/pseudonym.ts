@@ -41,23 +41,34 @@ export class Pseudonyms {
 
   /** Another id with as many digits; no two ids become the same. 0 means none and stays. */
   id(id: number): number {
+    return this.#mapped(id, false)
+  }
+
+  /** The id that `id` replaces by this one. */
+  originalId(id: number): number {
+    return this.#mapped(id, true)
+  }
+
+  #mapped(id: number, isInverse: boolean): number {
     const min = 10 ** (String(id).length - 1)
     const size = 9 * min
     const half = Math.ceil(Math.log2(size) / 2)
     let permuted = id - min
     if (id <= 0 || !Number.isSafeInteger(id) || half > 24) return id
     // A Feistel network permutes 2^(2 * half) numbers; repeating it stays within `size` (cycle walking).
-    do permuted = this.#permute(permuted, half)
+    do permuted = this.#permute(permuted, half, isInverse)
     while (permuted >= size)
     return min + permuted
   }
 
-  #permute(number: number, half: number): number {
+  #permute(number: number, half: number, isInverse: boolean): number {
     const base = 2 ** half
+    const noise = (round: number, part: number): number =>
+      this.#bytes('id', `${half} ${round} ${part}`).readUInt32BE(0) % base
     let [left, right] = [Math.floor(number / base), number % base]
     for (let round = 0; round < feistelRounds; round++) {
-      const noise = this.#bytes('id', `${half} ${round} ${right}`).readUInt32BE(0) % base
-      ;[left, right] = [right, (left + noise) % base]
+      if (isInverse) [left, right] = [(right - noise(feistelRounds - 1 - round, left) + base) % base, left]
+      else [left, right] = [right, (left + noise(round, right)) % base]
     }
     return left * base + right
   }

@@ -17,7 +17,7 @@ import {
 } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
-import type { Scrub } from './scrub.js'
+import { type Scrub, withIds } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
 const readActions = new Set(
@@ -118,8 +118,11 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
 
 async function validateHash(platform: string, hash: string): Promise<void> {
   const credential = { lang: 'en', user_api_hash: hash }
-  const { status } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
-  if (status === 401) throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
+  const { status, body } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
+  // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
+  const { status: flag } = (jsonIn(body) ?? {}) as { status?: unknown }
+  if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
+    throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
 }
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
@@ -144,21 +147,27 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
 
 /**
  * Repeats every recorded request and logs how the shape of the responses has changed, and a summary.
+ * @param originalId the real id of a recorded one; undefined without the secret of the recording.
  * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
- * @throws Error when the platform cannot be reached or rejects the hash.
+ * @throws Error when the platform cannot be reached or rejects the hash, or the real ids are needed and unknown.
  */
 export async function check(
   platform: string,
   folder: Folder,
   hash: string,
   log: (line: string) => void,
+  originalId?: (id: number) => number,
 ): Promise<boolean> {
+  const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
+  if (originalId === undefined && folder.manifest.origin === 'recorded' && folder.exchanges.some(hasIds))
+    throw new Error('the ids in this recording are invented: set RECORD_SECRET as it was set for the recording')
   await validateHash(platform, hash)
   let changed = 0
   for (const exchange of folder.exchanges) {
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
-    const response = await forward(platform, exchange, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
+    const wanted = originalId === undefined ? exchange : withIds(exchange, originalId)
+    const response = await forward(platform, wanted, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
     const live = response && exchangeOf(exchange, response).responses[0]
     const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
     if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)

@@ -1,5 +1,5 @@
 /** Removes identifying data from an exchange: everything that is not known to be the platform's own word is replaced. */
-import type { Exchange, RecordedResponse } from './exchange.js'
+import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
@@ -59,6 +59,16 @@ function endsPlate(found: string, match: unknown[]): boolean {
 
 export type Scrub = (exchange: Exchange) => Exchange
 
+/** A request with its ids of devices mapped, for example back to the real ones. */
+export function withIds({ action, query }: PlatformRequest, map: (id: number) => number): PlatformRequest {
+  const mapped = (text: string): string => (/^[1-9]\d{0,14}$/.test(text) ? String(map(Number(text))) : text)
+  const isId = (name: string): boolean => idKey.test(name) || (name === 'id' && action.startsWith('get_devices'))
+  return {
+    action: action.replace(/(?<=^services\/)\d+$/, mapped),
+    query: Object.fromEntries(Object.entries(query).map(([name, text]) => [name, isId(name) ? mapped(text) : text])),
+  }
+}
+
 /** A scrubber whose replacements all come from one set of pseudonyms. */
 export function buildScrub(pseudonyms: Pseudonyms): Scrub {
   const text = (raw: string, isText: boolean): string =>
@@ -95,13 +105,15 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return pseudonyms.shaped(raw)
     if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
-    const nested = /^\s*[[{]/.test(raw) ? jsonIn(raw) : undefined
+    const isJson = /^\s*[[{]/.test(raw)
+    const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(scrub(key, nested))
     if (/^<(\w+)>/.test(raw.trim())) {
       const tags = named([...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)].map(([, tag = '', inner = '']) => [tag, inner]))
       return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag) => `<${tag}>${tags[tag]}`)
     }
-    return text(raw, textKey.test(key))
+    // The names in broken JSON are unknown, and so are the meanings of its numbers.
+    return text(raw, isJson || textKey.test(key))
   }
 
   const number = (key: string, raw: number): number | null => {

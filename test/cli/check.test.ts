@@ -208,6 +208,8 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   await server.command('config', 'set', 'appendonly', 'yes')
   await server.command('replicaof', '127.0.0.1', '1')
   t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
+  const encrypted = await findings({ REDIS_URL: server.url.replace('redis:', 'rediss:') })
+  t.equal(encrypted.Redis, 'fail: cannot be reached: no reply in time')
   await server.stop()
   const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
   t.match(away, /^fail +Redis +cannot be reached/m)

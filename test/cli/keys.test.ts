@@ -90,6 +90,9 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.match(log(), `"account":"${account}"`, 'as in the log')
   const leaked = await keys(env, ['find'], `curl -H "Authorization: Bearer ${app.key}"\n`)
   t.match(leaked, { code: 0, out: new RegExp(`${app.id} .* app +${account}  ${email}$`) })
+  const several = `${randomKey()} ${app.key} ${board.key} ${app.key}`
+  const all = JSON.parse((await keys(env, ['find', '--json'], several)).out).map(({ id }: { id: string }) => id)
+  t.same(all, [app.id, board.id], 'every active one, once')
   t.match(await keys(env, ['find'], randomKey()), { code: 1, out: '', err: /no active API key/ })
 
   const revoked = await run('revoke', board.id)

@@ -1059,6 +1059,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1072,6 +1073,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         'Retry-After': components['headers']['Retry-After']
         [name: string]: unknown
       }
@@ -1086,6 +1088,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1099,6 +1102,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1112,6 +1116,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         'WWW-Authenticate': components['headers']['WWW-Authenticate']
         [name: string]: unknown
       }
@@ -1126,6 +1131,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1139,6 +1145,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1152,8 +1159,11 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         ETag: components['headers']['ETag']
         'Cache-Control': components['headers']['Cache-Control']
+        Age: components['headers']['Age']
+        'Cache-Status': components['headers']['Cache-Status']
         [name: string]: unknown
       }
       content?: never
@@ -1165,6 +1175,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1178,6 +1189,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         'Retry-After': components['headers']['Retry-After']
         [name: string]: unknown
       }
@@ -1192,6 +1204,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1205,6 +1218,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         'WWW-Authenticate': components['headers']['WWW-Authenticate']
         [name: string]: unknown
       }
@@ -1219,6 +1233,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -1232,6 +1247,7 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         [name: string]: unknown
       }
       content: {
@@ -2250,6 +2266,7 @@ export interface operations {
           'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {
@@ -2304,6 +2321,7 @@ export interface operations {
           'RateLimit-Reset': components['headers']['RateLimit-Reset']
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+          'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
         content: {

@@ -107,6 +107,11 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
   const refused = started(t, ['--diff', acme, closed, one.url, '--credential', someHash])
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${closed} rejects the credential; give one with --credential`)
+  for (const base of [`${one.url}/`, one.url.replace('/api', '')]) {
+    const alsoAlike = started(t, ['--diff', acme, base, base])
+    t.equal(await alsoAlike.exit, 2, 'two that fail alike prove nothing')
+    t.match(alsoAlike.text(), /has status 404: is it the base URL of a gateway/)
+  }
 })
 
 t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
@@ -151,6 +156,33 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const refused = check(url, someHash)
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${url} rejects the hash in PLATFORM_HASH`)
+  for (const [status, body] of [
+    [302, ''],
+    [200, '{"status":0,"message":"Wrong hash"}'],
+  ] as const) {
+    const other = await platform(t, (_, response) => response.writeHead(status, { location: '/login' }).end(body))
+    const args = ['record', '--platform', other.url, '--as', 'other', '--only', 'get_devices']
+    const only = started(t, args, { PLATFORM_HASH: someHash })
+    t.equal(await only.exit, 2, `a refusal with ${status} is not recorded`)
+    t.equal(only.text(), `${other.url} rejects the hash in PLATFORM_HASH`)
+  }
+})
+
+t.test('record --check sends the real ids, which only the secret of the recording reveals', async (t) => {
+  workingFolder(t)
+  const { url, hashes } = await sandbox(t, { devices: 2 })
+  const record = (args: string[], env: Record<string, string>) =>
+    started(t, ['record', '--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
+  const env = { RECORD_SECRET: 'a secret of this test' }
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  for (const action of [['get_devices'], ['get_history', '--day', day], ['services']])
+    t.equal(await record(['--only', ...action, '--device', '1001'], env).exit, 0)
+  const same = record(['--check'], env)
+  t.equal(await same.exit, 0, same.text())
+  t.equal(same.text(), '3 exchanges checked: all have their recorded shape')
+  const blind = record(['--check'], { RECORD_SECRET: '' })
+  t.equal(await blind.exit, 2)
+  t.match(blind.text(), /^the ids in this recording are invented: set RECORD_SECRET/)
 })
 
 t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {

@@ -227,7 +227,15 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     const ids = Array.from({ length: max - min + 1 }, (_, n) => pseudonyms.id(min + n))
     t.equal(new Set(ids).size, ids.length)
     t.ok(ids.every((id) => id >= min && id <= max))
+    t.ok(ids.every((id, n) => pseudonyms.originalId(id) === min + n))
   }
+})
+
+t.test('no position is left in broken JSON in a string', (t) => {
+  const broken = '[{"lat":41.387917,"lng":2.169919},{"lat":41.388'
+  for (const key of ['coordinates', 'tail', 'parameters'])
+    t.notMatch(JSON.stringify(scrubbed({ [key]: broken })), /41\.38|2\.169/, key)
+  t.end()
 })
 
 t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {

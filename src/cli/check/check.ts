@@ -15,7 +15,7 @@ export async function check(env: Readonly<Record<string, string | undefined>>): 
     throw error
   }
   const [platform, store] = await Promise.all([
-    platformFindings(config, env.PLATFORM_HASH || undefined),
+    platformFindings(config, env.PLATFORM_HASH?.trim() || undefined),
     storeFindings(config),
   ])
   return [ok('configuration', 'valid'), ...settings(config, Object.keys(env)), ...platform, ...store]

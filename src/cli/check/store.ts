@@ -23,8 +23,9 @@ async function redis(urls: string): Promise<Finding[]> {
       ...[role, eviction, persistence].map((inspect) => worst(servers.map(inspect))),
     ]
   } catch (error) {
+    const { name, message } = error as Error
     // The text of our own connection's error holds at most an address.
-    return [fail('Redis', `cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`)]
+    return [fail('Redis', `cannot be reached: ${name === 'AbortError' ? 'no reply in time' : message}`)]
   }
 }
 

@@ -43,13 +43,13 @@ export const commands: Record<string, Command> = {
   },
   find: {
     usage: 'find',
-    help: 'Reads a key, for example a leaked one, from the standard input and prints its id, label and account.',
+    help: 'Reads keys, for example leaked ones, from the standard input and prints id, label and account of each active one.',
     example: 'find < leaked.txt',
     run: async ({ store, args, now, input }) => {
       exactly(0, args)
-      const record = await byKey(store, await input(), now)
-      if (!record) throw new NotFound('The input holds no active API key.')
-      return { json: toJson(record), text: listing([record], [...columns, ...accountColumns]) }
+      const found = await byKeys(store, await input(), now)
+      if (found.length === 0) throw new NotFound('The input holds no active API key.')
+      return { json: found.map(toJson), text: listing(found, [...columns, ...accountColumns]) }
     },
   },
   limit: {
@@ -70,7 +70,7 @@ export const commands: Record<string, Command> = {
     example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     run: async ({ store, args, now }) => {
       const [given = ''] = exactly(1, args)
-      const record = (await byKey(store, given, now)) ?? (await store.keys.findById(given, now))
+      const [record = await store.keys.findById(given, now)] = await byKeys(store, given, now)
       if (!record || !(await store.keys.revoke(record.owner, record.id, now))) throw unknownKey(given)
       const { id, hint, email } = record
       return { json: { id, revoked: true }, text: `${id} (${hint}, of ${email}) is revoked.` }
@@ -114,10 +114,14 @@ async function listAccounts({ keys, digests }: Store, now: number): Promise<Outc
   return { json, text: table([['ACCOUNT', 'E-MAIL', 'KEYS'], ...rows]) }
 }
 
-/** The record of the key in a text, such as a line of a log. */
-async function byKey({ keys }: Store, text: string, now: number): Promise<KeyRecord | undefined> {
-  const [key] = /gps_live_[0-9a-f]{48}/.exec(text) ?? []
-  return key === undefined ? undefined : keys.find(new Secret(key).digest, now)
+/** The records of the active keys in a text, such as lines of a log. */
+async function byKeys({ keys }: Store, text: string, now: number): Promise<KeyRecord[]> {
+  const found: KeyRecord[] = []
+  for (const key of new Set(text.match(/gps_live_[0-9a-f]{48}/g))) {
+    const record = await keys.find(new Secret(key).digest, now)
+    if (record) found.push(record)
+  }
+  return found
 }
 
 /** As in the log of the gateway; null without an e-mail, since the record does not show the hash that names the account. */
