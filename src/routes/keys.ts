@@ -12,8 +12,6 @@ import { type Needs, notFound, queryOf } from './query.js'
 
 /** The routes behind the platform hash. */
 export function keys(app: App, { keys, clock }: Needs): void {
-  // Many clients send this type with every request; DELETE has no body, and an empty one is no JSON.
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, _body, done) => done(null))
   const listKeysSchema = {
     operationId: 'listKeys',
     summary: 'List active API keys',
