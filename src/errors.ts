@@ -120,6 +120,7 @@ const resourceOfAction: Record<string, string> = {
   services: 'maintenance services',
   get_services: 'maintenance services',
   get_user_drivers: 'drivers',
+  edit_setup_data: 'its time zone',
 }
 
 const forbiddenMessage = (action: string): string =>

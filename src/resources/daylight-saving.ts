@@ -47,12 +47,27 @@ export function edgeText(edge: Edge, year: number): string {
   return `${first.plus({ days: firstDay - 1 + 7 * weeks }).toFormat('MM-dd')} ${time}`
 }
 
+/** Countries whose English name has changed since the platform's list was written. */
+const renamed = new Map([
+  ['czech republic', 'czechia'],
+  ['macedonia', 'north macedonia'],
+  ['united states of america', 'united states'],
+])
+
+/** One spelling of a country: the platform writes `and`, and `(UK)` after a territory. */
+function plainName(country: string): string {
+  const [name = ''] = country.toLowerCase().split('(')
+  const plain = name.replace(' and ', ' & ').trim()
+  return renamed.get(plain) ?? plain
+}
+
 /** The code of a region by its English name. */
 function regionOf(country: string): string | undefined {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
-  return codes.find((code) => names.of(code)?.toLowerCase() === country.toLowerCase())
+  const name = plainName(country)
+  return codes.find((code) => names.of(code)?.toLowerCase() === name)
 }
 
 /** The IANA zone of the setup's country that has this standard offset and daylight saving time. */

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { Device } from './device.js'
 import { field, Latitude, Longitude, ObjectName, Resource } from './schema.js'
 
-const { speed, course, altitude, status, address, last_seen } = Device.properties
+const { speed, course, altitude, status, address, timestamp, last_seen } = Device.properties
 
 export const Location = Resource(
   'Location',
@@ -18,7 +18,7 @@ export const Location = Resource(
     altitude,
     status,
     address,
-    timestamp: field.count('Unix seconds of the position; 0 if unknown'),
+    timestamp,
     last_seen,
   },
   {

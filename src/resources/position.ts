@@ -6,7 +6,7 @@ import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
-import { clockReader, type Zone } from './zone.js'
+import { clockReader, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
@@ -31,6 +31,8 @@ export interface Reading {
   near: readonly number[]
   /** Unix seconds of a time on the account's clock. */
   timestampOf: (wallClock: string) => number | null
+  /** The time some seconds after another on the account's clock, which may have been changed in between. */
+  later: (wallClock: string, seconds: number) => string | undefined
 }
 
 /** The units of a history are in its list of sensors. */
@@ -38,13 +40,16 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
+  const known = zone ?? { offsetMinutes: 0 }
+  const timestampOf = clockReader(known)
   const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || (isInMiles ? 'mph' : undefined)
   return {
     speedUnit,
     altitudeUnit: unitOf('altitude'),
     distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
-    timestampOf: zone ? clockReader(zone) : () => null,
+    timestampOf: zone ? timestampOf : () => null,
+    later: (from, seconds) => wallClock((timestampOf(from) + seconds) * 1000, known),
   }
 }
 

@@ -1,10 +1,9 @@
 /** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
-import { DateTime } from 'luxon'
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
 import type { Leg, Reading } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
-import { asIfUtc, durationSeconds, wallClockText } from './time.js'
+import { asIfUtc, durationSeconds } from './time.js'
 import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
 
 const Seconds = field.countOrNull('Duration in seconds; null if unknown')
@@ -53,11 +52,11 @@ function spanOf(leg: Leg, reading: Reading) {
   const from = startOf(leg, reading)
   if (from === undefined) return undefined
   const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
-  const counted = left === undefined ? undefined : asIfUtc(left) - asIfUtc(from)
+  const instantOf = (time: string): number => reading.timestampOf(time) ?? asIfUtc(time)
+  const counted = left === undefined ? undefined : instantOf(left) - instantOf(from)
   const seconds = durationSeconds(group.time) ?? number(group.time_seconds) ?? counted
   const duration_seconds = seconds === undefined ? null : Math.max(0, Math.round(seconds))
-  const end = DateTime.fromSeconds(asIfUtc(from) + (duration_seconds ?? 0), { zone: 'utc' })
-  return { from, to: wallClockText(end) ?? from, duration_seconds }
+  return { from, to: (duration_seconds && reading.later(from, duration_seconds)) || from, duration_seconds }
 }
 
 /** The trip of a drive group; undefined without a start. */

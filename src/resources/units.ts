@@ -14,6 +14,7 @@ const METRES_PER: Factors = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
 const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
+const DOTTED_THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$/
 const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+))(.*)$/s
 
 /** The value rounded to a number of decimals; -0 becomes 0. */
@@ -23,11 +24,11 @@ export function rounded(value: number, decimals: number): number {
   return Number.isFinite(result) ? result + 0 : value
 }
 
-/** `1,234.5`, `1.234,5`, `1,234` (thousands) and `12,5` (decimal) with a point as the only separator. */
+/** `1,234.5`, `1.234,5`, `1,234` (thousands) and `12,5` (decimal) with a point as the only separator; a date such as `14.03.2026` as it is. */
 function ungrouped(text: string): string {
   const comma = text.lastIndexOf(',')
   const dot = text.lastIndexOf('.')
-  if (comma < 0) return text.indexOf('.') === dot ? text : text.replaceAll('.', '')
+  if (comma < 0) return text.indexOf('.') < dot && DOTTED_THOUSANDS.test(text) ? text.replaceAll('.', '') : text
   if (dot > comma) return text.replaceAll(',', '')
   if (dot >= 0) return text.replaceAll('.', '').replace(',', '.')
   return THOUSANDS.test(text) ? text.replaceAll(',', '') : text.replace(',', '.')

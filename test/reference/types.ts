@@ -826,7 +826,7 @@ export interface components {
       status: 'online' | 'offline' | 'moving'
       /** @description Approximate address; null if the platform has none */
       address: string | null
-      /** @description Unix seconds of the position; 0 if unknown */
+      /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
       timestamp: number
       /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null

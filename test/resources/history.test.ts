@@ -117,6 +117,20 @@ t.test('trips and stops follow what their group says, in the units of the accoun
   t.strictSame(history({ items: [{ status: 1 }, { status: 2 }, { status: 5 }] }), history({}), 'none without a time')
 })
 
+t.test('a stop over a change of the clock ends when the clock of the account says so', async (t) => {
+  const spring = { from: '03-29 02:00', to: '10-25 02:00' }
+  const stop = { status: 2, raw_time: '2026-03-28 18:00:00', left: '2026-03-29 07:00:00' }
+  const ends = { from: '2026-03-28 18:00:00', to: '2026-03-29 07:00:00', duration_seconds: 12 * 3600 }
+  for (const summer of [{ summer: spring }, { name: 'Europe/Vienna' }]) {
+    const stops = (group: object) => history({ items: [group] }, { zone: { offsetMinutes: 60, ...summer } }).stops
+    for (const group of [stop, { ...stop, time: '12h 0min 0s' }, { ...stop, time: '12h 0min 0s', left: null }])
+      t.hasStrict(stops(group), [ends])
+    const autumn = { status: 2, raw_time: '2026-10-24 18:00:00', time: '14h 0min 0s' }
+    t.hasStrict(stops(autumn), [{ to: '2026-10-25 07:00:00' }])
+    t.hasStrict(stops({ status: 2, raw_time: '2026-03-29 02:30:00' }), [{ to: '2026-03-29 02:30:00' }])
+  }
+})
+
 t.test('trips, stops and events are oldest first', async (t) => {
   const group = (status: number, time: string) => ({ status, raw_time: `2026-05-11 ${time}`, message: time })
   const kinds = [1, 2, 5].flatMap((status) => ['09:00:00', '08:00:00', '10:00:00'].map((time) => group(status, time)))

@@ -40,7 +40,8 @@ t.test('numbers are read in every notation (N01, N02, N24)', async (t) => {
   ]
   for (const [value, expected] of rows) t.equal(number(value), expected, JSON.stringify(value))
   const none = [1e15, 1e300, '-1e15', '1e999', Number.NaN, '-', '- 5', '- nn', '', '5 km', '0x10', true, undefined]
-  for (const value of none) t.equal(number(value), undefined, String(value))
+  const dates = ['14.03.2026', '03.27.07', '10.0.0.1']
+  for (const value of [...none, ...dates]) t.equal(number(value), undefined, String(value))
 })
 
 t.test('rounding to decimals has no -0 and leaves what it cannot scale', async (t) => {

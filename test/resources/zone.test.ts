@@ -127,6 +127,11 @@ t.test('daylight saving time of the type `automatic` follows its country, as far
   }
   for (const [name, [id, timezone]] of Object.entries(unknown))
     t.notOk(country(id, Number(timezone)).name, `${name}: standard time`)
+  for (const value of ['Bosnia and Herzegovina', 'Czech Republic', 'Gibraltar(UK)', 'Macedonia']) {
+    const user_dst = { type: 'automatic', country: 1 }
+    const zone = zoneOf({ item: { timezone_id: 61 }, timezones: [], dst_countries: [{ id: 1, value }], user_dst })
+    isShown(t, zone, { standard: '2026-03-28', summer: '2026-03-29' })
+  }
   const dated = { type: 'automatic', date_from: '03-29 02:00', date_to: '10-25 02:00' }
   isShown(t, zoneOf({ item: { timezone_id: 61 }, user_dst: dated }), { standard: '2026-12-01', summer: '2026-07-01' })
 })

@@ -85,6 +85,8 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
     t.same([status, body.error], [403, 'forbidden'], path)
     t.equal(body.message, `The account has no permission to read ${resource} on the tracking platform.`)
   }
+  const { status, body } = await get('/v1/events?from=2026-05-11T00:00:00Z', someHash)
+  t.same([status, body.message.includes('to read its time zone on')], [403, true], 'which an offset needs')
 })
 
 t.test('health needs no credential, is not counted, and shows what recent calls saw', async (t) => {
