@@ -9,7 +9,7 @@ import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
-import { installRequestHooks, type RequestHookOptions } from './request-hooks.js'
+import { installRequestHooks, markMalformed, type RequestHookOptions } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
@@ -30,7 +30,6 @@ export interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOption
 export function createApp(options: CreateAppOptions): App {
   const { log, observeRequest, ticks } = options
   const connections = new Connections(options.onCut)
-  const handleError = errorHandler(options)
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,
@@ -48,9 +47,9 @@ export function createApp(options: CreateAppOptions): App {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
     serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
     clientErrorHandler: onClientError,
-    frameworkErrors: (error, request, reply) => {
-      runHooks(request, reply)
-      void handleError(error, request, reply)
+    frameworkErrors: (_error, { raw }, reply) => {
+      markMalformed(raw)
+      app.routing(raw, reply.raw)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
@@ -61,8 +60,8 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('errorCode')
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
-  app.setErrorHandler(handleError)
-  const runHooks = installRequestHooks(app, options)
+  app.setErrorHandler(errorHandler(options))
+  installRequestHooks(app, options)
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)
