@@ -53,6 +53,8 @@ export function createApp(options: CreateAppOptions): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
+  // Many clients send a Content-Type with every request, and Fastify rejects one without a body.
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.decorateRequest('account')
   app.decorateRequest('caller')
   app.decorateRequest('isRehearsed', false)

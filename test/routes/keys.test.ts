@@ -198,6 +198,16 @@ t.test('a 429 and a 503 to a key announce its expiry, too', async (t) => {
   t.same(await found(), [429, expiry])
 })
 
+t.test('a key is revoked whatever content type the request announces', async (t) => {
+  const { get } = await setUp(t)
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
+    const { id, key } = (await createKey(get)).body
+    const init = { method: 'DELETE', headers: { 'content-type': type } }
+    t.equal((await get(`/v1/keys/${id}`, someHash, init)).status, 200, type)
+    t.equal((await get('/v1/me', key)).status, 401)
+  }
+})
+
 t.test('the last use is recorded to the minute', async (t) => {
   const { get, clock } = await setUp(t)
   const { key } = (await createKey(get)).body
