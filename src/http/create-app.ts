@@ -13,7 +13,7 @@ import { installRequestHooks, markMalformed, type RequestHookOptions } from './r
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
-import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
+import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
 
@@ -64,6 +64,7 @@ export function createApp(options: CreateAppOptions): App {
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(errorHandler(options))
   installRequestHooks(app, options)
+  closeIdleConnections(app, connections)
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)
