@@ -56,5 +56,6 @@ t.test('a Redis without writes: health never says up, the log says so once', { s
     await until(async () => (await byHash()) && (await health()).status === 'ok')
     t.equal((await byKey()).status, 200)
     t.equal(log().match(/counting requests in process/g)?.length, outage)
+    t.match(log(), /READONLY[^\n]*Redis away/, 'with the reason of Redis')
   }
 })
