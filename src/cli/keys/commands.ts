@@ -117,10 +117,13 @@ async function listAccounts({ keys, digests }: Store, now: number): Promise<Outc
   return { json, text: table([['ACCOUNT', 'E-MAIL', 'KEYS'], ...rows]) }
 }
 
-/** The record of the key in a text, such as a line of a log. */
+/** The record of the first active key in a text, such as a log with keys that are revoked already. */
 async function byKey({ keys }: Store, text: string, now: number): Promise<KeyRecord | undefined> {
-  const [key] = /gps_live_[0-9a-f]{48}/.exec(text) ?? []
-  return key === undefined ? undefined : keys.find(new Secret(key).digest, now)
+  for (const [key] of text.matchAll(/gps_live_[0-9a-f]{48}/g)) {
+    const record = await keys.find(new Secret(key).digest, now)
+    if (record) return record
+  }
+  return undefined
 }
 
 /** As in the log of the gateway; null without an e-mail, since the record does not show the hash that names the account. */
