@@ -93,7 +93,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('gateway_error', { cause: error, retryAfterS: error.retryAfterS })
   }
   if (error instanceof StoreUnavailable) {
-    const message = 'API keys cannot be checked at the moment. Try again shortly.'
+    const message = 'The store of API keys is not available at the moment. Try again shortly.'
     return new ApiError('gateway_error', { cause: error, message, retryAfterS: 1 })
   }
   return fromFastify(error)
