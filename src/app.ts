@@ -14,7 +14,7 @@ import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { observedPlatform } from './ops/observed-platform.js'
-import { Outages } from './ops/outages.js'
+import { Outages, reasonOf } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
 import type { Platform } from './platform/client.js'
@@ -126,7 +126,7 @@ function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
     onShared: (available, err) =>
       available
         ? logger.info('counting requests in Redis again')
-        : logger.warn({ reason: (err as Error).message }, 'Redis away: counting requests in process'),
+        : logger.warn({ reason: reasonOf(err) }, 'Redis away: counting requests in process'),
   })
   return { counters, limits: new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs) }
 }

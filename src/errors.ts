@@ -80,7 +80,6 @@ const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty, but Content-Type is JSON.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
-  FST_ERR_BAD_URL: ['invalid_request', 'The request URL is malformed.'],
 }
 
 /** The error response for anything thrown. */
@@ -94,7 +93,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('gateway_error', { cause: error, retryAfterS: error.retryAfterS })
   }
   if (error instanceof StoreUnavailable) {
-    const message = 'API keys cannot be checked at the moment. Try again shortly.'
+    const message = 'The store of API keys is not available at the moment. Try again shortly.'
     return new ApiError('gateway_error', { cause: error, message, retryAfterS: 1 })
   }
   return fromFastify(error)

@@ -20,8 +20,6 @@ import { type OnDamaged, StoreUnavailable } from './store/store.js'
 const drainMs = 5_000
 /** Maximum time from the signal to the end of the process; requests still in flight are cut off. */
 const graceMs = 25_000
-/** How often idle connections are closed while the last requests finish. */
-const closeIdleMs = 200
 
 async function openSandbox({ sandboxSeed: seed, clock }: Config) {
   const app = buildSandbox({ seed, clock: { now: clock } })
@@ -85,10 +83,7 @@ async function run(config: Config): Promise<void> {
     draining = true
     // No load balancer watches without a listener, or when a person presses Ctrl-C.
     if (ops && signal === 'SIGTERM') await pause(drainMs)
-    // A connection whose last response was sent before the signal would stay open for its idle time.
-    const closing = setInterval(() => app.server.closeIdleConnections(), closeIdleMs)
     await app.close()
-    clearInterval(closing)
     await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
     logger.info('closed')
     await new Promise<void>((resolve) => logger.flush(() => resolve()))

@@ -132,6 +132,18 @@ t.test(
   },
 )
 
+t.test('a connection that has sent nothing does not delay the end', async (t) => {
+  const child = await gatewayProcess(t)
+  const socket = connect(child.port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  // Connections are accepted in their order.
+  await child.get('/health')
+  child.signal('SIGINT')
+  t.equal(await child.exited, 0, 'by itself, before the last requests would be cut off')
+  t.match(child.log, '"closed"')
+})
+
 /** Runs the gateway until it ends. */
 async function ended(env: Record<string, string>, ...args: string[]) {
   const child = new GatewayProcess(args, env)

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
+import type { Caller } from '../http/types.js'
 import { admit } from '../rate-limit/limiter.js'
 import { reject } from './auth-failure.js'
 import type { Authenticator } from './authenticator.js'
@@ -18,14 +19,20 @@ export function authentication(authenticator: Authenticator, demoToken: string |
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)
     const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
-    const identity = await authenticator.authenticate(credential, attempt).catch((error) => reject(error, reply))
+    const identity = await authenticator.authenticate(credential, attempt).catch((error) => {
+      announceExpiry(reply, request.caller, clock())
+      return reject(error, reply)
+    })
     admit(reply, identity.usage)
     request.account = identity.account
     request.caller = identity.caller
+    announceExpiry(reply, identity.caller, clock())
     if (identity.caller.credential === 'demo') rehearse(request, reply, identity.usage)
-    const { key } = identity.caller
-    if (key && key.expiresAt - clock() < soonMs) {
-      reply.header('x-api-key-expires', new Date(key.expiresAt).toUTCString())
-    }
   }
+}
+
+/** @param caller known of a failed request, too: a key that exceeds its limit, or whose account cannot be validated now. */
+function announceExpiry(reply: FastifyReply, caller: Caller | undefined, now: number): void {
+  const key = caller?.key
+  if (key && key.expiresAt - now < soonMs) reply.header('x-api-key-expires', new Date(key.expiresAt).toUTCString())
 }

@@ -92,6 +92,11 @@ export class Connections {
     if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
   }
 
+  /** Closes the connections that have never sent anything. */
+  closeUnused(): void {
+    for (const { socket } of this.#open) if (socket.bytesRead === 0) socket.destroy()
+  }
+
   /** Closes a connection and releases the bytes it holds. */
   cut({ socket, unread }: Connection, reason: CutReason): void {
     if (socket.destroyed) return

@@ -9,11 +9,11 @@ import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
-import { installRequestHooks, type RequestHookOptions } from './request-hooks.js'
+import { installRequestHooks, markMalformed, type RequestHookOptions } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
-import { limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
+import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
 
@@ -30,7 +30,6 @@ export interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOption
 export function createApp(options: CreateAppOptions): App {
   const { log, observeRequest, ticks } = options
   const connections = new Connections(options.onCut)
-  const handleError = errorHandler(options)
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,
@@ -48,12 +47,14 @@ export function createApp(options: CreateAppOptions): App {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
     serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
     clientErrorHandler: onClientError,
-    frameworkErrors: (error, request, reply) => {
-      runHooks(request, reply)
-      void handleError(error, request, reply)
+    frameworkErrors: (_error, { raw }, reply) => {
+      markMalformed(raw)
+      app.routing(raw, reply.raw)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
+  // Many clients send a Content-Type with every request, and Fastify rejects one without a body.
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.decorateRequest('account')
   app.decorateRequest('caller')
   app.decorateRequest('isRehearsed', false)
@@ -61,8 +62,9 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('errorCode')
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
-  app.setErrorHandler(handleError)
-  const runHooks = installRequestHooks(app, options)
+  app.setErrorHandler(errorHandler(options))
+  installRequestHooks(app, options)
+  closeIdleConnections(app, connections)
   installResponseDeadline(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)

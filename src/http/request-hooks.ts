@@ -18,16 +18,21 @@ export interface RequestHookOptions {
   outages: Outages
 }
 
+/** No request line has a space in its target. */
+const malformedPrefix = '/ '
+
 /**
- * To be installed before any route. These hooks run with every request, so they use callbacks instead of promises.
- * @returns a function that does the same for a malformed URL, for which Fastify runs no hook; to be called before the response is sent.
+ * Gives a request with a malformed URL, for which Fastify runs no hook and takes a proxy for the client, one that it can route to
+ * these hooks.
  */
-export function installRequestHooks(app: App, options: RequestHookOptions) {
+export function markMalformed(raw: IncomingMessage): void {
+  raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
+}
+
+/** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
+export function installRequestHooks(app: App, options: RequestHookOptions): void {
   const { log, observeRequest, countCaller, isDraining, outages } = options
   let isClosing = false
-  const setConnection = (reply: FastifyReply): void => {
-    if (isClosing || isDraining()) reply.header('connection', 'close')
-  }
   const report = (request: FastifyRequest, status: number, elapsedMs: number): void => {
     const { method, ip, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
@@ -52,19 +57,13 @@ export function installRequestHooks(app: App, options: RequestHookOptions) {
     next(requestError(request))
   })
   app.addHook('onSend', (_request, reply, _payload, next) => {
-    setConnection(reply)
+    if (isClosing || isDraining()) reply.header('connection', 'close')
     next()
   })
   app.addHook('onResponse', (request, reply, next) => {
     report(request, reply.statusCode, reply.elapsedTime)
     next()
   })
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const started = performance.now()
-    setCommonHeaders(request, reply)
-    setConnection(reply)
-    reply.raw.once('finish', () => report(request, reply.statusCode, performance.now() - started))
-  }
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -78,6 +77,8 @@ function requestError({ raw, url, is404 }: FastifyRequest): ApiError | undefined
   if (url.length > maxTargetBytes) return new ApiError('uri_too_long')
   const message = headerProblem(raw)
   if (message !== undefined) return new ApiError('invalid_request', { message })
+  if (url.startsWith(malformedPrefix))
+    return new ApiError('invalid_request', { message: 'The request URL is malformed.' })
   return is404 ? new ApiError('not_found', { message: 'There is no such path.' }) : undefined
 }
 

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Connections } from './connections.js'
+import type { App } from './types.js'
 
 /** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
@@ -28,6 +29,9 @@ const serverOptions = {
   keepAliveTimeout: 72_000,
 }
 
+/** How often idle connections are closed while the last requests finish. */
+const closeIdleMs = 200
+
 export interface ServerOptions {
   connections: Connections
   /** Responds to `CONNECT`, which has no path. */
@@ -50,4 +54,17 @@ export function limitedServer(handle: RequestListener, { connections, onConnect,
   // Without a listener, a failed `accept` ends the process.
   server.on('error', (error) => server.listening && onError(error))
   return server
+}
+
+/** Closes idle connections until the last request has its response: otherwise the app would not close before they time out. */
+export function closeIdleConnections(app: App, connections: Connections): void {
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('preClose', async () => {
+    timer = setInterval(() => {
+      app.server.closeIdleConnections()
+      // Node counts them as requests that have begun, and no longer limits their time.
+      connections.closeUnused()
+    }, closeIdleMs)
+  })
+  app.addHook('onClose', async () => clearInterval(timer))
 }

@@ -126,14 +126,23 @@ const maxAddressLength = 64
 
 const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
+/** Some proxies, such as Azure Application Gateway, forward the client's port as well: another one for each of its connections. */
+const withPort = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
+
+function withoutPort(ip: string): string {
+  const [, ipv4, ipv6] = withPort.exec(ip) ?? []
+  return ipv4 ?? ipv6 ?? ip
+}
+
 /** The name an address is counted under: an IPv6 address as its /64, which one subscriber owns. A connection that was reset has none. */
-export function addressName(ip = ''): string {
+export function addressName(sent = ''): string {
+  const ip = withoutPort(sent)
   return `ip:${ipv6Prefix(ip, 64) ?? mappedIpv4.exec(ip)?.[1] ?? ip.slice(0, maxAddressLength)}`
 }
 
 /** The name under which failed credentials are counted as well; undefined for IPv4. */
 export function networkName(ip = ''): string | undefined {
-  const prefix = ipv6Prefix(ip, 56)
+  const prefix = ipv6Prefix(withoutPort(ip), 56)
   return prefix === undefined ? undefined : `net:${prefix}`
 }
 

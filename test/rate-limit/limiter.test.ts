@@ -256,6 +256,29 @@ t.test('whatever bytes an address sends, every response is counted and its heade
   await fc.assert(property, { numRuns: 300 })
 })
 
+t.test('an address that a proxy forwards with a port counts as the address', async (t) => {
+  for (const [forwarded, address] of [
+    ['192.0.2.7:50123', '192.0.2.7'],
+    ['[2001:db8::7]:50123', '2001:db8::7'],
+    ['[::ffff:192.0.2.7]:1', '192.0.2.7'],
+  ] as const) {
+    t.same([addressName(forwarded), networkName(forwarded)], [addressName(address), networkName(address)], forwarded)
+  }
+  t.equal(addressName('2001:db8::7:5012'), 'ip:2001:db8:0:0::/64', 'without brackets, it is a part of the address')
+})
+
+t.test('behind a trusted proxy, every request counts on the client, also one with a malformed URL', async (t) => {
+  const { get } = await gateway(t, { env: { RATE_LIMIT_MAX: '3', TRUST_PROXY: '1' } })
+  const from = (address: string) => (path: string) => get(path, undefined, { headers: { 'x-forwarded-for': address } })
+  const [one, other] = [from('192.0.2.1'), from('192.0.2.2')]
+  const statuses = []
+  for (const path of ['/%zz', '/v1/%ff?a=%zz', '/nowhere', '/%zz']) statuses.push((await one(path)).status)
+  t.same(statuses, [400, 400, 404, 429])
+  const { status, headers } = await other('/v1/keys/%zz')
+  t.same([status, headers.get('ratelimit-remaining')], [400, '2'])
+  t.equal(limitsOf(await get('/health'))[1], 3, 'nothing is counted on the proxy')
+})
+
 t.test('an IPv6 address that ends in dotted decimal counts as the same /64 as in hexadecimal', async (t) => {
   for (const [dotted, hex] of [
     ['2001:db8:1:2:3:4:192.0.2.7', '2001:db8:1:2:3:4:c000:207'],

@@ -177,6 +177,37 @@ t.test('a key works to its last millisecond, and its responses announce the expi
   t.equal((await revokeKey(get, id)).status, 404)
 })
 
+t.test('a 429 and a 503 to a key announce its expiry, too', async (t) => {
+  const clock = new Clock()
+  let isDown = false
+  const { url } = await platform(t, (request, response) => {
+    if (isDown) response.writeHead(500).end()
+    else fleet(request, response)
+  })
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
+  const { key, expires_at } = (await createKey(get, { platform_hash: someHash, expires_in_days: 3 })).body
+  const found = async () => {
+    const { status, headers } = await get('/v1/me', key)
+    return [status, headers.get('x-api-key-expires')]
+  }
+  const expiry = new Date(expires_at).toUTCString()
+  isDown = true
+  clock.advance(61_000)
+  t.same(await found(), [503, expiry])
+  for (let i = 2; i <= 5; i += 1) await found()
+  t.same(await found(), [429, expiry])
+})
+
+t.test('a key is revoked whatever content type the request announces', async (t) => {
+  const { get } = await setUp(t)
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
+    const { id, key } = (await createKey(get)).body
+    const init = { method: 'DELETE', headers: { 'content-type': type } }
+    t.equal((await get(`/v1/keys/${id}`, someHash, init)).status, 200, type)
+    t.equal((await get('/v1/me', key)).status, 401)
+  }
+})
+
 t.test('the last use is recorded to the minute', async (t) => {
   const { get, clock } = await setUp(t)
   const { key } = (await createKey(get)).body

@@ -26,7 +26,9 @@ t.test('while Redis is away, only what needs it fails, in time', { skip: without
     isUnavailable(t, await byKey(), 'a key')
     t.ok(performance.now() - started < 3_000, 'in time')
   }
-  isUnavailable(t, await create(), 'a new key')
+  const refused = await create()
+  isUnavailable(t, refused, 'a new key')
+  t.match(refused.body.message, 'store', 'nothing was to be checked')
   const response = await byHash()
   t.equal(response.status, 200, 'a hash needs no store')
   t.match(response.headers.get('ratelimit-remaining'), /^\d+$/)
@@ -56,5 +58,6 @@ t.test('a Redis without writes: health never says up, the log says so once', { s
     await until(async () => (await byHash()) && (await health()).status === 'ok')
     t.equal((await byKey()).status, 200)
     t.equal(log().match(/counting requests in process/g)?.length, outage)
+    t.match(log(), /READONLY[^\n]*Redis away/, 'with the reason of Redis')
   }
 })
