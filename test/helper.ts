@@ -79,6 +79,9 @@ export interface Gateway {
   store: Store
   /** All lines logged so far. */
   log: () => string
+  /** The logged lines with one of these messages, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: a line has any fields
+  lines: (...messages: string[]) => Record<string, any>[]
   /** What `/metrics` would say. */
   metrics: () => Promise<string>
   /** What `/callers` would say. */
@@ -133,6 +136,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     url: `${origin}/api`,
     store: own,
     log: () => lines.join(''),
+    lines: (...messages) => lines.map((line) => JSON.parse(line)).filter(({ msg }) => messages.includes(msg)),
     metrics: async () => (await metrics.text()).body,
     callers: () => metrics.callers.top(),
     get: (...args) => ask(`${origin}/api`, ...args),
@@ -212,12 +216,14 @@ export async function platform(t: Test, answer: RequestListener) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, calls, server }
 }
 
-/** Answers each action with a fixed JSON body; `get_user_data` lets everybody in unless told otherwise. */
+/** Answers each action with a fixed JSON body; `get_user_data` gives each hash an account of its own unless told otherwise. */
 export function answers(bodies: Record<string, unknown>): RequestListener {
   return (request, response) => {
-    const action = new URL(request.url ?? '/', 'http://localhost').pathname.replace('/api/', '')
-    const body =
-      action in bodies ? bodies[action] : action === 'get_user_data' ? { email: 'owner@example.com' } : undefined
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    const hash = searchParams.get('user_api_hash') ?? ''
+    const name = hash === someHash ? 'owner' : `${hash.slice(7, 9)}${hash.slice(-4)}`
+    const all: Record<string, unknown> = { get_user_data: { email: `${name}@example.com` }, ...bodies }
+    const body = all[pathname.replace('/api/', '')]
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body ?? { message: 'Not Found' }))
   }

@@ -24,12 +24,7 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
   const geofences = Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1 }))
   const get_geofences = JSON.stringify({ items: { geofences } })
-  const data = answers({ get_devices, get_history: history, get_geofences })
-  const { url: platformUrl } = await platform(t, (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
-    if (!pathname.endsWith('get_user_data')) return data(request, response)
-    response.end(JSON.stringify({ email: `${searchParams.get('user_api_hash')?.slice(7, 9)}@example.com` }))
-  })
+  const { url: platformUrl } = await platform(t, answers({ get_devices, get_history: history, get_geofences }))
   const env = { PLATFORM_URL: platformUrl, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' }
   const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
   const sockets: Socket[] = []
@@ -91,7 +86,6 @@ t.test(
       services: JSON.stringify({ data: [...serviceRows, ...serviceRows, ...serviceRows, ...serviceRows] }),
     })
     const otherLists = answers({
-      get_user_data: { email: 'b@example.com' },
       get_devices: JSON.stringify([{ title: 'B', items: heavy }]),
       get_services: JSON.stringify({ data: serviceRows }),
     })

@@ -34,10 +34,8 @@ const filler = Array<Buffer>(60).fill(Buffer.from(`"${'x'.repeat(MB)}",`))
 t.test('histories of 100,000 points and documents of 60 MB, many at once', async (t) => {
   const small = answers({ get_devices: [{ title: 'A', items: [{ id: 7, name: 'Van' }] }] })
   const { url } = await platform(t, (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
-    if (pathname.endsWith('get_user_data')) {
-      response.end(JSON.stringify({ email: `${searchParams.get('user_api_hash')?.slice(7, 9)}@example.com` }))
-    } else if (pathname.endsWith('get_history')) {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost')
+    if (pathname.endsWith('get_history')) {
       stream(response, '{"items":[{"status":1,"items":[', points, ']}],"distance_sum":"9 Km","top_speed":"89 kph"}')
     } else if (pathname.endsWith('get_geofences')) {
       stream(response, '{"items":{"geofences":[', filler, '""]}}')

@@ -167,19 +167,6 @@ t.test('every window the API allows costs one call where pages may be as large a
   )
 })
 
-t.test('no window asks the platform for a larger page than it allows', async (t) => {
-  const all = rowsOf(6_000)
-  for (const limit of [1_001, 2_050, Number.MAX_SAFE_INTEGER]) {
-    const { fetchPage, calls } = pager(() => all, { pageSize: 1_000, ...tellsAll })
-    const { rows } = await windowOf(fetchPage, 0, limit)
-    t.equal(rows.length, Math.min(limit, all.length))
-    t.ok(
-      calls.every((call) => call.endsWith('/1000')),
-      calls.join(' '),
-    )
-  }
-})
-
 t.test('rows that new ones shift between two calls do not repeat, and none is lost', async (t) => {
   const all = rowsOf(200)
   let isFirst = true

@@ -125,22 +125,3 @@ t.test('a group has the first 200 characters of its title', async (t) => {
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
 })
-
-t.test('lists are served whatever the number of devices and the length of their rows', async (t) => {
-  const clock = new Clock()
-  let items: { id: number; address: string }[] = []
-  const { url } = await platform(t, (request, response) => {
-    const isList = request.url?.includes('get_devices') && !request.url.includes('page=2')
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(isList ? [{ title: 'A', items }] : { status: 1, email: 'a@example.com', data: [] }))
-  })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
-  for (const count of [1, 3, 7, 999, 1_001, 1_003]) {
-    for (const length of [0, 700, 751, 1_502]) {
-      items = Array.from({ length: count }, (_, i) => ({ id: i + 1, address: 'n'.repeat(length + (i % 5)) }))
-      clock.advance(60_000)
-      const { status, body } = await get('/v1/devices?limit=1', someHash)
-      t.same([status, body.count], [200, count], `${count} rows of ${length} bytes`)
-    }
-  }
-})
