@@ -39,48 +39,44 @@ const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
   return socket
 }
 
-t.test(
-  'a client that sends headers or a body endlessly, slowly or not at all is disconnected with a documented error',
-  async (t) => {
-    const child = await gatewayProcess(t)
-    const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
-      const socket = await dial(child)
-      const started = performance.now()
-      socket.write(start)
-      const timer = setInterval(() => socket.writable && socket.write(drip), 500)
-      const text = await untilClosed(socket)
-      clearInterval(timer)
-      return { text, ms: performance.now() - started }
+t.test('a client that sends endlessly, slowly or not at all is disconnected with a documented error', async (t) => {
+  const child = await gatewayProcess(t)
+  const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
+    const socket = await dial(child)
+    const started = performance.now()
+    socket.write(start)
+    const timer = setInterval(() => socket.writable && socket.write(drip), 500)
+    const text = await untilClosed(socket)
+    clearInterval(timer)
+    return { text, ms: performance.now() - started }
+  }
+  const endless = async (): Promise<string> => {
+    const socket = await dial(child)
+    const answer = untilClosed(socket)
+    socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
+    while (socket.writable) {
+      socket.write(`X-${Math.random()}: ${'y'.repeat(1_000)}\r\n`)
+      await pause(1)
     }
-    const endless = async (): Promise<string> => {
-      const socket = await dial(child)
-      const answer = untilClosed(socket)
-      socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
-      while (socket.writable) {
-        socket.write(`X-${Math.random()}: ${'y'.repeat(1_000)}\r\n`)
-        await pause(1)
-      }
-      return answer
-    }
-    const post =
-      'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{'
-    const [headers, body, silent, flood] = await Promise.all([
-      slowly('GET /api/health HTTP/1.1\r\nHost: x\r\nX-A: ', 'a'),
-      slowly(post, ' '),
-      dial(child).then(untilClosed),
-      endless(),
-    ])
-    t.match(headers.text, /^HTTP\/1\.1 400 /)
-    t.match(headers.text, /"error":"invalid_request"/)
-    t.match(headers.text, /\r\nRateLimit-Limit: /i)
-    t.ok(headers.ms < 13_000, `slow headers: ${Math.round(headers.ms)} ms`)
-    t.match(body.text, /^HTTP\/1\.1 400 /)
-    t.ok(body.ms < 18_000, `slow body: ${Math.round(body.ms)} ms`)
-    t.match(silent, /^HTTP\/1\.1 400 /)
-    t.match(flood, /^HTTP\/1\.1 431 /)
-    t.match(flood, /"error":"headers_too_large"/)
-  },
-)
+    return answer
+  }
+  const post = 'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{'
+  const [headers, body, silent, flood] = await Promise.all([
+    slowly('GET /api/health HTTP/1.1\r\nHost: x\r\nX-A: ', 'a'),
+    slowly(post, ' '),
+    dial(child).then(untilClosed),
+    endless(),
+  ])
+  t.match(headers.text, /^HTTP\/1\.1 400 /)
+  t.match(headers.text, /"error":"invalid_request"/)
+  t.match(headers.text, /\r\nRateLimit-Limit: /i)
+  t.ok(headers.ms < 13_000, `slow headers: ${Math.round(headers.ms)} ms`)
+  t.match(body.text, /^HTTP\/1\.1 400 /)
+  t.ok(body.ms < 18_000, `slow body: ${Math.round(body.ms)} ms`)
+  t.match(silent, /^HTTP\/1\.1 400 /)
+  t.match(flood, /^HTTP\/1\.1 431 /)
+  t.match(flood, /"error":"headers_too_large"/)
+})
 
 /** Opens connections, 50 at a time, that each send some bytes and are reset at once. */
 async function sendAndReset(port: number, total: number, requests: readonly string[]): Promise<void> {

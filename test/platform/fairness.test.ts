@@ -133,7 +133,7 @@ class Calm {
 
 /** With the shorter deadline, 35 hanging requests a second still need more sockets than there are. */
 const timeoutMs = isLong ? 10_000 : 2_500
-const forMs = isLong ? 20_000 : 4_000
+const forMs = isLong ? 20_000 : 3_000
 t.setTimeout(600_000)
 // The long form measures, so its parts run one after another.
 t.jobs = isLong ? 1 : 4

@@ -166,35 +166,32 @@ t.test('a changed platform: 503 for whatever needs a renamed field, and recovery
   await renameEach(t, { ...older, get_services: services }, [['get_services', ['data', 'id'], ['/v1/services']]])
 })
 
-t.test(
-  'accounts without data have empty lists, and half of the rows unreadable are served, counted and logged',
-  async (t) => {
-    const { become, get, clock, log, metrics } = await faulty(t)
-    const none: Record<string, unknown> = {
-      get_devices: [],
-      get_geofences: { items: {} },
-      get_events: { items: { data: [], total: 0 } },
-      get_alerts: { items: { alerts: [] } },
-      services: { data: [], pagination: { total: 0 } },
-      get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
-    }
-    const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
-    for (const get_devices of [[], {}, { items: [] }, [{ title: 'A', items: [] }]]) {
-      become(answers({ ...none, get_devices: JSON.stringify(get_devices) === '{}' ? { data: {} } : get_devices }))
-      clock.advance(2)
-      for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
-    }
-    const half = [device, { ...device, id: null }]
-    become(answers({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } }))
+t.test('no data is an empty list; unreadable rows are counted and logged, and the others are served', async (t) => {
+  const { become, get, clock, log, metrics } = await faulty(t)
+  const none: Record<string, unknown> = {
+    get_devices: [],
+    get_geofences: { items: {} },
+    get_events: { items: { data: [], total: 0 } },
+    get_alerts: { items: { alerts: [] } },
+    services: { data: [], pagination: { total: 0 } },
+    get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
+  }
+  const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
+  for (const get_devices of [[], {}, { items: [] }, [{ title: 'A', items: [] }]]) {
+    become(answers({ ...none, get_devices: JSON.stringify(get_devices) === '{}' ? { data: {} } : get_devices }))
     clock.advance(2)
-    t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
-    t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
-    for (const action of ['get_devices', 'get_geofences']) {
-      t.match(await metrics(), `gateway_rows_skipped_total{action="${action}"} 1`)
-      t.match(log(), new RegExp(`"action":"${action}","rows":1,"msg":"rows skipped"`))
-    }
-  },
-)
+    for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
+  }
+  const half = [device, { ...device, id: null }]
+  become(answers({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } }))
+  clock.advance(2)
+  t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
+  t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+  for (const action of ['get_devices', 'get_geofences']) {
+    t.match(await metrics(), `gateway_rows_skipped_total{action="${action}"} 1`)
+    t.match(log(), new RegExp(`"action":"${action}","rows":1,"msg":"rows skipped"`))
+  }
+})
 
 t.test('a proxy that refuses does not invalidate an account', async (t) => {
   const { become, devices, calls } = await faulty(t)
@@ -231,26 +228,23 @@ t.test('a platform that is gone and comes back on the same address', async (t) =
   t.notOk(log().includes(someHash))
 })
 
-t.test(
-  'a platform that fails every other call: each response is right or the documented 503, and the breaker stays closed',
-  async (t) => {
-    const { become, devices, metrics } = await faulty(t)
-    let n = 0
-    become((request, response) => {
-      n += 1
-      if (n % 2 === 0) well(request, response)
-      else response.writeHead(502).end()
-    })
-    let good = 0
-    for (let call = 0; call < 40; call += 1) {
-      const response = await devices()
-      if (response.status === 200) good += 1
-      else isUnavailable(t, response, `call ${call}`)
-    }
-    t.ok(good >= 15, `${good} of 40 were right`)
-    t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
-  },
-)
+t.test('with every other call failing, each response is right or a 503, and the breaker stays closed', async (t) => {
+  const { become, devices, metrics } = await faulty(t)
+  let n = 0
+  become((request, response) => {
+    n += 1
+    if (n % 2 === 0) well(request, response)
+    else response.writeHead(502).end()
+  })
+  let good = 0
+  for (let call = 0; call < 40; call += 1) {
+    const response = await devices()
+    if (response.status === 200) good += 1
+    else isUnavailable(t, response, `call ${call}`)
+  }
+  t.ok(good >= 15, `${good} of 40 were right`)
+  t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
+})
 
 t.test('an outage that three accounts notice spares all the others the wait, until one probe succeeds', async (t) => {
   const { become, devicesOf, works, log, calls, metrics } = await faulty(t)

@@ -194,7 +194,7 @@ t.test('renewals count as creations', async (t) => {
 })
 
 t.test(
-  'each key that is created, renewed or revoked is one log line, on every instance, and each refusal is',
+  'each change of a key, and each refusal, is one log line, on every gateway',
   { skip: withoutRedis },
   async (t) => {
     const server = await redisServer(t)

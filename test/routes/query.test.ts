@@ -92,7 +92,7 @@ t.test('any window of devices and events is that part of the complete list, with
         assert.deepStrictEqual(body, { object: 'list', count, limit: applied, offset, has_more, data })
       },
     ),
-    { numRuns: isLong ? 1000 : 300 },
+    { numRuns: isLong ? 1000 : 150 },
   )
 })
 

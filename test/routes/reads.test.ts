@@ -39,19 +39,16 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
   }
 })
 
-t.test(
-  '`/me` has the kind, account and UTC offset of the credential, null where its platform does not tell',
-  async (t) => {
-    const { get, hash, otherHash } = await fleet(t)
-    const me = { credential: 'platform_hash', email: 'fleet@example.com', utc_offset: '+01:00', key: null }
-    t.match((await get('/v1/me', hash)).body, me)
-    t.equal((await get('/v1/me', otherHash)).body.utc_offset, '+03:00')
-    const { url } = await platform(t, answers({}))
-    const { get: without } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
-    t.match(await without('/v1/me', someHash), { status: 200, body: { utc_offset: null } })
-    t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
-  },
-)
+t.test('`/me` has kind, account and UTC offset of the credential, null where its platform does not tell', async (t) => {
+  const { get, hash, otherHash } = await fleet(t)
+  const me = { credential: 'platform_hash', email: 'fleet@example.com', utc_offset: '+01:00', key: null }
+  t.match((await get('/v1/me', hash)).body, me)
+  t.equal((await get('/v1/me', otherHash)).body.utc_offset, '+03:00')
+  const { url } = await platform(t, answers({}))
+  const { get: without } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  t.match(await without('/v1/me', someHash), { status: 200, body: { utc_offset: null } })
+  t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
+})
 
 t.test("another account's geofence, device or driver is unknown, without a platform call", async (t) => {
   const { get, hash, otherHash, foreignId, calls } = await fleet(t)
