@@ -70,11 +70,12 @@ t.test('the forms that platforms respond in are read', async (t) => {
     ['', null],
     ['null', null],
   ]
-  for (const [body, address] of forms) {
-    const found = await geocoded(t, (_request, response) => response.end(body))
-    t.equal(await found.address(1), address, body.slice(0, 60))
-    t.equal(await found.address(1), address)
-    t.equal(found.lookups(), 1, 'also the absence of an address is remembered')
+  let sent = ''
+  const { address, lookups } = await geocoded(t, (_request, response) => response.end(sent))
+  for (const [at, [body, expected]] of forms.entries()) {
+    sent = body
+    for (const _ of [1, 2]) t.equal(await address(at + 1), expected, body.slice(0, 60))
+    t.equal(lookups(), at + 1, 'also the absence of an address is remembered')
   }
   const older = await geocoded(t, (request, response) =>
     request.url?.includes('/address') ? response.writeHead(404).end() : street(request, response),
