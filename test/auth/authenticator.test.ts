@@ -109,14 +109,14 @@ async function flood(url: string, tokens: string[]): Promise<number[]> {
   return statuses
 }
 
-t.test('two thousand wrong credentials from one address leave known credentials there unaffected', async (t) => {
+t.test('hundreds of wrong credentials from one address leave known credentials there unaffected', async (t) => {
   const { url, calls } = await strictPlatform(t)
   const clock = new Clock()
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '100', DEMO_TOKEN: 'demo' }
   const there = await gateway(t, { clock: clock.now, env })
   const { key } = (await createKey(there.get)).body
   const before = calls.length
-  const wrong = Array.from({ length: 2_000 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
+  const wrong = Array.from({ length: 600 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
   const statuses: number[] = []
   // All at once, this process could be so late that the gateway sheds load.
   for (let from = 0; from < wrong.length; from += 200) {

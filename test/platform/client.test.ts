@@ -87,15 +87,6 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
   t.equal(calls.length, 4)
 })
 
-t.test('a response cut off in the middle means unavailable', async (t) => {
-  const { platform } = await open(t, (_request, response) => {
-    response.writeHead(200, { 'content-length': 1000 })
-    response.write('[{"title":"A"')
-    setImmediate(() => response.socket?.end())
-  })
-  t.match(await failure(platform.get('get_devices', someHash)), /connection|bad_json/)
-})
-
 t.test('a redirect is never followed', async (t) => {
   const { platform, calls } = await open(t, (request, response) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })
