@@ -79,6 +79,9 @@ export interface Gateway {
   store: Store
   /** All lines logged so far. */
   log: () => string
+  /** The logged lines with one of these messages, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: a line has any fields
+  lines: (...messages: string[]) => Record<string, any>[]
   /** What `/metrics` would say. */
   metrics: () => Promise<string>
   /** What `/callers` would say. */
@@ -93,6 +96,7 @@ export interface GatewayOptions {
   ticks?: () => number
   /** Without it the gateway has an embedded store of its own. */
   store?: Store
+  isDraining?: boolean
 }
 
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
@@ -108,7 +112,7 @@ export async function startedWorker(): Promise<WorkerClient> {
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
-  const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
+  const { env = {}, clock = Date.now, ticks = () => performance.now(), store, isDraining = false } = options
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
@@ -123,7 +127,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
     metrics,
     worker,
-    isDraining: () => false,
+    isDraining: () => isDraining,
   }
   const [app] = await Promise.all([buildApp(config, parts), startedWorker()])
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -132,6 +136,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
     url: `${origin}/api`,
     store: own,
     log: () => lines.join(''),
+    lines: (...messages) => lines.map((line) => JSON.parse(line)).filter(({ msg }) => messages.includes(msg)),
     metrics: async () => (await metrics.text()).body,
     callers: () => metrics.callers.top(),
     get: (...args) => ask(`${origin}/api`, ...args),
@@ -211,12 +216,14 @@ export async function platform(t: Test, answer: RequestListener) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, calls, server }
 }
 
-/** Answers each action with a fixed JSON body; `get_user_data` lets everybody in unless told otherwise. */
+/** Answers each action with a fixed JSON body; `get_user_data` gives each hash an account of its own unless told otherwise. */
 export function answers(bodies: Record<string, unknown>): RequestListener {
   return (request, response) => {
-    const action = new URL(request.url ?? '/', 'http://localhost').pathname.replace('/api/', '')
-    const body =
-      action in bodies ? bodies[action] : action === 'get_user_data' ? { email: 'owner@example.com' } : undefined
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    const hash = searchParams.get('user_api_hash') ?? ''
+    const name = hash === someHash ? 'owner' : `${hash.slice(7, 9)}${hash.slice(-4)}`
+    const all: Record<string, unknown> = { get_user_data: { email: `${name}@example.com` }, ...bodies }
+    const body = all[pathname.replace('/api/', '')]
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body ?? { message: 'Not Found' }))
   }

@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { isUnavailable } from '../faults.js'
 import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { otherHash } from '../limits.js'
 import { until } from '../redis.js'
 
-const otherHash = someHash.replace('ab', 'zz')
 const thirdHash = someHash.replace('ab', 'yy')
 const quick = answers({})
 

@@ -49,19 +49,16 @@ t.test('responses wait until all sockets that are readable now have been read', 
   t.same(rest.toSorted(), ['send /0', 'send /1', 'send /2'])
 })
 
-t.test(
-  'a client that is gone, or a response that cannot be sent, holds up no other response of the turn',
-  async (t) => {
-    const { sockets } = await served(t, 3)
-    const [gone, broken, good] = sockets as [Socket, Socket, Socket]
-    const closed = once(broken, 'close')
-    ask(gone, '/gone')
-    ask(broken, '/invalid-header')
-    ask(good, '/good')
-    gone.resetAndDestroy()
-    t.match(await response(good), '200 OK')
-    await closed
-    ask(good, '/again')
-    t.match(await response(good), '/again')
-  },
-)
+t.test('a client that is gone, or a response that cannot be sent, holds up no other of the turn', async (t) => {
+  const { sockets } = await served(t, 3)
+  const [gone, broken, good] = sockets as [Socket, Socket, Socket]
+  const closed = once(broken, 'close')
+  ask(gone, '/gone')
+  ask(broken, '/invalid-header')
+  ask(good, '/good')
+  gone.resetAndDestroy()
+  t.match(await response(good), '200 OK')
+  await closed
+  ask(good, '/again')
+  t.match(await response(good), '/again')
+})

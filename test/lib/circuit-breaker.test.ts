@@ -121,24 +121,21 @@ t.test('one account, whatever it does, together with chance failures of a second
   )
 })
 
-t.test(
-  'three accounts that fail in one action, without a success in between, stop it for all, and no other action',
-  async (t) => {
-    const { guard, calls, start, states } = breaker()
-    calls('failure', 'a', 2)
-    calls('failure', 'b', 2)
-    calls('success', 'd')
-    calls('failure', 'a', 2)
-    calls('failure', 'b', 3)
-    t.equal(guard.state, 'closed')
-    calls('ignored', 'd')
-    calls('failure', 'c')
-    t.equal(guard.state, 'open')
-    t.same(states, ['devices open'])
-    t.equal(start('d'), undefined)
-    t.ok(start('d', 'alerts'))
-  },
-)
+t.test('three accounts that fail in one action, without a success between, stop that action for all', async (t) => {
+  const { guard, calls, start, states } = breaker()
+  calls('failure', 'a', 2)
+  calls('failure', 'b', 2)
+  calls('success', 'd')
+  calls('failure', 'a', 2)
+  calls('failure', 'b', 3)
+  t.equal(guard.state, 'closed')
+  calls('ignored', 'd')
+  calls('failure', 'c')
+  t.equal(guard.state, 'open')
+  t.same(states, ['devices open'])
+  t.equal(start('d'), undefined)
+  t.ok(start('d', 'alerts'))
+})
 
 t.test('accounts that callers may have invented count as one', async (t) => {
   const { guard, calls } = breaker()
@@ -163,26 +160,23 @@ t.test('accounts whose one action fails for days do not add up to an outage', as
   t.equal(guard.state, 'closed')
 })
 
-t.test(
-  'an open circuit turns all calls away until the cool-down ends, and closes with the first success',
-  async (t) => {
-    const { calls, start, waitMs, pass, states } = openBreaker()
-    t.equal(waitMs('a'), 2_000)
-    pass(1_500)
-    t.equal(calls('success', 'a', 100), 0)
-    t.equal(waitMs('a'), 500)
-    pass(500)
-    t.equal(waitMs('a'), 0)
-    const probe = start('a')
-    t.ok(probe)
-    t.same(states, ['devices open', 'devices half_open'])
-    t.equal(calls('success', 'b', 100), 0, 'no second probe at once')
-    probe?.record('success')
-    t.same(states, ['devices open', 'devices half_open', 'devices closed'])
-    t.equal(calls('failure', 'a', 4), 4, 'it counts from the start again')
-    t.equal(calls('failure', 'b', 2), 2)
-  },
-)
+t.test('an open circuit rejects all calls until the cool-down ends, and closes with the first success', async (t) => {
+  const { calls, start, waitMs, pass, states } = openBreaker()
+  t.equal(waitMs('a'), 2_000)
+  pass(1_500)
+  t.equal(calls('success', 'a', 100), 0)
+  t.equal(waitMs('a'), 500)
+  pass(500)
+  t.equal(waitMs('a'), 0)
+  const probe = start('a')
+  t.ok(probe)
+  t.same(states, ['devices open', 'devices half_open'])
+  t.equal(calls('success', 'b', 100), 0, 'no second probe at once')
+  probe?.record('success')
+  t.same(states, ['devices open', 'devices half_open', 'devices closed'])
+  t.equal(calls('failure', 'a', 4), 4, 'it counts from the start again')
+  t.equal(calls('failure', 'b', 2), 2)
+})
 
 t.test('half-open, an account has one probe at a time and waits a cool-down after a failed one', async (t) => {
   const { start, waitMs, pass } = openBreaker()

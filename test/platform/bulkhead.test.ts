@@ -42,24 +42,21 @@ function bulkhead() {
 
 const settled = (): Promise<void> => new Promise((done) => setImmediate(done))
 
-t.test(
-  'one account has 8 calls in flight and 64 in its queue; further ones fail at once, and only its own',
-  async (t) => {
-    const { guard, calls, started, rejected, end, isIdle } = bulkhead()
-    calls(73, 'a', 'get_devices')
-    await settled()
-    t.equal(started.length, 8)
-    t.equal(guard.queued, 64)
-    t.same(rejected, ['a'])
-    calls(9, 'b', 'get_devices')
-    await settled()
-    t.equal(started.filter((name) => name === 'b').length, 8)
-    t.equal(guard.accounts, 2)
-    for (let n = 0; n < 72 + 9; n += 1) await end()
-    t.equal(started.length, 72 + 9)
-    t.ok(isIdle(), 'nothing is kept of accounts without calls')
-  },
-)
+t.test('one account has 8 calls in flight and 64 in its queue; only its own further ones fail, at once', async (t) => {
+  const { guard, calls, started, rejected, end, isIdle } = bulkhead()
+  calls(73, 'a', 'get_devices')
+  await settled()
+  t.equal(started.length, 8)
+  t.equal(guard.queued, 64)
+  t.same(rejected, ['a'])
+  calls(9, 'b', 'get_devices')
+  await settled()
+  t.equal(started.filter((name) => name === 'b').length, 8)
+  t.equal(guard.accounts, 2)
+  for (let n = 0; n < 72 + 9; n += 1) await end()
+  t.equal(started.length, 72 + 9)
+  t.ok(isIdle(), 'nothing is kept of accounts without calls')
+})
 
 t.test('each kind of call leaves sockets to the more urgent kinds, of one account and of all', async (t) => {
   const { guard, calls, started } = bulkhead()

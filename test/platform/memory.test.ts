@@ -1,8 +1,15 @@
 /** With a heap of 256 MB, no size or number of platform responses ends the process, and other accounts are served meanwhile. */
-import type { ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import t from 'tap'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
+
+let respond: RequestListener = () => {}
+const { url } = await platform(t, (request, response) => respond(request, response))
+const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000', PLATFORM_TIMEOUT_MS: '60000' }
+const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
+const statusOf = async (path: string, hash = someHash) => (await child.get(`/v1/${path}`, hash)).status
+const hashOf = (name: string): string => someHash.replace('ab', name)
 
 const MB = 1024 * 1024
 
@@ -33,30 +40,77 @@ const filler = Array<Buffer>(60).fill(Buffer.from(`"${'x'.repeat(MB)}",`))
 
 t.test('histories of 100,000 points and documents of 60 MB, many at once', async (t) => {
   const small = answers({ get_devices: [{ title: 'A', items: [{ id: 7, name: 'Van' }] }] })
-  const { url } = await platform(t, (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
-    if (pathname.endsWith('get_user_data')) {
-      response.end(JSON.stringify({ email: `${searchParams.get('user_api_hash')?.slice(7, 9)}@example.com` }))
-    } else if (pathname.endsWith('get_history')) {
+  respond = (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost')
+    if (pathname.endsWith('get_history')) {
       stream(response, '{"items":[{"status":1,"items":[', points, ']}],"distance_sum":"9 Km","top_speed":"89 kph"}')
     } else if (pathname.endsWith('get_geofences')) {
       stream(response, '{"items":{"geofences":[', filler, '""]}}')
     } else small(request, response)
-  })
-  const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000', PLATFORM_TIMEOUT_MS: '60000' }
-  const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
-  const hashOf = (name: string): string => someHash.replace('ab', name)
-  const status = async (name: string, path: string) => (await child.get(`/v1/${path}`, hashOf(name))).status
-  t.equal(await status('zz', 'devices/7'), 200)
-  const history = (name: string) => status(name, 'history/7?from=2026-05-11&to=2026-05-11')
+  }
+  const other = hashOf('zz')
+  t.equal(await statusOf('devices/7', other), 200)
+  const history = (name: string) => statusOf('history/7?from=2026-05-11&to=2026-05-11', hashOf(name))
   t.equal(await history('a0'), 200, 'one is served')
   const names = Array.from({ length: 10 }, (_, at) => `b${at}`)
-  const atOnce = await Promise.all(names.flatMap((name) => [history(name), status(name, 'geofences')]))
+  const atOnce = await Promise.all(names.flatMap((name) => [history(name), statusOf('geofences', hashOf(name))]))
   t.ok(
     atOnce.every((one) => one === 200 || one === 503),
     JSON.stringify(atOnce),
   )
-  t.equal(await status('zz', 'devices/7'), 200, 'another account is served')
+  t.equal(await statusOf('devices/7', other), 200, 'another account is served')
   t.equal(await history('a1'), 200, 'and so is a long history afterwards')
   t.equal((await fetch(`${child.url}/health`)).status, 200)
+})
+
+t.test('lists that take more memory than their rows end nothing, and smaller ones are served', async (t) => {
+  const devices = Array.from({ length: 3_000 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
+  const numbered = <T>(count: number, row: T) => Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row }))
+  const otherHash = hashOf('g2')
+  const sensors = numbered(1_000, { type: 'textual', name: 'Temperature', value: '21.5 C' })
+  const heavy = numbered(300, { name: 'Van', sensors })
+  const serviceRows = numbered(10_000, { name: 'S', expiration_by: 'odometer' })
+  const lists = answers({
+    get_devices: JSON.stringify([{ title: 'A', items: devices }]),
+    get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
+    get_geofences: JSON.stringify({ items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } }),
+    get_user_drivers: JSON.stringify({ items: { drivers: { data: numbered(40_000, { name: 'D' }) } } }),
+    services: JSON.stringify({ data: [...serviceRows, ...serviceRows, ...serviceRows, ...serviceRows] }),
+  })
+  const otherLists = answers({
+    get_devices: JSON.stringify([{ title: 'B', items: heavy }]),
+    get_services: JSON.stringify({ data: serviceRows }),
+  })
+  const pages = Array.from({ length: 14 }, (_, page) => {
+    const data = Array.from({ length: 1_000 }, (_, at) => ({ id: 1_000 * page + at, message: 'm'.repeat(500) }))
+    return JSON.stringify({ items: { current_page: page + 1, per_page: 1_000, last_page: 14, data } })
+  })
+  respond = (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    if (pathname.endsWith('get_events')) response.end(pages[Number(searchParams.get('page')) - 1])
+    else if (searchParams.get('user_api_hash') === otherHash) otherLists(request, response)
+    else lists(request, response)
+  }
+  t.equal(await statusOf('alerts'), 503, '2.4 million devices')
+  t.equal(await statusOf('alerts?limit=5'), 200)
+  const second = (at: number): string => String(at).padStart(2, '0')
+  const searches = Array.from(
+    { length: 30 },
+    (_, at) => `events?type=harsh_braking&from=2026-05-12T08:00:${second(at)}`,
+  )
+  t.same(
+    new Set(await Promise.all(searches.map((search) => statusOf(search)))),
+    new Set([503]),
+    '30 searches of 14 pages each',
+  )
+  t.equal(await statusOf('events?limit=5'), 200)
+  t.equal(await statusOf('devices?limit=300', otherHash), 503, '300,000 sensors')
+  t.equal(await statusOf('devices?limit=10', otherHash), 200)
+  t.equal(await statusOf('services?limit=1', otherHash), 503, 'a call for each device, and 3 million services')
+  for (const path of ['geofences', 'drivers', 'services']) {
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => statusOf(path)))
+    t.ok(statuses.includes(200), path)
+    t.same(new Set(statuses), new Set([200, 503]), `${path}: those without room are refused`)
+    t.equal(await statusOf(path), 200, `${path}: there is room again`)
+  }
 })

@@ -4,33 +4,30 @@ import { Account } from '../../src/platform/account.js'
 import { MissingActions } from '../../src/platform/missing-actions.js'
 import { answers, Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 
-t.test(
-  'an action counts as missing after two such responses in a row, for five minutes, for that account',
-  async (t) => {
-    const clock = new Clock()
-    const missing = new MissingActions(clock.now)
-    missing.record('a', 'services', true)
-    t.notOk(missing.has('a', 'services'), 'one may be a deploy or a load balancer')
-    missing.record('a', 'services', false)
-    missing.record('a', 'services', true)
-    t.notOk(missing.has('a', 'services'), 'any other response between them')
-    clock.advance(3_600_000)
-    missing.record('a', 'services', true)
-    t.ok(missing.has('a', 'services'))
-    t.notOk(missing.has('b', 'services'))
-    t.notOk(missing.has('a', 'get_services'))
-    clock.advance(299_999)
-    t.ok(missing.has('a', 'services'))
-    clock.advance(1)
-    t.notOk(missing.has('a', 'services'))
-    missing.record('a', 'services', true)
-    t.ok(missing.has('a', 'services'), 'still missing: five minutes more')
-    clock.advance(300_000)
-    missing.record('a', 'services', false)
-    missing.record('a', 'services', true)
-    t.notOk(missing.has('a', 'services'), 'after an upgrade it counts from the start')
-  },
-)
+t.test('after two such responses in a row an action is missing, for five minutes, for that account', async (t) => {
+  const clock = new Clock()
+  const missing = new MissingActions(clock.now)
+  missing.record('a', 'services', true)
+  t.notOk(missing.has('a', 'services'), 'one may be a deploy or a load balancer')
+  missing.record('a', 'services', false)
+  missing.record('a', 'services', true)
+  t.notOk(missing.has('a', 'services'), 'any other response between them')
+  clock.advance(3_600_000)
+  missing.record('a', 'services', true)
+  t.ok(missing.has('a', 'services'))
+  t.notOk(missing.has('b', 'services'))
+  t.notOk(missing.has('a', 'get_services'))
+  clock.advance(299_999)
+  t.ok(missing.has('a', 'services'))
+  clock.advance(1)
+  t.notOk(missing.has('a', 'services'))
+  missing.record('a', 'services', true)
+  t.ok(missing.has('a', 'services'), 'still missing: five minutes more')
+  clock.advance(300_000)
+  missing.record('a', 'services', false)
+  missing.record('a', 'services', true)
+  t.notOk(missing.has('a', 'services'), 'after an upgrade it counts from the start')
+})
 
 t.test('an action that the platform gets with an upgrade is used some minutes later, without a restart', async (t) => {
   let isUpgraded = false

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { FailoverCounters } from '../../src/rate-limit/counters.js'
+import { isUnavailable } from '../faults.js'
 import { platform, someHash } from '../helper.js'
 import { createKey, fleet, limitsOf, otherHash, randomHash, randomKey, redisGateway } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
@@ -43,61 +44,85 @@ t.test('API keys that do not exist leave no counter of their own in Redis', { sk
   t.equal(await server.command('dbsize'), '1', 'only the counter of the address')
 })
 
-t.test(
-  'while Redis is away each instance counts locally, and no request waits for Redis for long',
-  { skip: withoutRedis },
-  async (t) => {
-    const server = await redisServer(t, '--appendonly', 'yes')
-    const { url } = await platform(t, fleet)
-    const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
-    const { get, log, store } = await redisGateway(t, server.url, env)
-    const { key } = (await createKey(get)).body
-    const outages = () =>
-      ['Redis away: counting requests in process', 'counting requests in Redis again'].map(
-        (text) => log().split(text).length - 1,
-      )
-    const requests: [status: number, send: () => ReturnType<typeof get>][] = [
-      [503, () => get('/v1/me', key)],
-      [200, () => get('/v1/me', someHash)],
-      [200, () => get('/v1/me', otherHash)],
-      [200, () => get('/v1/me', 'demo')],
-      [401, () => get('/v1/me')],
-      [200, () => get('/v1/me', randomHash())],
-      [503, () => get('/v1/keys', someHash)],
-      [503, () => get(`/v1/keys/${crypto.randomUUID()}`, someHash, { method: 'DELETE' })],
-      [503, () => createKey(get)],
-      [200, () => get('/health')],
-    ]
-    for (const [round, how] of (['freeze', 'stop'] as const).entries()) {
-      t.equal((await get('/v1/me', someHash)).status, 200)
-      await server[how]()
-      const during = requests.map(async ([expected, send]) => {
-        const started = performance.now()
-        const response = await send()
-        // With its defaults, the client of Redis would let a request wait for more than 8 s.
-        const ms = performance.now() - started
-        t.ok(ms < 2_000, `${response.status} after ${Math.round(ms)} ms`)
-        t.equal(response.status, expected, how)
-        for (const number of limitsOf(response)) t.ok(Number.isInteger(number) && number >= 0)
-        if (response.status === 503) t.equal(response.headers.get('retry-after'), '1')
-      })
-      await Promise.all(during)
+t.test('while Redis is away each instance counts locally, and no request waits', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t, '--appendonly', 'yes')
+  const { url } = await platform(t, fleet)
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
+  const { get, log, store } = await redisGateway(t, server.url, env)
+  const { key } = (await createKey(get)).body
+  const outages = () =>
+    ['Redis away: counting requests in process', 'counting requests in Redis again'].map(
+      (text) => log().split(text).length - 1,
+    )
+  const requests: [status: number, send: () => ReturnType<typeof get>][] = [
+    [503, () => get('/v1/me', key)],
+    [200, () => get('/v1/me', someHash)],
+    [200, () => get('/v1/me', otherHash)],
+    [200, () => get('/v1/me', 'demo')],
+    [401, () => get('/v1/me')],
+    [200, () => get('/v1/me', randomHash())],
+    [503, () => get('/v1/keys', someHash)],
+    [503, () => get(`/v1/keys/${crypto.randomUUID()}`, someHash, { method: 'DELETE' })],
+    [503, () => createKey(get)],
+    [200, () => get('/health')],
+  ]
+  for (const [round, how] of (['freeze', 'stop'] as const).entries()) {
+    t.equal((await get('/v1/me', someHash)).status, 200)
+    await server[how]()
+    const during = requests.map(async ([expected, send]) => {
       const started = performance.now()
-      for (let i = 0; i < 20; i += 1) t.equal((await get('/v1/me', key)).status, 503)
-      t.equal((await get('/v1/me', randomKey())).body.error, 'gateway_error')
-      t.equal((await get('/v1/me', otherHash)).status, 200, 'a request without a key needs no Redis')
-      // Each wait would take a quarter of a second.
-      t.ok(performance.now() - started < 3_000, 'no request waits for what is known to be away')
-      const remaining: number[] = []
-      for (const _ of [1, 2]) remaining.push(limitsOf(await get('/v1/me', someHash))[1])
-      t.equal(remaining[0]! - remaining[1]!, 1, 'the headers are true for this instance')
-      t.same(outages(), [round + 1, round])
-      if (how === 'freeze') server.thaw()
-      else await server.start()
-      await until(async () => (await get('/v1/me', key)).status === 200)
-      await until(async () => (await get('/health')).status === 200 && outages()[1] === round + 1)
-      t.same(outages(), [round + 1, round + 1], 'one line when it starts and one when it ends')
+      const response = await send()
+      // With its defaults, the client of Redis would let a request wait for more than 8 s.
+      const ms = performance.now() - started
+      t.ok(ms < 2_000, `${response.status} after ${Math.round(ms)} ms`)
+      t.equal(response.status, expected, how)
+      for (const number of limitsOf(response)) t.ok(Number.isInteger(number) && number >= 0)
+      if (expected !== 503) return
+      isUnavailable(t, response, how)
+      t.equal(response.headers.get('retry-after'), '1')
+    })
+    await Promise.all(during)
+    const started = performance.now()
+    for (let i = 0; i < 20; i += 1) t.equal((await get('/v1/me', key)).status, 503)
+    t.equal((await get('/v1/me', randomKey())).body.error, 'gateway_error')
+    t.equal((await get('/v1/me', otherHash)).status, 200, 'a request without a key needs no Redis')
+    // Each wait would take a quarter of a second.
+    t.ok(performance.now() - started < 3_000, 'no request waits for what is known to be away')
+    const remaining: number[] = []
+    for (const _ of [1, 2]) remaining.push(limitsOf(await get('/v1/me', someHash))[1])
+    t.equal(remaining[0]! - remaining[1]!, 1, 'the headers are true for this instance')
+    // A new connection counts as good until its first request fails.
+    await until(async () => (await get('/v1/me', key)) && (await get('/health')).body.components.store === 'down')
+    t.same(outages(), [round + 1, round])
+    if (how === 'freeze') server.thaw()
+    else await server.start()
+    await until(async () => (await get('/v1/me', key)).status === 200)
+    await until(async () => (await get('/health')).body.status === 'ok' && outages()[1] === round + 1)
+    t.same(outages(), [round + 1, round + 1], 'one line when it starts and one when it ends')
+  }
+  t.ok(await store.keys.find(new Secret(key).digest, Date.now()), 'no key was lost')
+  for (const secret of [key.slice('gps_live_'.length), someHash]) t.notOk(log().includes(secret))
+})
+
+t.test('a Redis without writes: health never says up, the log says so once', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { url: PLATFORM_URL } = await platform(t, fleet)
+  const { get, log } = await redisGateway(t, server.url, { PLATFORM_URL })
+  const { key } = (await createKey(get)).body
+  const health = async () => (await get('/health')).body
+  for (const outage of [1, 2]) {
+    await server.command('replicaof', '127.0.0.1', '1')
+    t.equal((await health()).components.store, 'down', 'also for the first to look')
+    for (let n = 0; n < 5; n += 1) {
+      t.equal((await get('/v1/devices', someHash)).status, 200)
+      isUnavailable(t, await get('/v1/devices', key), 'a key')
+      t.equal((await health()).components.store, 'down')
     }
-    t.ok(await store.keys.find(new Secret(key).digest, Date.now()), 'no key was lost')
-  },
-)
+    t.match((await createKey(get)).body.message, 'store', 'a new key was not to be checked')
+    await server.command('replicaof', 'no', 'one')
+    await until(async () => (await get('/v1/devices', someHash)) && (await health()).status === 'ok')
+    t.equal((await get('/v1/devices', key)).status, 200)
+    t.equal(log().match(/counting requests in process/g)?.length, outage)
+    t.match(log(), /READONLY[^\n]*Redis away/, 'with the reason of Redis')
+  }
+})

@@ -195,10 +195,3 @@ t.test('null is sent as null, and every geometry as it is', async (t) => {
     t.strictSame(await serialized(GeofenceDetail, detail), detail)
   }
 })
-
-t.test('times are documented as what they are', async (t) => {
-  t.match(Device.properties.timestamp, { description: /last fix/ })
-  t.match(Device.properties.last_seen, { description: /last fix or a later sign of life/ })
-  for (const property of [Event.properties.timestamp, Geofence.properties.created_at])
-    t.match(property, { description: /as the platform writes it: in which time zone is not known/ })
-})

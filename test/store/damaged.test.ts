@@ -224,39 +224,22 @@ t.test('keys of the file that lmdb cannot decode are skipped, however often', as
 })
 
 t.test('a gateway starts with a damaged record, refuses that key only, and warns once', async (t) => {
-  t.test('in a key file', async (t) => refused(t, await embeddedPlace(t)))
-  t.test('in Redis', { skip: withoutRedis }, async (t) => refused(t, await redisPlace(t)))
-})
-
-async function refused(t: Test, { config, put, stored, open, reports }: Place): Promise<void> {
+  const { config, put, stored, open } = await embeddedPlace(t)
   const { url: PLATFORM_URL } = await platform(t, answers({ get_devices: [] }))
   const running = await gateway(t, { env: { PLATFORM_URL }, store: await open() })
-  const create = async (): Promise<string> => (await createKey(running.get)).body.key
-  const [bad, good] = [await create(), await create()]
-  t.equal((await running.get('/v1/me', bad)).status, 200)
+  const [bad, good] = [(await createKey(running.get)).body.key, (await createKey(running.get)).body.key]
   const digest = createHash('sha256').update(bad).digest('hex')
   const json = await stored('key', [digest])
   await put('key', [digest], json.slice(0, 200))
-  const place = config.redisUrl ? { REDIS_URL: config.redisUrl } : { DATA_DIR: config.dataDir }
-  const started = await gatewayProcess(t, { PLATFORM_URL, ...place })
-  const gets = [
-    running.get,
-    async (path: string, credential: string) => {
-      const { status, text } = await started.get(path, credential)
-      return { status, body: JSON.parse(text) }
-    },
-  ]
-  for (const get of gets) {
-    for (let n = 0; n < 3; n += 1) t.match(await get('/v1/me', bad), { status: 401, body: { error: 'invalid_token' } })
-    t.equal((await get('/v1/me', good)).status, 200)
-    t.match(await get('/v1/keys', someHash), { status: 200, body: { count: 1 } })
-  }
+  const started = await gatewayProcess(t, { PLATFORM_URL, DATA_DIR: config.dataDir })
+  for (let n = 0; n < 3; n += 1) t.match(await started.get('/v1/me', bad), { status: 401, text: /"invalid_token"/ })
+  t.equal((await started.get('/v1/me', good)).status, 200)
+  t.match(await started.get('/v1/keys', someHash), { status: 200, text: /"count":1/ })
   await put('key', [digest], json)
-  for (const get of gets) t.equal((await get('/v1/me', bad)).status, 200)
-  t.same(reports, [`key ${digest.slice(0, 8)}`])
+  t.equal((await started.get('/v1/me', bad)).status, 200)
   await until(() => started.log.includes('damaged entry'))
   const [warning = '', ...others] = started.log.split('\n').filter((line) => line.includes('damaged entry'))
   t.match(JSON.parse(warning), { level: 'warn', what: 'key', start: digest.slice(0, 8) })
   t.same(others, [])
   t.notOk(started.log.includes(digest.slice(0, 9)), 'the log holds only its beginning')
-}
+})

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.js'
 import { type Counters, type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
 import {
+  clusterReplica,
   detour,
   portOf,
   type RedisServer,
@@ -310,6 +311,19 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     const withPassword = nodes[0]!.url.replace('//', '//:invented-right@')
     const { keys } = (await open(t, `${withPassword},${withPassword}`)).store
     for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
+    for (const node of nodes) await node.command('-a', 'invented-right', 'config', 'set', 'requirepass', '')
+  })
+
+  t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {
+    const replica = await clusterReplica(t, nodes[0]!, nodes)
+    const { record } = await recordAt(0)
+    const find = () => store.keys.find(record.digest, NOW)
+    await store.keys.create(record, 20, NOW)
+    await stopOnceCopied(nodes[0]!, replica)
+    await until(async () => !(await works(find())))
+    t.equal(await replica.command('cluster', 'failover', 'takeover'), 'OK')
+    await until(() => works(find()))
+    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 })
 

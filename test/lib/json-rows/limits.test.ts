@@ -71,17 +71,6 @@ t.test('no document can forge a placeholder, not even with those of another read
   t.equal(prefixes.size, 50, 'each reader has placeholders of its own')
 })
 
-t.test('rows are numbered in order of arrival, beyond one digit', async (t) => {
-  const { reader, records, write } = open()
-  write(JSON.stringify([{ items: Array.from({ length: 1_234 }, (_, id) => ({ id })) }]), 1_000)
-  const [{ items }] = reader.end() as [{ items: unknown[] }]
-  t.same(
-    items.map((item) => reader.rowAt(item)),
-    [...items.keys()],
-  )
-  t.same(ids(records), [...items.keys()])
-})
-
 t.test('whitespace between tokens does not decline a row', async (t) => {
   const rows = Array.from({ length: 20 }, (_, id) => ({
     id,

@@ -307,16 +307,6 @@ t.test('an empty list is told from an absent one, unless its row is declined', a
   t.same(found, [true, true, true, false, false, false, false, true])
 })
 
-t.test('the last of several members of one name wins, within a row and around it', async () => {
-  const rows = [
-    '{"id":1,"id":2}',
-    '{"id":1,"id":{}}',
-    '{"driver":{"id":1},"driver":{"name":2}}',
-    '{"id":1,"\\u0069d":[]}',
-  ]
-  for (const row of rows) assertSame(`[{"items":[${row},{"id":3}],"items":[{"id":4},${row}]}]`)
-})
-
 t.test('a byte order mark is ignored once, at the start', async () => {
   for (const text of ['\ufeff[]', '\ufeff\ufeff[]', '\ufeff', ' \ufeff[]', '[\ufeff]', '[{"items":[\ufeff{"id":1}]}]'])
     assertSame(text)
