@@ -42,7 +42,7 @@ t.test('a history of 100,000 points is complete and in order, and other requests
   const { url } = await platform(t, (request, response) =>
     request.url?.includes('get_history') ? response.end(text) : others(request, response),
   )
-  const { get, url: base } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, url: base } = await gateway(t, { env: { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' } })
   t.equal((await get('/v1/devices/1', someHash)).status, 200)
   const headers = { authorization: `Bearer ${someHash}` }
   const large = fetch(`${base}/v1/history/1?from=2026-05-11&to=2026-05-12`, { headers })
