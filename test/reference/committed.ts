@@ -11,7 +11,7 @@ export const documentPath = 'test/reference/openapi.json'
 export const typesPath = 'test/reference/types.ts'
 
 export const isUpdating = process.env.UPDATE_OPENAPI === '1'
-export const remedy = 'commit it with: UPDATE_OPENAPI=1 npm test -- build/test/reference/*.test.js'
+export const remedy = 'commit it with: UPDATE_OPENAPI=1 npm test -- test/reference/*.test.ts'
 
 export async function served(t: Test, env: Record<string, string> = {}): Promise<string> {
   const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl, ...env } })

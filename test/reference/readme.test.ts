@@ -30,7 +30,7 @@ t.test('the configuration table matches the configuration', async (t) => {
   const updated = readme.replace(marked, (_, a, __, b) => a + settingsTable() + b)
   if (isUpdating) writeFileSync('README.md', updated)
   const [, , table] = marked.exec(readFileSync('README.md', 'utf8')) ?? []
-  t.equal(table, settingsTable(), 'refresh it with: UPDATE_OPENAPI=1 npm test -- build/test/reference/readme.test.js')
+  t.equal(table, settingsTable(), 'refresh it with: UPDATE_OPENAPI=1 npm test -- test/reference/readme.test.ts')
 })
 
 t.test('the hashes of the sandbox accounts are correct', async (t) => {
