@@ -119,7 +119,7 @@ All but the last two read the environment of the gateway.`
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return run(readConfig(process.env))
-  if (name === 'check') return printCheck()
+  if (name === 'check' && args.length === 0) return printCheck()
   if (name === 'keys') {
     const { runKeys } = await import('./cli/keys/keys.js')
     process.exitCode = await runKeys(args, { env: process.env, input: () => text(process.stdin), console })
@@ -130,7 +130,7 @@ async function start([name, ...args]: string[]): Promise<void> {
     return void (await import('./replay/main.js'))
   }
   console.log(help)
-  if (name !== '--help') process.exit(2)
+  if (![name, ...args].includes('--help')) process.exit(2)
 }
 
 /** One sentence for what an operator can mend, else the whole error. */

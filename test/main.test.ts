@@ -155,9 +155,10 @@ t.test('a used port and an unusable data folder are one sentence and exit code 1
   await once(server, 'listening')
   t.teardown(() => server.close())
   const port = portOf(server)
-  const [used, unknown, host, folder] = await Promise.all([
+  const [used, unknown, asked, host, folder] = await Promise.all([
     ended({ PORT: String(port), DATA_DIR: `${t.testdir({})}/data` }),
     ended({}, 'nonsense'),
+    ended({ PLATFORM_URL: 'nothing' }, 'check', '--help'),
     ended({ HOST: 'nowhere.invalid', DATA_DIR: `${t.testdirName}/data` }),
     ended({ DATA_DIR: '/proc/nope' }),
   ])
@@ -165,6 +166,7 @@ t.test('a used port and an unusable data folder are one sentence and exit code 1
   t.match(host, { code: 1, log: /^Cannot listen on nowhere\.invalid: \w+\.\n$/ })
   t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
   t.match(unknown, { code: 2, log: /gps-fleet-gateway check/ })
+  t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })
 
 t.test('a started gateway', async (t) => {
