@@ -1,5 +1,5 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
 import { isCompressible } from '../http/compression.js'
@@ -67,6 +67,18 @@ const withAddress = (device: Device, address: string | null): Device =>
 export function devices(app: App, needs: Needs): void {
   const cached = responseCache()
   const lastKnown = new LastKnown(needs)
+  /** A handler that responds with what `toBody` makes of the device with its address. */
+  const oneDevice =
+    <T>(name: string, toBody: (device: Device) => T) =>
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
+      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      const address = await addressOf(device, (position) => request.account.address(position))
+      const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
+      const json = cached(reply, device, name, serialize, address)
+      lastKnown.showAge(reply, found)
+      return sendJson<T>(reply, json)
+    }
+
   const listDevicesSchema = {
     operationId: 'listDevices',
     summary: 'List devices',
@@ -114,13 +126,8 @@ export function devices(app: App, needs: Needs): void {
     params: DeviceId,
     response: { 200: Device },
   }
-  app.get('/devices/:id', { config, schema: getDeviceSchema }, async (request, reply) => {
-    const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
-    lastKnown.showAge(reply, found)
-    const address = await addressOf(device, (position) => request.account.address(position))
-    const serialize = (): string => String(reply.serialize(withAddress(device, address)))
-    return sendJson<Device>(reply, cached(reply, device, 'device', serialize, address))
-  })
+  const getDevice = oneDevice('device', (device) => device)
+  app.get('/devices/:id', { config, schema: getDeviceSchema }, getDevice)
 
   const getDeviceLocationSchema = {
     operationId: 'getDeviceLocation',
@@ -130,16 +137,10 @@ export function devices(app: App, needs: Needs): void {
     params: DeviceId,
     response: { 200: Location },
   }
-  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, async (request, reply) => {
-    const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
-    const address = await addressOf(device, (position) => request.account.address(position))
-    const serialize = (): string => {
-      const location = toLocation(withAddress(device, address))
-      if (!location) throw new ApiError('no_location')
-      return String(reply.serialize(location))
-    }
-    const json = cached(reply, device, 'location', serialize, address)
-    lastKnown.showAge(reply, found)
-    return sendJson<Location>(reply, json)
-  })
+  const toKnownLocation = (device: Device): Location => {
+    const location = toLocation(device)
+    if (!location) throw new ApiError('no_location')
+    return location
+  }
+  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, oneDevice('location', toKnownLocation))
 }
