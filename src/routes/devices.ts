@@ -15,9 +15,8 @@ import { mediaTypes, type Needs, PathId, queryOf, sendJson, sendList } from './q
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
-/** Responses to cache per device or device list; of a list only pages up to a limit, since clients poll short ones. */
+/** Responses to cache per device or device list. */
 const maxResponses = 4
-const maxCachedLimit = 50
 
 interface CachedResponse {
   body: string | Buffer
@@ -110,7 +109,7 @@ export function devices(app: App, needs: Needs): void {
       return sendList(reply, format, { ...list, data }, toDeviceFeature)
     }
     lastKnown.showAge(reply, found)
-    const isCached = limit <= maxCachedLimit && ids === undefined && updatedSince === undefined
+    const isCached = ids === undefined && updatedSince === undefined
     const name = `${format} ${limit} ${offset} ${status ?? ''}`
     if (!isCached) return select()
     const serialize = (): string =>
