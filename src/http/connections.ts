@@ -22,6 +22,8 @@ export interface Connection {
   reply: { reply: FastifyReply; since: number } | undefined
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
+  /** What `closeStalled` saw. */
+  seen: { bytes: number; calls: number }
 }
 
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
@@ -44,7 +46,8 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined }
+    const seen = { bytes: 0, calls: 0 }
+    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined, seen }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -92,9 +95,14 @@ export class Connections {
     if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
   }
 
-  /** Closes the connections that have never sent anything. */
-  closeUnused(): void {
-    for (const { socket } of this.#open) if (socket.bytesRead === 0) socket.destroy()
+  /** Closes the connections whose next request has not gone on arriving for that many calls. */
+  closeStalled(maxCalls: number): void {
+    for (const connection of this.#open) {
+      const { seen, socket } = connection
+      const isStalled = isIdle(connection) && seen.bytes === socket.bytesRead
+      connection.seen = { bytes: socket.bytesRead, calls: isStalled ? seen.calls + 1 : 0 }
+      if (connection.seen.calls > maxCalls) socket.destroy()
+    }
   }
 
   /** Closes a connection and releases the bytes it holds. */

@@ -31,6 +31,8 @@ const serverOptions = {
 
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
+/** How often a request that has begun may show no progress meanwhile: two seconds. */
+const maxStalls = 10
 
 export interface ServerOptions {
   connections: Connections
@@ -62,8 +64,8 @@ export function closeIdleConnections(app: App, connections: Connections): void {
   app.addHook('preClose', async () => {
     timer = setInterval(() => {
       app.server.closeIdleConnections()
-      // Node counts them as requests that have begun, and no longer limits their time.
-      connections.closeUnused()
+      // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
+      connections.closeStalled(maxStalls)
     }, closeIdleMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))
