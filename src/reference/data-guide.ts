@@ -65,7 +65,8 @@ const conditional: Chapter = {
   id: 'conditional-requests',
   title: 'Conditional requests',
   html: `<p>Every successful <code>GET</code> below <code>/v1</code> carries an <code>ETag</code>. Send it back in <code>If-None-Match</code>: while nothing has
-changed, the response is 304 without a body. It still counts as a request.</p>
+changed, the response is 304 without a body. It still counts as a request. A device that stands still does not change: <code>stopped_seconds</code> and
+<code>idle_seconds</code> count on, and only their start and end give a new tag.</p>
 ${codeTabs('conditional', snippets.conditional)}
 <p>Devices and locations carry <code>Cache-Control</code> with <code>max-age</code> and their <code>Age</code> in seconds; requests within that time return the same
 data. API keys and <code>/v1/me</code> are <code>no-store</code>. Bodies over 1 KiB are compressed when <code>Accept-Encoding</code> allows <code>br</code> or <code>gzip</code>.</p>`,

@@ -18,6 +18,10 @@ const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 /** Responses to cache per device or device list. */
 const maxResponses = 4
 
+/** Durations that count on while a device stands still: to a client, another of them is no change, but its start and its end are. */
+const counting = /"(stopped|idle)_seconds":[1-9]\d*/g
+const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_seconds":1'))
+
 interface CachedResponse {
   body: string | Buffer
   tag: string
@@ -26,25 +30,26 @@ interface CachedResponse {
 }
 
 /**
- * Serialized responses, kept as long as the device or the device list that they show. Returns the body; its tag is set in the header, so that
- * it is computed once. `address` is that of `CachedResponse`.
+ * Serialized responses, kept under a name as long as the device or the device list that they show. Returns the body; its tag is set in the
+ * header. `address` is that of `CachedResponse`.
  */
 function responseCache() {
-  const known = new WeakMap<object, Map<string, CachedResponse>>()
+  const known = new WeakMap<object, Map<string | undefined, CachedResponse>>()
   return (
     reply: FastifyReply,
     source: object,
-    name: string,
+    name: string | undefined,
     serialize: () => string,
     address: string | null = null,
   ) => {
-    const responses = known.get(source) ?? new Map<string, CachedResponse>()
+    const responses = known.get(source) ?? new Map<string | undefined, CachedResponse>()
     let response = responses.get(name)
     if (response?.address !== address) {
       const text = serialize()
       // A buffer is compressed once; a short string is sent faster.
-      response = { body: isCompressible(text) ? Buffer.from(text) : text, tag: entityTag(text), address }
-      if (responses.has(name) || responses.size < maxResponses) known.set(source, responses.set(name, response))
+      response = { body: isCompressible(text) ? Buffer.from(text) : text, tag: tagOf(text), address }
+      const isKept = name !== undefined && (responses.has(name) || responses.size < maxResponses)
+      if (isKept) known.set(source, responses.set(name, response))
     }
     reply.header('etag', response.tag)
     return response.body
@@ -109,9 +114,9 @@ export function devices(app: App, needs: Needs): void {
       return sendList(reply, format, { ...list, data }, toDeviceFeature)
     }
     lastKnown.showAge(reply, found)
+    // The selections of others are rarely the same.
     const isCached = ids === undefined && updatedSince === undefined
-    const name = `${format} ${limit} ${offset} ${status ?? ''}`
-    if (!isCached) return select()
+    const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
     const serialize = (): string =>
       String(reply.serializeInput(select(), '200', format === 'json' ? 'application/json' : geoJson))
     return sendJson<List<Device>>(reply, cached(reply, devices, name, serialize), mediaTypes[format])

@@ -49,6 +49,37 @@ t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t
   t.match(calls.at(-1), /[?&]id=1(&|$)/, 'a single device without a fresh list costs a small call')
 })
 
+t.test('a fleet that stands still keeps its tags while its durations count on, in every format', async (t) => {
+  const clock = new Clock()
+  let device = { stop_duration_sec: 0, idle_duration: '0s', speed: 0 }
+  const place = { id: 1, lat: 1, lng: 1, online: 'ack', timestamp: 1778501007 }
+  const { url } = await platform(t, (request, response) => {
+    answers({ get_devices: [{ title: 'A', items: [{ ...place, ...device }] }] })(request, response)
+  })
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const paths = ['', '?limit=3', '?ids=1', '?status=online&format=geojson', '?updated_since=5&format=geojson', '/1']
+  const next = async (change: Partial<typeof device>) => {
+    device = { ...device, ...change }
+    clock.advance(5_001)
+    return Promise.all(paths.map((path) => get(`/v1/devices${path}`, someHash)))
+  }
+  const tags = async (change: Partial<typeof device>) =>
+    (await next(change)).map(({ headers }) => headers.get('etag') ?? '')
+  const began = await tags({ stop_duration_sec: 5 })
+  t.same(await tags({ stop_duration_sec: 65 }), began)
+  const idling = await tags({ idle_duration: '1s' })
+  t.ok(
+    idling.every((tag) => !began.includes(tag)),
+    'its engine runs now',
+  )
+  t.same(await tags({ stop_duration_sec: 100, idle_duration: '1min 5s' }), idling)
+  t.match((await next({})).at(-1), { body: { stopped_seconds: 100, idle_seconds: 65 } })
+  t.ok(
+    (await tags({ speed: 1 })).every((tag) => !idling.includes(tag)),
+    'it moves now',
+  )
+})
+
 t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with any status and page', async (t) => {
   const seconds = (age: number) => Date.UTC(2026, 4, 12, 9, 30) / 1000 - age
   const place = { lat: 48.2, lng: 16.3, online: 'ack' }
