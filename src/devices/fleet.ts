@@ -24,7 +24,7 @@ const maxDecoded = 500
 /** Estimated heap of a decoded device with its row. */
 const decodedBytes = 3_000
 /** The same in multiples of the row's text, for rows with many sensors. */
-const decodedFactor = 4
+const decodedFactor = 6
 /** Longer rows are decoded each time, bytes. */
 const maxKeptBytes = 16_384
 /** Estimated heap of a fleet beside its devices. */
@@ -72,13 +72,16 @@ export class Fleet implements Sliceable<Device> {
     return this.#columns.now
   }
 
-  /** Estimated memory, bytes: with the devices that may be kept, and as much again for the responses that show them. */
+  /** Estimated memory, bytes: with the devices that may be kept, and the responses. */
   get bytes(): number {
     const { rows, groups } = this.#columns
     const titles = groups.reduce((sum, title = '') => sum + title.length, 0)
-    return (
-      fleetBytes + arenaBytes(rows) + titles + 33 * this.length + this.bytesOf(Math.min(this.length, 2 * maxDecoded))
-    )
+    return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + 2 * this.maxResponseBytes
+  }
+
+  /** Memory for responses that show the list: as much as for the devices that may be kept. */
+  get maxResponseBytes(): number {
+    return this.bytesOf(Math.min(this.length, maxDecoded))
   }
 
   /** Estimated memory of so many decoded devices, whole bytes. */

@@ -30,12 +30,15 @@ function weightIn(part: string): [coding: string, weight: number] {
   return [coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0]
 }
 
+/** A short result is a part of a buffer of 16 KiB, all of which it would keep in memory. */
+const exact = (bytes: Buffer): Buffer => Buffer.from(new Uint8Array(bytes).buffer)
+
 const compressed = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
 
 /** The compressed body, remembered as long as the buffer is in memory. */
 export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   const known = compressed.get(body) ?? new Map<Encoding, Promise<Buffer>>()
-  const result = known.get(encoding) ?? encoders[encoding](body)
+  const result = known.get(encoding) ?? encoders[encoding](body).then(exact)
   compressed.set(body, known.set(encoding, result))
   return result
 }

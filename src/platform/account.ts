@@ -76,7 +76,7 @@ export class Account {
 
   /** Fetched once for each validation of the account, since the response is large. A lasting failure is kept as well. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then((body) => read(wire.wireSetup, body))
+    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then(wire.setupIn)
     this.#setup.catch((error: unknown) => {
       const lasts = error instanceof PlatformForbidden || this.#platform.lacks('edit_setup_data', this.#hash)
       if (!lasts) this.#setup = undefined

@@ -22,6 +22,13 @@ const maxResponses = 4
 const counting = /"(stopped|idle)_seconds":[1-9]\d*/g
 const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_seconds":1'))
 
+interface CacheOptions {
+  /** That of `CachedResponse`. */
+  address?: string | null
+  /** Memory for the responses of one source. */
+  maxBytes?: number
+}
+
 interface CachedResponse {
   body: string | Buffer
   tag: string
@@ -31,7 +38,7 @@ interface CachedResponse {
 
 /**
  * Serialized responses, kept under a name as long as the device or the device list that they show. Returns the body; its tag is set in the
- * header. `address` is that of `CachedResponse`.
+ * header.
  */
 function responseCache() {
   const known = new WeakMap<object, Map<string | undefined, CachedResponse>>()
@@ -40,7 +47,7 @@ function responseCache() {
     source: object,
     name: string | undefined,
     serialize: () => string,
-    address: string | null = null,
+    { address = null, maxBytes = Number.POSITIVE_INFINITY }: CacheOptions = {},
   ) => {
     const responses = known.get(source) ?? new Map<string | undefined, CachedResponse>()
     let response = responses.get(name)
@@ -48,8 +55,9 @@ function responseCache() {
       const text = serialize()
       // A buffer is compressed once; a short string is sent faster.
       response = { body: isCompressible(text) ? Buffer.from(text) : text, tag: tagOf(text), address }
-      const isKept = name !== undefined && (responses.has(name) || responses.size < maxResponses)
-      if (isKept) known.set(source, responses.set(name, response))
+      const all = new Map(responses).set(name, response)
+      const bytes = [...all.values()].reduce((sum, { body }) => sum + body.length, 0)
+      if (name !== undefined && all.size <= maxResponses && bytes <= maxBytes) known.set(source, all)
     }
     reply.header('etag', response.tag)
     return response.body
@@ -78,7 +86,7 @@ export function devices(app: App, needs: Needs): void {
       const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
       const address = await addressOf(device, (position) => request.account.address(position))
       const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
-      const json = cached(reply, device, name, serialize, address)
+      const json = cached(reply, device, name, serialize, { address })
       lastKnown.showAge(reply, found)
       return sendJson<T>(reply, json)
     }
@@ -119,7 +127,8 @@ export function devices(app: App, needs: Needs): void {
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
     const serialize = (): string =>
       String(reply.serializeInput(select(), '200', format === 'json' ? 'application/json' : geoJson))
-    return sendJson<List<Device>>(reply, cached(reply, devices, name, serialize), mediaTypes[format])
+    const json = cached(reply, devices, name, serialize, { maxBytes: devices.maxResponseBytes })
+    return sendJson<List<Device>>(reply, json, mediaTypes[format])
   })
 
   const getDeviceSchema = {

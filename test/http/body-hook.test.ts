@@ -160,8 +160,12 @@ t.test('Accept-Encoding is read with its weights', async (t) => {
   for (const [header, encoding] of cases) t.equal(encodingFor(header), encoding, String(header))
 })
 
-t.test('a body in memory is compressed once for each coding', async (t) => {
+t.test('a body in memory is compressed once for each coding, and keeps no more memory than its bytes', async (t) => {
   const body = Buffer.from(someHash.repeat(50))
+  for (const coding of ['br', 'gzip'] as const) {
+    const bytes = await compress(body, coding)
+    t.equal(bytes.buffer.byteLength, bytes.length, coding)
+  }
   t.equal(compress(body, 'br'), compress(body, 'br'))
   t.equal(compress(body, 'gzip'), compress(body, 'gzip'))
   t.not(await compress(body, 'gzip'), await compress(body, 'br'))

@@ -1,8 +1,7 @@
 /** The account's zone, its clock, and ISO 8601 filters. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { read } from '../../src/platform/shape.js'
-import { wireSetup } from '../../src/platform/wire.js'
+import { setupIn } from '../../src/platform/wire.js'
 import { dayText } from '../../src/resources/time.js'
 import {
   carriesOffset,
@@ -17,7 +16,7 @@ import {
   type Zone,
 } from '../../src/resources/zone.js'
 
-const zoneOf = (raw: unknown): Zone => toZone(read(wireSetup, raw))
+const zoneOf = (raw: unknown): Zone => toZone(setupIn(raw))
 
 t.test("the account's offset is looked up by id, as text or number, else computed from the id", async (t) => {
   const values = { 61: 'UTC +01:00', 62: '+ 5:30', 20: 'UTC -09:15', 21: 'UTC +14:00', 65: 'UTC +14:01', 66: 'Mars' }
@@ -34,6 +33,8 @@ t.test("the account's offset is looked up by id, as text or number, else compute
   ]
   for (const [timezone_id, list, offset] of rows)
     t.equal(zoneOf({ item: { timezone_id }, timezones: list }).offsetMinutes, offset, String(timezone_id))
+  const kept = setupIn({ item: { timezone_id: '61' }, timezones, dst_countries: timezones, user_dst: { country: 62 } })
+  t.same([kept.timezones.length, kept.dst_countries.length], [2, 2], 'what is not chosen is not kept')
   t.strictSame(zoneOf(null), { offsetMinutes: 0 })
 })
 
@@ -137,7 +138,7 @@ t.test('daylight saving time of the type `automatic` follows its country, as far
 })
 
 t.test('the offset is told as of an instant, and only where the setup has a zone', async (t) => {
-  const offset = (raw: object, day = '2026-07-01') => utcOffset(Date.parse(`${day}T12:00:00Z`), read(wireSetup, raw))
+  const offset = (raw: object, day = '2026-07-01') => utcOffset(Date.parse(`${day}T12:00:00Z`), setupIn(raw))
   t.equal(offset({ item: { timezone_id: 73 } }), '+04:00')
   t.equal(offset({ item: { timezone_id: 20 }, timezones: [{ id: 20, value: 'UTC -09:15' }] }), '-09:15')
   const user_dst = { type: 'exact', date_from: '03-29', date_to: '10-25' }

@@ -173,6 +173,28 @@ t.test('lists are served whatever the number of devices and the length of their 
   }
 })
 
+t.test('of a list with long rows no more responses are kept than its memory counts', async (t) => {
+  const sensors = Array.from({ length: 30 }, (_, id) => ({
+    id,
+    type: 'battery',
+    name: `Sensor ${id}`,
+    value: '12.5 V',
+  }))
+  const items = Array.from({ length: 20 }, (_, i) => ({ id: i + 1, lat: 1, lng: 2, timestamp: 1, sensors }))
+  const { url } = await platform(t, answers({ get_devices: [{ title: 'A', items }], address: 'A street' }))
+  const env = { PLATFORM_URL: url, ADDRESS_LOOKUPS_PER_MINUTE: '100' }
+  const { get } = await gateway(t, { clock: new Clock().now, env })
+  const addresses = async () => {
+    const lists = [50, 51, 52, 53, 50].map(async (limit) => (await get(`/v1/devices?limit=${limit}`, someHash)).body)
+    return (await Promise.all(lists)).map(({ data }) => data[0].address)
+  }
+  t.same(await addresses(), [null, null, null, null, null])
+  t.equal((await get('/v1/devices/1', someHash)).body.address, 'A street')
+  // A response that is kept shows the addresses known when it was made.
+  const kept = (await addresses()).filter((address) => address === null).length
+  t.ok(kept >= 2 && kept < 5, `${kept} of 5 responses`)
+})
+
 t.test('a hash that the platform refuses fails no request of the new hash of its account', async (t) => {
   const newHash = someHash.replace(/...$/, 'new')
   const held: (() => void)[] = []
