@@ -24,7 +24,7 @@ const maxDecoded = 500
 /** Estimated heap of a decoded device with its row. */
 const decodedBytes = 3_000
 /** The same in multiples of the row's text, for rows with many sensors. */
-const decodedFactor = 6
+const decodedFactor = 4
 /** Longer rows are decoded each time, bytes. */
 const maxKeptBytes = 16_384
 /** Estimated heap of a fleet beside its devices. */
@@ -72,16 +72,16 @@ export class Fleet implements Sliceable<Device> {
     return this.#columns.now
   }
 
-  /** Estimated memory, bytes: with the devices that may be kept, and the responses. */
+  /** Estimated memory, bytes: with the devices and responses that may be kept. */
   get bytes(): number {
     const { rows, groups } = this.#columns
     const titles = groups.reduce((sum, title = '') => sum + title.length, 0)
-    return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + 2 * this.maxResponseBytes
+    return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + 3 * this.maxResponseBytes
   }
 
-  /** Memory for responses that show the list: as much as for the devices that may be kept. */
+  /** Memory for responses that show the list: half of that for the devices that may be kept, which is enough for each of them once. */
   get maxResponseBytes(): number {
-    return this.bytesOf(Math.min(this.length, maxDecoded))
+    return this.bytesOf(Math.min(this.length, maxDecoded) / 2)
   }
 
   /** Estimated memory of so many decoded devices, whole bytes. */
