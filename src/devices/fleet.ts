@@ -17,7 +17,7 @@ export const needsZoneFlag = 4
 /** The row has maintenance services, as records (`listed`) or as texts (`shown`), or a list of records that may be empty (`list`). */
 export const serviceFlags = { listed: 8, shown: 16, list: 32 } as const
 
-type ServiceSource = keyof typeof serviceFlags
+export type ServiceSource = keyof typeof serviceFlags
 
 /** Decoded devices kept per fleet, so that reading one again returns the same object. */
 const maxDecoded = 500

@@ -5,6 +5,7 @@ import { isObject, itemsOf, read, type Tally } from '../platform/shape.js'
 import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
+import { isDisplayTime } from '../resources/display-time.js'
 import { toHistory } from '../resources/history.js'
 import { toTrack } from '../resources/track.js'
 import { knownZone } from '../resources/zone.js'
@@ -41,7 +42,7 @@ function readWire(
     }
     const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => bytes }
     const { envelope, rowOf } = await readItems('get_history', body, options, context)
-    return checkedHistory(withPoints(envelope, points, rowOf, tally), envelope)
+    return checkedHistory(withPoints(envelope, points, rowOf, tally), envelope, isDisplayTime)
   })
 }
 

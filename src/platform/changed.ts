@@ -2,7 +2,7 @@
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
 import { type Page, pageOf } from './pages.js'
-import { isObject, itemsOf } from './shape.js'
+import { isObject, itemsOf, type Scalar } from './shape.js'
 import type { WireHistory } from './wire.js'
 
 const maxNames = 12
@@ -59,18 +59,25 @@ export function checkGroups(action: Action, raw: unknown): void {
   }
 }
 
-/** The history itself, unless its groups or points have lost the fields that it is made of. @param raw the response. */
-export function checkedHistory(history: WireHistory, raw: unknown): WireHistory {
+/** The kinds of groups in a history (platform.md 6.2). */
+const groupStatus = /^[1-5]$/
+
+/**
+ * The history itself, unless its groups or points have lost the fields that it is made of.
+ * @param raw the response. @param isTime whether a time can be read.
+ */
+export function checkedHistory(history: WireHistory, raw: unknown, isTime: (value: Scalar) => boolean): WireHistory {
   const action = 'get_history'
   checkGroups(action, isObject(raw) ? raw.items : undefined)
   const { items: groups } = history
-  if (groups.length > 0 && groups.every(({ status }) => status === undefined))
+  if (groups.length > 0 && !groups.some(({ status }) => groupStatus.test(String(status))))
     throw changed(action, 'status in any group', undefined)
   const points = groups.flatMap(({ items }) => items)
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
     points.length > 0 && points.every((point) => names.every((name) => point[name] === undefined))
   if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
     throw changed(action, 'latitude or longitude in any point', undefined)
-  if (lacks('raw_time', 'time')) throw changed(action, 'raw_time or time in any point', undefined)
+  if (points.length > 0 && !points.some(({ raw_time, time }) => isTime(raw_time) || isTime(time)))
+    throw changed(action, 'raw_time or time in any point', undefined)
   return history
 }

@@ -67,7 +67,7 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
 }
 
 /**
- * Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends.
+ * Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page.
  * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
  */
 export async function readUntil(
@@ -134,7 +134,7 @@ class Pages {
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
   async read(count: number, isEnough: (rows: unknown[]) => boolean = () => false): Promise<unknown[]> {
-    while (this.#rows.length < count && !isEnough(itemsOf(this.#page.rows)) && this.#hasMore()) {
+    while (this.#rows.length < count && this.#hasMore() && !isEnough(itemsOf(this.#page.rows))) {
       this.#page = await this.#fetch(this.#page.number + 1, this.#size)
       this.#hasNewRows = this.#add(this.#page)
     }

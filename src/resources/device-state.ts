@@ -38,9 +38,9 @@ export function ignitionOf(wire: WireDevice): boolean | null {
   return isOn ?? (text(online)?.toLowerCase() === 'engine' ? true : null)
 }
 
-/** The first sensor of a type: its text, and its value with unit if it is a number. */
+/** The first sensor of a type with a value: its text, and its value with unit if it is a number. */
 function counterOf(device: WireDevice | undefined, type: string) {
-  const sensor = device?.sensors.find((one) => sensorType(one) === type)
+  const sensor = device?.sensors.find((one) => sensorType(one) === type && sensorValue(one) !== undefined)
   const written = text(sensor?.formatted) ?? text(sensor?.value)
   const value = quantity(sensor?.formatted) ?? quantity(sensor?.value) ?? quantity(sensor?.val)
   return { written, amount: value?.amount, unit: value?.unit || text(sensor?.unit) }
@@ -54,8 +54,7 @@ export const distanceUnit = (device: WireDevice | undefined): string | undefined
 export function odometerKm(device: WireDevice | undefined): number | undefined {
   const { amount, unit } = counterOf(device, 'odometer')
   if (amount !== undefined) return toKm(amount, unit ?? distanceUnit(device))
-  const counted = number(device?.total_distance)
-  return counted === undefined ? undefined : toKm(counted, distanceUnit(device))
+  return toKm(device?.total_distance, distanceUnit(device))
 }
 
 /** Engine hours of a sensor that states its unit: a plain number may be hours or seconds (platform.md 8.3). */

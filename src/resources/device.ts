@@ -149,7 +149,7 @@ function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined 
 }
 
 /** Speed in km/h. */
-const speedOf = (wire: DeviceState): number => Math.max(0, toKmh(number(wire.speed) ?? 0, wire.distance_unit_hour))
+const speedOf = (wire: DeviceState): number => toKmh(wire.speed, wire.distance_unit_hour) ?? 0
 
 /** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
 export function statusOf(wire: DeviceState, now: number): DeviceStatus {
@@ -217,7 +217,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     lng: position?.lng ?? null,
     speed: speedOf(wire),
     course: courseOf(number(wire.course) ?? 0),
-    altitude: toMetres(number(wire.altitude) ?? 0, wire.unit_of_altitude),
+    altitude: toMetres(wire.altitude, wire.unit_of_altitude) ?? 0,
     last_seen: lastSeen(wire, zone),
     timestamp: timestampOf(wire),
     ignition: ignitionOf(wire),

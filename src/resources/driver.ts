@@ -39,7 +39,7 @@ export function toDriver(wire: WireDriver, devices: Devices): Driver | undefined
   const driverId = id(wire.id)
   if (driverId === undefined) return undefined
   const assigned = id(wire.device_id) ?? id(wire.device.id) ?? devices.withDriver(driverId)
-  const nested = id(wire.device.id) === assigned ? text(wire.device.name) : undefined
+  const nested = (id(wire.device.id) ?? assigned) === assigned ? text(wire.device.name) : undefined
   return {
     id: driverId,
     name: text(wire.name) ?? '',

@@ -6,7 +6,7 @@ import { eventKinds, kindOf } from './event-kind.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Part, PlatformTime, Resource, Word } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, id, number, text, toKmh } from './units.js'
+import { coordinates, id, text, toKmh } from './units.js'
 
 /** The kinds with their meaning and all words of the filter `type`, as a table in Markdown. */
 const kindTable = [
@@ -139,7 +139,6 @@ export function toEvent(
   const device = id(wire.device_id) ?? id(wire.device.id)
   const position = coordinates(wire.latitude, wire.longitude) ?? coordinates(wire.lat, wire.lng)
   const created = displayTime(wire.created_at)
-  const speed = number(wire.speed)
   const unit = text(setup?.item.unit_of_distance)?.toLowerCase() === 'mi' ? 'mph' : 'km/h'
   return {
     id: eventId,
@@ -149,7 +148,7 @@ export function toEvent(
       text(wire.device_name) ?? text(wire.device.name) ?? (device === undefined ? '' : (deviceName(device) ?? '')),
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
-    speed: setup && speed !== undefined ? Math.max(0, toKmh(speed, unit)) : null,
+    speed: (setup && toKmh(wire.speed, unit)) ?? null,
     address: text(wire.address) ?? null,
     alert_id: id(wire.alert_id) ?? null,
     geofence: geofenceOf(wire),

@@ -5,7 +5,7 @@ import { displayTime } from './display-time.js'
 import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
-import { coordinates, flag, id, number, text } from './units.js'
+import { coordinates, flag, id, number, text, toMetres } from './units.js'
 
 const listItem = {
   id: field.id('Unique geofence identifier'),
@@ -129,7 +129,7 @@ export function toGeofence(wire: WireGeofence): GeofenceDetail | undefined {
   const geofenceId = id(wire.id)
   if (geofenceId === undefined) return undefined
   const type = typeOf(wire)
-  const radius = type === 'circle' ? number(wire.radius) : undefined
+  const radius = type === 'circle' ? toMetres(wire.radius, undefined) : undefined
   return {
     id: geofenceId,
     name: text(wire.name) ?? `Geofence ${geofenceId}`,

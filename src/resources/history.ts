@@ -127,17 +127,17 @@ function travelsOf(legs: readonly Leg[]): Leg[] {
 }
 
 function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): number {
-  const total = quantity(wire.distance_sum)
-  if (total) return Math.max(0, toKm(total.amount, total.unit || unit))
+  const total = toKm(wire.distance_sum, unit)
+  if (total !== undefined) return Math.max(0, total)
   const travels = legs.filter(isOf(drive, stop))
-  const sum = travels.reduce((all, { group }) => all + Math.max(0, number(group.distance) ?? 0), 0)
-  return rounded(toKm(sum, unit), 2)
+  return rounded(
+    travels.reduce((sum, { group }) => sum + Math.max(0, toKm(group.distance, unit) ?? 0), 0),
+    2,
+  )
 }
 
 function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {
-  const total = quantity(wire.top_speed)
-  if (total) return Math.max(0, toKmh(total.amount, total.unit || unit))
-  return positions.reduce((max, { speed }) => Math.max(max, speed), 0)
+  return toKmh(wire.top_speed, unit) ?? positions.reduce((max, { speed }) => Math.max(max, speed), 0)
 }
 
 function fuelLitres(wire: WireHistory): number | null {

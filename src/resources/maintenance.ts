@@ -109,7 +109,7 @@ function amountsOf(wire: WireService, by: string, device: WireDevice | undefined
     return { interval, last, due, remaining: minus(due, hours) ?? left?.amount }
   }
   const unit = distanceUnit(device)
-  const km = (value: Maybe): Maybe => (value === undefined ? undefined : toKm(value, unit))
+  const km = (value: Maybe): Maybe => toKm(value, unit)
   const remaining = minus(km(due), odometerKm(device)) ?? (left && toKm(left.amount, left.unit || unit))
   return { interval: km(interval), last: km(last), due: km(due), remaining }
 }

@@ -1,11 +1,10 @@
 /** The position resource, one point of a history: its schema and its translation from the platform's point. */
 import { type Static, Type } from 'typebox'
-import type { Scalar } from '../platform/shape.js'
 import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
+import { coordinates, id as idOf, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
 import { clockReader, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
@@ -57,30 +56,30 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
   const place = coordinates(point.latitude, point.longitude) ?? coordinates(point.lat, point.lng)
   const time = place && (displayTime(point.raw_time) ?? displayTime(point.time, near))
   if (!place || time === undefined) return undefined
-  const [course, altitude] = [number(point.course), number(point.altitude)]
+  const course = number(point.course)
   return {
     time,
     timestamp: timestampOf(time),
     lat: place.lat,
     lng: place.lng,
-    speed: Math.max(0, toKmh(number(point.speed) ?? 0, speedUnit)),
+    speed: toKmh(point.speed, speedUnit) ?? 0,
     course: course === undefined ? null : rounded(((course % 360) + 360) % 360, 2),
-    altitude: altitude === undefined ? null : toMetres(altitude, altitudeUnit),
+    altitude: toMetres(point.altitude, altitudeUnit) ?? null,
     address: text(point.address) ?? null,
   }
 }
 
-/** A group of the platform with its points that have a place and a time, each beside its id. */
+/** A group of the platform with its points that have a place and a time, each beside its id if it has one. */
 export interface Leg {
   group: WireHistoryGroup
-  points: { id: Scalar; position: Position }[]
+  points: { id: number | undefined; position: Position }[]
 }
 
 export function legOf(group: WireHistoryGroup, reading: Reading): Leg {
   const points: Leg['points'] = []
   for (const point of group.items) {
     const position = positionOf(point, reading)
-    if (position) points.push({ id: point.id, position })
+    if (position) points.push({ id: idOf(point.id), position })
   }
   return { group, points }
 }
@@ -92,12 +91,12 @@ const isRepeat = (a: Position, b: Position | undefined): boolean =>
 
 /** The positions of several legs in time order, each once: platforms repeat a point by its id, or with a new one. */
 export function positionsOf(legs: readonly Leg[]): Position[] {
-  const ids = new Set<Scalar>()
+  const ids = new Set<number>()
   const positions: Position[] = []
   for (const { points } of legs) {
     for (const { id, position } of points) {
       if (id !== undefined && ids.has(id)) continue
-      ids.add(id)
+      if (id !== undefined) ids.add(id)
       positions.push(position)
     }
   }

@@ -32,10 +32,10 @@ export function sensorValue(wire: WireSensor): string | undefined {
   return withValue(text(wire.formatted)) ?? withUnit(wire.value, unit) ?? withUnit(wire.val, unit)
 }
 
-/** The number of `12.6 V`; null for a date, a duration and a word. */
+/** The number of `12.6 V` or `3 m3`; null for a date, a duration and a word. */
 function numberOf(value: string | undefined): number | null {
   const found = quantity(value)
-  return found === undefined || /\d/.test(found.unit) ? null : found.amount
+  return found === undefined || /\d/.test(found.unit.replace(/m[23]$/, '')) ? null : found.amount
 }
 
 /** The sensor of a row (platform.md 3.6); undefined for an empty row. */

@@ -4,7 +4,7 @@ import { displayTime } from './display-time.js'
 import type { Leg, Reading } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
 import { asIfUtc, durationSeconds } from './time.js'
-import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
+import { number, rounded, text, toKm, toKmh } from './units.js'
 
 const Seconds = field.countOrNull('Duration in seconds; null if unknown')
 const Place = (description: string) => Type.Object(OptionalPosition, { additionalProperties: false, description })
@@ -64,16 +64,13 @@ export function toTrip(leg: Leg, reading: Reading): Trip | undefined {
   const { group, points } = leg
   const span = spanOf(leg, reading)
   if (!span) return undefined
-  const distance = quantity(group.distance)
-  const speed = (value: typeof group.top_speed): number | undefined => {
-    const found = quantity(value)
-    return found && Math.max(0, toKmh(found.amount, found.unit || reading.speedUnit))
-  }
+  const { distanceUnit, speedUnit } = reading
   return {
     ...span,
-    distance_km: distance ? Math.max(0, rounded(toKm(distance.amount, distance.unit || reading.distanceUnit), 2)) : 0,
-    top_speed: speed(group.top_speed) ?? points.reduce((max, { position }) => Math.max(max, position.speed), 0),
-    average_speed: speed(group.average_speed) ?? null,
+    distance_km: Math.max(0, rounded(toKm(group.distance, distanceUnit) ?? 0, 2)),
+    top_speed:
+      toKmh(group.top_speed, speedUnit) ?? points.reduce((max, { position }) => Math.max(max, position.speed), 0),
+    average_speed: toKmh(group.average_speed, speedUnit) ?? null,
     driver: text(group.driver.name) ?? null,
     start: placeOf(points[0]),
     end: placeOf(points.at(-1)),

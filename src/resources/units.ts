@@ -63,20 +63,26 @@ export function quantity(value: Scalar): { amount: number; unit: string } | unde
   return amount === undefined ? undefined : { amount, unit: (match?.[2] ?? '').trim().toLowerCase() }
 }
 
-function converted(factors: Factors, amount: number, unit: Scalar, decimals: number): number {
-  const name = typeof unit === 'string' ? unit.trim().toLowerCase() : ''
+/** @param unit of a value that does not state its own. */
+function converted(factors: Factors, value: Scalar, unit: Scalar, decimals: number): number | undefined {
+  const found = quantity(value)
+  if (!found) return undefined
+  const name = found.unit || (typeof unit === 'string' ? unit.trim().toLowerCase() : '')
   const factor = Object.hasOwn(factors, name) ? factors[name] : undefined
-  return factor === undefined ? amount : rounded(amount * factor, decimals)
+  return factor === undefined ? found.amount : rounded(found.amount * factor, decimals)
 }
 
-/** A speed in km/h, rounded to one decimal if converted. An unknown unit counts as km/h. */
-export const toKmh = (amount: number, unit: Scalar): number => converted(KMH_PER, amount, unit, 1)
+/** A speed in km/h, not negative, rounded to one decimal if converted. An unknown unit counts as km/h. */
+export function toKmh(value: Scalar, unit: Scalar): number | undefined {
+  const speed = converted(KMH_PER, value, unit, 1)
+  return speed && Math.max(0, speed)
+}
 
 /** A distance in km, rounded to two decimals if converted. An unknown unit counts as km. */
-export const toKm = (amount: number, unit: Scalar): number => converted(KM_PER, amount, unit, 2)
+export const toKm = (value: Scalar, unit: Scalar): number | undefined => converted(KM_PER, value, unit, 2)
 
 /** An altitude in metres, rounded to one decimal if converted. An unknown unit counts as metres. */
-export const toMetres = (amount: number, unit: Scalar): number => converted(METRES_PER, amount, unit, 1)
+export const toMetres = (value: Scalar, unit: Scalar): number | undefined => converted(METRES_PER, value, unit, 1)
 
 const FALSE_WORDS = new Set(['', '0', 'false', 'no', 'off', 'null'])
 

@@ -55,7 +55,8 @@ export class EventReader {
       }
     }
     // Older platforms ignore `type`, and not every kind is one word of the platform.
-    const rows = await this.#all(type?.isExact ? undefined : type?.word, maxPageSize, () => false)
+    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, maxPageSize, () => false, this.#uses)
+    const rows = (await this.#each(type?.isExact ? undefined : type?.word, read)).flat().filter(this.#matches)
     return { rows, before: 0, total: rows.length }
   }
 
@@ -63,20 +64,22 @@ export class EventReader {
   async after(afterId: number) {
     const isOld = (row: WireEvent): boolean => (id(row.id) ?? Number.POSITIVE_INFINITY) <= afterId
     const isLast = (page: readonly WireEvent[]): boolean => page.slice(-lateEvents).every(isOld)
-    const word = this.#search.type?.word
-    let isComplete = true
-    const recent = await this.#all(word, smallPage, (page) => {
-      isComplete &&= isLast(page)
-      return true
-    })
-    const all = isComplete ? recent : await this.#all(word, maxPageSize, isLast)
-    const rows = all.filter((row) => !isOld(row))
+    const read = async (filter: EventFilter): Promise<WireEvent[]> => {
+      let isComplete = true
+      const recent = await this.#account.eventsUntil(
+        filter,
+        smallPage,
+        (page) => {
+          isComplete = isLast(page)
+          return true
+        },
+        this.#uses,
+      )
+      return isComplete ? recent : await this.#account.eventsUntil(filter, maxPageSize, isLast, this.#uses)
+    }
+    const all = (await this.#each(this.#search.type?.word, read)).flat()
+    const rows = all.filter((row) => !isOld(row) && this.#matches(row))
     return { rows, before: 0, total: rows.length }
-  }
-
-  async #all(word: string | undefined, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, size, isEnough, this.#uses)
-    return (await this.#each(word, read)).flat().filter(this.#matches)
   }
 
   #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {

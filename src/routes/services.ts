@@ -1,5 +1,5 @@
 /** `GET /v1/services`: maintenance services, from the newest platform action that is available. */
-import type { Fleet } from '../devices/fleet.js'
+import type { Fleet, ServiceSource } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
@@ -42,21 +42,20 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
   })
 }
 
-/** Rows of the whole account; else those in the device list; else one call per device (platform.md 8.1). */
+/** Rows of the whole account; else those in the device list, and one call for each device that is not whole there (platform.md 8.1). */
 async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefined): Promise<WireService[]> {
   const all = await account.services()
   if (all) return all
-  const isRequested = (id: number): boolean => deviceId === undefined || id === deviceId
-  const listed = fleet.withServices('listed').filter(isRequested)
-  const rows = listed.flatMap((device_id) =>
-    (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })),
-  )
-  if (rows.length > 0) return rows
+  const having = (source: ServiceSource): Set<number> => new Set(fleet.withServices(source))
+  const [listed, shown, withList] = [having('listed'), having('shown'), having('list')]
+  const requested = fleet.ids.filter((id) => deviceId === undefined || id === deviceId)
+  const rows = requested
+    .filter((id) => listed.has(id))
+    .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
   // If some devices show services, only those have any. If none does, those without a list may just not include them.
-  const shown = fleet.withServices('shown').filter(isRequested)
-  const withList = new Set(fleet.withServices('list'))
-  const unlisted = fleet.ids.filter((id) => isRequested(id) && !withList.has(id))
-  return account.deviceServices(shown.length > 0 ? shown : unlisted)
+  const others = requested.filter((id) => shown.has(id) && (rows.length === 0 || !listed.has(id)))
+  if (rows.length > 0 || others.length > 0) return [...rows, ...(await account.deviceServices(others))]
+  return account.deviceServices(requested.filter((id) => !withList.has(id)))
 }
 
 /** The day on the account's clock in days since 1970-01-01; in UTC if no service needs it or the zone is not available. */

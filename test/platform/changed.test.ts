@@ -1,6 +1,9 @@
 /** A list that is truly empty stays one; a response that holds rows and yields none is a changed platform. */
 import t from 'tap'
-import { changed, checkGroups, checkPage } from '../../src/platform/changed.js'
+import { changed, checkedHistory, checkGroups, checkPage } from '../../src/platform/changed.js'
+import { read } from '../../src/platform/shape.js'
+import { wireHistory } from '../../src/platform/wire.js'
+import { isDisplayTime } from '../../src/resources/display-time.js'
 
 /** `ok`, or the detail of the failure. */
 function outcome(check: () => void): string {
@@ -62,6 +65,41 @@ t.test('groups are accepted unless none of them has items', async (t) => {
   for (const [name, groups, expected] of lists) {
     t.match(
       outcome(() => checkGroups('get_devices', groups)),
+      expected,
+      name,
+    )
+  }
+})
+
+t.test('a history is accepted unless no group is of a known kind, or no point has a readable time', async (t) => {
+  const point = { lat: 1, lng: 2, raw_time: 'soon', time: '12-05-2026 08:00:00' }
+  const histories: [name: string, items: unknown, expected: RegExp][] = [
+    ['no groups', [], /^ok$/],
+    [
+      'some groups of another kind',
+      [
+        { status: 9, items: [] },
+        { status: '1', items: [point, { lat: 1, lng: 2 }] },
+      ],
+      /^ok$/,
+    ],
+    [
+      'no known kind',
+      [
+        { status: 'drive', items: [point] },
+        { status: 9, items: [] },
+      ],
+      /^no status in any group$/,
+    ],
+    [
+      'no readable time',
+      [{ status: 1, items: [{ ...point, time: 1778572800 }] }],
+      /^no raw_time or time in any point$/,
+    ],
+  ]
+  for (const [name, items, expected] of histories) {
+    t.match(
+      outcome(() => checkedHistory(read(wireHistory, { items }), { items }, isDisplayTime)),
       expected,
       name,
     )

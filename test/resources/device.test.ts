@@ -194,6 +194,7 @@ check('names, driver and protocol are found in every field that may have them (N
 check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', [
   ['mph', { speed: 62, distance_unit_hour: 'mph' }, { speed: 99.8 }],
   ['feet', { altitude: 1000, unit_of_altitude: 'ft' }, { altitude: 304.8 }],
+  ['texts', { online: 'ack', speed: '47 Kph', altitude: '100 ft' }, { status: 'moving', speed: 47, altitude: 30.5 }],
   ['nothing', { speed: '-', course: null, altitude: '-' }, { speed: 0, course: 0, altitude: 0 }],
   ['a negative speed', { speed: -3 }, { speed: 0 }],
   ['a negative course', { course: -90 }, { course: 270 }],
@@ -215,6 +216,8 @@ t.test('a sensor shows its text, else its value with unit, else null, and its nu
     [{ value: '1,234.5 km' }, '1,234.5 km', 1234.5],
     [{ value: '- nn' }, null, null],
     [{ value: '-5 °C' }, '-5 °C', -5],
+    [{ value: '12.5 m3' }, '12.5 m3', 12.5],
+    [{ value: '00A1B2' }, '00A1B2', null],
     [{ value: null, val: '-' }, null, null],
     [{ value: '12h 30min' }, '12h 30min', null],
     [{ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null],
@@ -274,7 +277,16 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['a dash', { ...counter('odometer', { value: '-' }), total_distance: '12' }, { odometer_km: 12 }],
   ['no sensor', { total_distance: 100, unit_of_distance: 'mi' }, { odometer_km: 160.93 }],
   ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
+  ['a total as text', { total_distance: '14,429.64 km', unit_of_distance: 'mi' }, { odometer_km: 14429.64 }],
   ['neither', { total_distance: '-' }, { odometer_km: null }],
+  [
+    'the first sensor with a value',
+    {
+      sensors: ['- km', '7 km', '9 km'].map((value) => ({ type: 'odometer', name: 'S', value })),
+      total_distance: 12,
+    },
+    { odometer_km: 7 },
+  ],
 ])
 
 const engine = (raw: object) => counter('engine_hours', raw)

@@ -34,6 +34,7 @@ t.test('missing text is empty and a missing vehicle is null (N49)', async (t) =>
     ['the device whose current driver it is', { id: 4 }, 31, 'Lorry 9'],
     ['a device that the list lacks', { device_id: 500 }, 500, null],
     ['a name from the list', { device_id: 31, device: [] }, 31, 'Lorry 9'],
+    ['a nested name without an id', { device_id: 500, device: { name: 'Nested' } }, 500, 'Nested'],
     ['only a nested device', { device: { id: 31, name: 'Nested' } }, 31, 'Nested'],
     ['a nested name of another device is not used', { device_id: 31, device: { id: 5, name: 'Other' } }, 31, 'Lorry 9'],
     ['the row before the device list', { id: 12, device_id: 31 }, 31, 'Lorry 9'],

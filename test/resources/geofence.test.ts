@@ -49,6 +49,7 @@ t.test('every documented field has a defined value, whatever the row has (N38, N
       { type: 'circle', radius: 60 },
     ],
     ['corners before radius', { radius: '60', coordinates: corners }, { type: 'polygon', radius: null }],
+    ['radius as text', { type: 'circle', radius: '50 m' }, { type: 'circle', radius: 50 }],
     ['circle without radius', { type: 'circle', radius: 0 }, { type: 'circle', radius: null }],
     ['no name', { name: '-' }, { name: 'Geofence 27' }],
     ['no type', {}, { type: 'polygon', active: true, color: '#000000', created_at: null }],

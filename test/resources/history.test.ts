@@ -109,6 +109,15 @@ t.test('trips and stops follow what their group says, in the units of the accoun
   t.hasStrict(trip({ distance: '10', top_speed: 62, average_speed: '31 mph' }, mph), [
     { distance_km: 16.09, top_speed: 99.8, average_speed: 49.9 },
   ])
+  t.equal(
+    history({
+      items: [
+        { status: 1, distance: '10 mi' },
+        { status: 2, distance: 1 },
+      ],
+    }).distance_km,
+    17.09,
+  )
   t.hasStrict(trip({ items: points }, mph), [{ distance_km: 0, top_speed: 99.8, average_speed: null }])
   t.hasStrict(trip({ items: points }), [{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.5 } }])
   t.hasStrict(trip({}), [{ start: { lat: null, lng: null }, end: { lat: null, lng: null } }])
@@ -258,16 +267,18 @@ t.test('start and end points count only without drives and stops; event points n
 
 t.test('points without an id count once per time and place, with a date near the requested days (N05)', async (t) => {
   const bare = { time: '05-11-2026 07:00:00', lat: '48.2', lng: '16.3' }
-  const result = history({
-    items: [{ status: 1, items: [bare, bare, { ...bare, lng: '16.4' }, { lat: 48, lng: 16, time: 'soon' }] }],
-  })
-  t.strictSame(
-    result.positions.map(({ time, lng }) => [time, lng]),
-    [
-      ['2026-05-11 07:00:00', 16.3],
-      ['2026-05-11 07:00:00', 16.4],
-    ],
-  )
+  for (const id of [undefined, null, 0, '', '-']) {
+    const points = [bare, bare, { ...bare, lng: '16.4' }, { lat: 48, lng: 16, time: 'soon' }]
+    const result = history({ items: [{ status: 1, items: points.map((point) => ({ ...point, id })) }] })
+    t.strictSame(
+      result.positions.map(({ time, lng }) => [time, lng]),
+      [
+        ['2026-05-11 07:00:00', 16.3],
+        ['2026-05-11 07:00:00', 16.4],
+      ],
+      `${id}`,
+    )
+  }
 })
 
 t.test('points of the same second keep their order', async (t) => {

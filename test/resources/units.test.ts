@@ -80,6 +80,8 @@ t.test('miles, feet and knots become kilometres, metres and km/h; other units st
   for (const unit of [undefined, 5, true, 'constructor']) t.equal(toKmh(62, unit), 62)
   t.equal(toMetres(1000, 'ft'), 304.8)
   t.equal(toMetres(1000, 'mt'), 1000)
+  t.equal(toKmh('62 mph', 'kph'), 99.8, 'the unit of the text counts')
+  t.equal(toKm('- km', 'mi'), undefined)
 })
 
 t.test('flags are read in every spelling, and a dash is no value (N01, N43, N46)', async (t) => {

@@ -120,9 +120,12 @@ for (const generation of ['2.x', '3.x'] as const) {
     const some = (await list('after_id=180&device_ids=1,4&type=zone_in&limit=200')).body
     const wanted = newest.filter(({ device_id, message }) => device_id % 3 === 1 && message === 'Zone in')
     t.same(idsOf(some), wanted.map(({ id }) => id).reverse(), 'of two devices and one type')
-    calls.length = 0
+    const eventCalls = (): number => calls.splice(0).filter((url) => url.includes('get_events')).length
+    eventCalls()
     t.same(idsOf((await list('after_id=299')).body), [300])
-    t.ok(calls.filter((url) => url.includes('get_events')).length <= 3, 'a poll costs few calls')
+    t.ok(eventCalls() <= 3, 'a poll costs few calls')
+    t.equal((await list('after_id=0&device_ids=1,2,3,4')).body.count, 300)
+    t.equal(eventCalls(), generation === '3.x' ? 4 : 16, 'events on one page of a device cost one call')
   })
 
   t.test(`platform ${generation}: one request costs at most 20 calls, or says how to narrow it`, async (t) => {
@@ -204,15 +207,26 @@ t.test('without a total no window is lost: `count` is then at least what more ca
   t.ok(calls.length <= 20)
 })
 
-t.test('an event whose row has a dash for the device has the name in the device list', async (t) => {
+t.test('a device without a name in the row is named by the device list, a geofence by its text (N36)', async (t) => {
   const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
   const bodies = {
-    get_events: { items: { data: [row], total: 1 } },
+    get_events: {
+      items: {
+        data: [
+          { ...row, geofence: 'Depot' },
+          { ...row, id: 2, geofence: '{"id":81}' },
+        ],
+        total: 2,
+      },
+    },
     get_devices: [{ items: [{ id: 5, name: 'Van 12' }] }],
   }
   const { url } = await platform(t, answers(bodies))
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
-  t.equal((await get('/v1/events', someHash)).body.data[0].device, 'Van 12')
+  t.match((await get('/v1/events', someHash)).body.data, [
+    { device: 'Van 12', geofence: { id: 81, name: null } },
+    { device: 'Van 12', geofence: { id: null, name: 'Depot' } },
+  ])
 })
 
 t.test('rows that are no events end no list early, and no empty page says that more follow', async (t) => {

@@ -82,14 +82,25 @@ t.test('a fleet whose services take too many calls is 503, and no further device
 
 t.test('services in the device list need no further call', async (t) => {
   const service = { id: 9, name: 'Tyres', expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
-  const items = [{ id: 1, device_data: { services: [service] } }]
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const items: object[] = [
+    { id: 1, device_data: { services: [service] }, services: [{ id: 9, value: '19d.' }] },
+    { id: 3 },
+  ]
+  const bodies = { get_devices: [{ title: 'A', items }], get_services: paged }
+  const { url, calls } = await platform(t, answers(bodies))
+  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const { body } = await get('/v1/services', someHash)
   t.match(body.data, [
     { id: 9, device_id: 1, remaining: 19, last_service_date: '2026-05-01', expires_date: '2026-05-31' },
   ])
   t.notOk(calls.some((call) => call.includes('get_services')))
+  clock.advance(1_000)
+  items.push({ id: 2, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] })
+  t.match(
+    (await get('/v1/services', someHash)).body.data,
+    [{ id: 4, device_id: 2 }, { id: 9 }],
+    'but for a device that only shows them',
+  )
 })
 
 t.test('devices with an empty list of services have none, and are not requested one by one', async (t) => {
