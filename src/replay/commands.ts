@@ -13,7 +13,7 @@ import { buildScrub } from './scrub.js'
 
 const replayHelp = `Serves recorded exchanges instead of the platform.
 
-  node dist/replay/main.js [<folder>...]        folders of exchanges (fixtures/acme)
+  gps-fleet-gateway replay [<folder>...]        folders of exchanges (fixtures/acme)
     --port <number>        port to listen on; 0 = any free port (9000)
     --hash <hash>          the only hash to accept, with one folder (any)
     --gateway              also start a gateway on it
@@ -22,12 +22,12 @@ const replayHelp = `Serves recorded exchanges instead of the platform.
 
 Compares two gateways: exits with 1 when a documented request has different responses.
 
-  node dist/replay/main.js --diff <folder> <base-url> <base-url>
+  gps-fleet-gateway replay --diff <folder> <base-url> <base-url>
     --credential <text>    credential for both (GATEWAY_CREDENTIAL, or the folder's invented hash)`
 
 const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update nothing is written.
 
-  node dist/replay/main.js record --platform <base-url> --as <account>
+  gps-fleet-gateway record --platform <base-url> --as <account>
     --port <number>        port of the recording proxy; 0 = any free port (9001)
     --update               write to fixtures/<account>
     --only <action>        record one request with the hash in PLATFORM_HASH, write it and exit
