@@ -1,4 +1,4 @@
-/** A recording proxy in front of the real platform: forwards only reads, scrubs, compares, and writes only when told to. */
+/** A recording proxy in front of the real platform: forwards only reads, scrubs, compares, and writes only with `--update` or `--only`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
