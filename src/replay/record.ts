@@ -86,7 +86,9 @@ export function buildRecorder(options: RecorderOptions) {
     const sent = new URL(incoming.url, 'http://proxy').searchParams
     const credential = Object.fromEntries([...sent].filter(([name]) => !Object.hasOwn(recorded.query, name)))
     if (credential.user_api_hash) hashes.add(credential.user_api_hash)
-    const response = await forward(options.platform, recorded, credential).catch(() => undefined)
+    const response = await forward(options.platform, recorded, credential).catch((error: Error) => {
+      options.log(`${recorded.action}: ${error.message}`)
+    })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
     last = last.then(async () => {
       const kept = await keep(exchangeOf(recorded, response), hashes, options).catch((error: Error) => {
