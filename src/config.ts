@@ -5,8 +5,7 @@ import { type Static, Type } from 'typebox'
 
 const integer = (fallback: number, description: string, minimum = 1, maximum = 2_147_483_647) =>
   Type.Integer({ default: fallback, minimum, maximum, description })
-const text = (description: string, options: { default?: string; pattern?: string } = {}) =>
-  Type.String({ ...options, description })
+const text = (description: string, options: { default?: string } = {}) => Type.String({ ...options, description })
 
 /** Every variable the gateway reads. An empty value counts as unset. */
 export const Environment = Type.Object({
@@ -15,7 +14,7 @@ export const Environment = Type.Object({
   OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', {
     default: '127.0.0.1',
   }),
-  OPS_PORT: text('Port of `/metrics`, `/ready` and `/live`; 0 = any free port, `off` = none', {
+  OPS_PORT: text('Port of `/metrics`, `/callers`, `/ready` and `/live`; 0 = any free port, `off` = none', {
     default: '9091',
   }),
   PLATFORM_URL: Type.Optional(
@@ -29,11 +28,7 @@ export const Environment = Type.Object({
     text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
   ),
   DATA_DIR: text('Folder of the embedded store', { default: './data' }),
-  DEMO_TOKEN: Type.Optional(
-    text('The shared demo token; unset = `demo` when the sandbox is the platform, else none', {
-      pattern: '^[\\x21-\\x7e]{1,128}$',
-    }),
-  ),
+  DEMO_TOKEN: Type.Optional(text('The shared demo token; unset = `demo` when the sandbox is the platform, else none')),
   RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
   POSITION_TTL_MS: integer(5_000, 'Time to live of cached positions, milliseconds'),
@@ -152,6 +147,8 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
       .split(',')
       .map((one) => redisProblem(one.trim()))
       .find((problem) => problem !== undefined),
+  DEMO_TOKEN: (raw) =>
+    /^[\x21-\x7e]{1,128}$/.test(raw) ? undefined : 'must be 1 to 128 ASCII characters, without spaces',
   GATEWAY_CLOCK: (raw) => (isInstant(raw) ? undefined : 'must be an ISO 8601 instant, such as 2026-11-20T09:00:00Z'),
   OPS_PORT: (raw) =>
     /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',

@@ -45,7 +45,7 @@ async function run(config: Config): Promise<void> {
   const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
-  const onError = (err: Error): void => logger.warn({ reason: err.message }, 'store')
+  const onError = (err: Error): void => logger.warn({ reason: err.message }, 'no connection to Redis')
   const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))

@@ -64,7 +64,7 @@ export class Account {
     return this.#platform.run('get_devices', this.#hash, { id, now, clock })
   }
 
-  /** The address of coordinates, looked up if need be and allowed; null where there is none, or none in time. Never rejects. */
+  /** The address of coordinates, looked up if necessary and allowed; null where there is none, or none in time. Never rejects. */
   address(position: { lat: number; lng: number }): string | null | Promise<string | null> {
     return this.#platform.addresses?.find(this.id, this.#hash, position) ?? null
   }

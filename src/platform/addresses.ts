@@ -61,7 +61,7 @@ export class Addresses {
     return this.#known.get(keyOf(account, position))
   }
 
-  /** The address, looked up if need be; null where there is none, or none in time. Never rejects. */
+  /** The address, looked up if necessary; null where there is none, or none in time. Never rejects. */
   find(account: string, hash: string, position: Position): string | null | Promise<string | null> {
     const found = this.#found.get(position)
     if (found !== undefined) return found

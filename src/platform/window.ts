@@ -101,7 +101,7 @@ const numbered =
 
 /**
  * The page size that the platform applied, as it says or as its rows show. Fewer rows than requested are the last page, or a
- * page of a platform that ignores the size: then its first page tells.
+ * page of a platform that ignores the size, whose first page shows it.
  */
 async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPage, requested: number): Promise<number> {
   if (page.perPage) return page.perPage

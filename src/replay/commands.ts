@@ -13,7 +13,7 @@ import { buildScrub } from './scrub.js'
 
 const replayHelp = `Serves recorded exchanges instead of the platform.
 
-  node dist/replay/main.js [<folder>...]        folders of exchanges (fixtures/acme)
+  gps-fleet-gateway replay [<folder>...]        folders of exchanges (fixtures/acme)
     --port <number>        port to listen on; 0 = any free port (9000)
     --hash <hash>          the only hash to accept, with one folder (any)
     --gateway              also start a gateway on it
@@ -22,12 +22,12 @@ const replayHelp = `Serves recorded exchanges instead of the platform.
 
 Compares two gateways: exits with 1 when a documented request has different responses.
 
-  node dist/replay/main.js --diff <folder> <base-url> <base-url>
+  gps-fleet-gateway replay --diff <folder> <base-url> <base-url>
     --credential <text>    credential for both (GATEWAY_CREDENTIAL, or the folder's invented hash)`
 
 const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update nothing is written.
 
-  node dist/replay/main.js record --platform <base-url> --as <account>
+  gps-fleet-gateway record --platform <base-url> --as <account>
     --port <number>        port of the recording proxy; 0 = any free port (9001)
     --update               write to fixtures/<account>
     --only <action>        record one request with the hash in PLATFORM_HASH, write it and exit
@@ -150,6 +150,8 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
     return (await check(platform, await folderAt(folder), hash ?? '', log, originalId)) ? 0 : 1
   }
   const scrub = buildScrub(pseudonyms)
+  if (only === undefined && (values.device ?? values.day) !== undefined)
+    throw new Error('--device and --day go with --only')
   if (only !== undefined) {
     const recorder = { platform, folder, update: true, scrub, log }
     const exchange = await recordOne(requestOf(only, values), hash ?? '', recorder)
@@ -169,17 +171,24 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
 
 /** The request of `--only`, with the parameters that the gateway sends. */
 function requestOf(action: string, { device, day }: Values): PlatformRequest {
+  if (device !== undefined && !/^\d+$/.test(device)) throw new Error('--device must be the id of a device')
+  if (day !== undefined && !isDay(day)) throw new Error('--day must be a day such as 2026-11-20')
   if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
-  const query: Record<string, string> = {}
+  const page = action === 'get_user_drivers' ? { page: '1' } : action === 'get_events' ? { limit: '50', page: '1' } : {}
+  const query: Record<string, string> = { ...page }
   if (device !== undefined) query[action === 'get_devices' ? 'id' : 'device_id'] = device
   if (day === undefined) return { action, query }
   const days: Record<string, Record<string, string>> = {
     get_history: { from_date: day, from_time: '00:00:00', to_date: day, to_time: '23:59:59' },
-    get_events: { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59`, limit: '1000', page: '1' },
+    get_events: { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59` },
   }
   if (!Object.hasOwn(days, action)) throw new Error('--day goes with get_history and get_events only')
   return { action, query: { ...query, ...days[action] } }
 }
+
+/** In the calendar: `Date` takes 30 February for 2 March. */
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
 
 /** Runs a command of replay, or of record when that is its first word. @returns the exit code. */
 export async function runReplay(args: string[], io: Io): Promise<number> {

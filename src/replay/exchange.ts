@@ -125,19 +125,27 @@ const entriesOf = (value: object): [string, unknown][] =>
  */
 export function parseExchange(file: string, text: string): Exchange {
   const { value, lines } = parseLines(file, text)
-  if (!exchangeShape.Check(value)) {
-    const problems = exchangeShape.Errors(value)[1].map(({ instancePath, message }) => {
-      const found = instancePath.split('/').slice(1).reduce(memberOf, value)
-      return `${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${message}, found ${short(found)}`
-    })
-    throw new Error(problems.join('\n'))
-  }
+  if (!exchangeShape.Check(value)) throw shapeError(file, value, lines, exchangeShape.Errors(value)[1])
   for (const [index, response] of value.responses.entries()) {
     const bodies = (['json', 'html', 'text'] as const).filter((name) => response[name] !== undefined)
     const line = lines.get(`/responses/${index}`)
     if (bodies.length > 1) throw new Error(`${file}: line ${line}: expected one body, found ${bodies.join(' and ')}`)
   }
   return value
+}
+
+type Problem = { keyword: string; instancePath: string; message: string }
+
+/** A field too many has two problems: it must be `false`, and its parent must not have it. */
+function shapeError(file: string, value: unknown, lines: Map<string, number>, problems: Problem[]): Error {
+  const sentences = problems
+    .filter(({ keyword }) => keyword !== 'additionalProperties')
+    .map(({ keyword, instancePath, message }) => {
+      const found = instancePath.split('/').slice(1).reduce(memberOf, value)
+      const expected = keyword === 'boolean' ? 'must not be here' : message
+      return `${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`
+    })
+  return new Error(sentences.join('\n'))
 }
 
 function parseLines(file: string, text: string): { value: unknown; lines: Map<string, number> } {
@@ -188,8 +196,8 @@ export async function formatFolder(path: string): Promise<string[]> {
 async function readFiles(path: string) {
   const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
   const manifestPath = join(path, manifestFile)
-  const manifest = parseLines(manifestPath, await readFile(manifestPath, 'utf8')).value
-  if (!manifestShape.Check(manifest)) throw new Error(`${manifestPath}: not a manifest, see fixtures/README.md`)
+  const { value: manifest, lines } = parseLines(manifestPath, await readFile(manifestPath, 'utf8'))
+  if (!manifestShape.Check(manifest)) throw shapeError(manifestPath, manifest, lines, manifestShape.Errors(manifest)[1])
   const files = await Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(path, name), 'utf8')

@@ -1,4 +1,4 @@
-/** A recording proxy in front of the real platform: forwards only reads, scrubs, compares, and writes only when told to. */
+/** A recording proxy in front of the real platform: forwards only reads, scrubs, compares, and writes only with `--update` or `--only`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
@@ -86,7 +86,9 @@ export function buildRecorder(options: RecorderOptions) {
     const sent = new URL(incoming.url, 'http://proxy').searchParams
     const credential = Object.fromEntries([...sent].filter(([name]) => !Object.hasOwn(recorded.query, name)))
     if (credential.user_api_hash) hashes.add(credential.user_api_hash)
-    const response = await forward(options.platform, recorded, credential).catch(() => undefined)
+    const response = await forward(options.platform, recorded, credential).catch((error: Error) => {
+      options.log(`${recorded.action}: ${error.message}`)
+    })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
     last = last.then(async () => {
       const kept = await keep(exchangeOf(recorded, response), hashes, options).catch((error: Error) => {

@@ -44,7 +44,7 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
       close: () => keys.close(),
     }
   } catch (error) {
-    throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${String(error)}`, error)
+    throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, error)
   }
 }
 

@@ -7,6 +7,9 @@ const REPLY_MS = 250
 /** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 
+/** What the client says without a connection. */
+const DISCONNECTED = /^(Stream isn't writeable|Connection is closed)/
+
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
@@ -18,7 +21,8 @@ export class Connection {
   #refuses = false
   readonly #client: Client
   readonly #onError: (error: Error) => void
-  #reported = false
+  /** Why there is no connection. */
+  #failure: Error | undefined
   /** While this reply is missing, other requests fail at once. Not in a cluster: other nodes may reply. */
   #overdue: Promise<unknown> | undefined
 
@@ -27,7 +31,7 @@ export class Connection {
     this.#onError = onError
     client.on('ready', () => {
       this.#replies = true
-      this.#reported = false
+      this.#failure = undefined
     })
     client.on('close', () => {
       this.#replies = false
@@ -55,8 +59,17 @@ export class Connection {
     } catch (error) {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
-      throw new StoreUnavailable('Redis is unavailable', withoutCommand(error))
+      throw this.unavailable(error)
     }
+  }
+
+  /** With the cause of a failed command. */
+  unavailable(error: unknown): StoreUnavailable {
+    const cause = withoutCommand(error)
+    return new StoreUnavailable(
+      'Redis is unavailable',
+      DISCONNECTED.test(cause.message) ? (this.#failure ?? cause) : cause,
+    )
   }
 
   /** A single server replies in order: nothing follows before the overdue reply, or the end of the connection. */
@@ -71,8 +84,8 @@ export class Connection {
 
   /** Once per outage; the attempts to reconnect all fail alike. */
   #report(error: Error): void {
-    if (!this.#reported) this.#onError(withoutCommand(error))
-    this.#reported = true
+    if (!this.#failure) this.#onError(withoutCommand(error))
+    this.#failure = withoutCommand(error)
   }
 }
 

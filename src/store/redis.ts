@@ -6,7 +6,7 @@ import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { deniedCommands } from './redis-rights.js'
 import { type Command, PERFORM } from './scripts.js'
-import { type Count, type Store, type StoreDeps, StoreUnavailable } from './store.js'
+import type { Count, Store, StoreDeps } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
@@ -45,7 +45,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
       increment: async (name, windowMs) => toCount(await batch.request('increment', counterKey(name), windowMs)),
       read: async (name) => toCount(await batch.request('read', counterKey(name))),
     },
-    digests: () => digests(client),
+    digests: () => digests(client).catch((error) => Promise.reject(connection.unavailable(error))),
     up: () => connection.up,
     close: async () => client.disconnect(),
   }
@@ -54,17 +54,13 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
 const mastersOf = (client: Redis | Cluster): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
 
 async function digests(client: Redis | Cluster): Promise<string[]> {
-  try {
-    const found = new Set<string>()
-    for (const node of mastersOf(client)) {
-      for await (const keys of node.scanStream({ match: recordKey('*'), count: 1_000 })) {
-        for (const key of keys as string[]) found.add(key.slice(recordKey('').length))
-      }
+  const found = new Set<string>()
+  for (const node of mastersOf(client)) {
+    for await (const keys of node.scanStream({ match: recordKey('*'), count: 1_000 })) {
+      for (const key of keys as string[]) found.add(key.slice(recordKey('').length))
     }
-    return [...found]
-  } catch (error) {
-    throw new StoreUnavailable('Redis is unavailable', withoutCommand(error))
   }
+  return [...found]
 }
 
 /** INFO of a server, empty where an ACL denies it, and its `save` setting unless the server hides it. */

@@ -177,6 +177,8 @@ t.test('dashboard and alerts use existing metrics, and every metric is on the da
   const read = (name: string): string => readFileSync(`src/ops/${name}`, 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
   const rules = (parse(read('alerts.yaml')) as { groups: { rules: { alert: string; expr: string }[] }[] }).groups
+  const panels = dashboard.panels.map(({ title }) => `[${title}]`)
+  for (const [panel] of read('alerts.yaml').matchAll(/\[[A-Z][^\]]+\]/g)) t.ok(panels.includes(panel), panel)
   const asked = [
     ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ from: title, expr }))),
     ...rules.flatMap((group) => group.rules.map(({ alert, expr }) => ({ from: alert, expr }))),

@@ -204,11 +204,28 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const { pathname, search } = new URL(target)
   const base = await replay.printed(/listens on (\S+)/)
   t.equal((await fetch(new URL(pathname + search, base))).status, 200)
-  const writing = started(t, ['record', '--platform', url, '--as', 'mine', '--only', 'destroy_device'], {
-    PLATFORM_HASH: someHash,
-  })
-  t.equal(await writing.exit, 2)
-  t.match(writing.text(), 'destroy_device is not an action that only reads')
+  const other = (rest: string[]) =>
+    started(t, ['record', '--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
+  const day = { date_from: '2026-11-20 00:00:00', date_to: '2026-11-20 23:59:59' }
+  for (const [rest, query] of [
+    [['get_events', '--device', '5', '--day', '2026-11-20'], { device_id: '5', ...day, limit: '50', page: '1' }],
+    [['get_user_drivers'], { page: '1' }],
+  ] as const) {
+    t.equal(await other([...rest]).exit, 0)
+    const { searchParams } = new URL(calls.at(-1) ?? '', url)
+    t.same(Object.fromEntries(searchParams), { ...query, lang: 'en', user_api_hash: someHash }, 'as the gateway sends')
+  }
+  for (const [rest, sentence] of [
+    [['destroy_device'], 'destroy_device is not an action that only reads'],
+    [['get_alerts', '--day', '2026-11-20'], '--day goes with get_history and get_events only'],
+    [['get_history', '--day', '2026-99-99'], '--day must be a day such as 2026-11-20'],
+    [['get_history', '--day', '2026-02-30'], '--day must be a day such as 2026-11-20'],
+    [['get_history', '--device', 'x'], '--device must be the id of a device'],
+  ] as const) {
+    const wrong = other([...rest])
+    t.equal(await wrong.exit, 2)
+    t.equal(wrong.text(), sentence)
+  }
 })
 
 t.test('--help explains every option', async (t) => {
@@ -234,6 +251,7 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
     [['--diff', acme, nowhere, nowhere], /^http:\S+ does not respond \(ECONNREFUSED\)/],
     [['record', '--platform', nowhere], /--as must be/],
     [['record', '--platform', nowhere, '--as', 'x', '--only', 'get_alerts'], /PLATFORM_HASH/],
+    [['record', '--platform', nowhere, '--as', 'x', '--day', '2026-11-20'], /^--device and --day go with --only$/],
   ]
   for (const [args, sentence] of cases) {
     const wrong = started(t, args)

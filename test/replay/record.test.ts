@@ -295,6 +295,9 @@ t.test('a recorder writes only when told to, and names the differences from what
     t.same(files, update ? ['account.json', 'get_devices.id=5.json'] : [])
     if (update) t.notMatch(await readFile(join(one.folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
+  const away = await recording(t, 'http://127.0.0.1:1/api', true)
+  t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
+  t.same(away.lines, ['get_devices: http://127.0.0.1:1/api does not respond (ECONNREFUSED)'])
 })
 
 t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {

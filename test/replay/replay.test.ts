@@ -95,9 +95,17 @@ t.test('what is wrong with a file is told with line, expected and found', async 
       '{"action": "x", "query": {}, "responses": [\n{ "json": 1, "html": "" }]}',
       /line 2: expected one body, found json/,
     ],
-    ['{"action": "x",\n "query": {}, "hash": 1, "responses": [{}]}', /x\.json: line 1: .*additional/],
+    [
+      '{"action": "x",\n "query": {}, "hash": 1, "responses": [{}]}',
+      /^x\.json: line 2: \/hash must not be here, found 1$/,
+    ],
   ]
   for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })
+  const folder = t.testdir({
+    'account.json': '{ "about": "A test.",\n "email": "a@example.org", "origin": "invented" }',
+  })
+  const message = /account\.json: line 2: \/email must match .*, found "a@example\.org"$/
+  await t.rejects(readFolder(folder), { message })
 })
 
 t.test('every JSON text has a line for each value, and any other text is an error', async (t) => {

@@ -206,6 +206,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     const { store, errors } = await open(t, server.url.replace('//', '//:invented-wrong@'))
     const failure = await store.keys.find('unknown', NOW).catch((error) => error)
     t.type(failure, StoreUnavailable)
+    t.match(failure.cause.message, 'WRONGPASS', 'not that there is no connection')
     await until(() => errors.length > 0)
     t.notMatch(inspect([failure, ...errors], { depth: 9, showHidden: true }), 'invented-wrong')
     const { store: welcome } = await open(t, server.url.replace('//', '//:invented-right@'))

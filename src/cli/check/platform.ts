@@ -98,9 +98,8 @@ const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
   html: 'responds with a page instead of data: is PLATFORM_URL its API base?',
 }
 
-function explain({ cause, reason }: PlatformUnavailable): string {
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : ''
-  return `${hints[reason] ?? `unusable response: ${reason}`}${code}`
+function explain({ detail, reason }: PlatformUnavailable): string {
+  return `${hints[reason] ?? `unusable response: ${reason}`}${detail ? ` (${detail})` : ''}`
 }
 
 async function clock(url: string, timeoutMs: number): Promise<Finding> {
