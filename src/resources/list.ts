@@ -124,8 +124,9 @@ export function requirement({
 }: Parameter): string {
   if (type === 'integer') return `must be an integer of at least ${minimum}`
   if (type === 'array') return `must be 1 to ${maxItems} ids, separated by commas`
-  if (words) return `must be one of ${words.join(', ')}`
-  return `must be text of ${minLength > 0 ? `${minLength} to` : 'at most'} ${maxLength} characters`
+  return words
+    ? `must be one of ${words.join(', ')}`
+    : `must be text of ${Math.max(minLength, 1)} to ${maxLength} characters`
 }
 
 const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { integer, array: ids }
