@@ -37,9 +37,14 @@ const links = new Map([...navigation.querySelectorAll('a')].map((link) => [link.
 const places = [...document.querySelectorAll('main > section, .operation')]
 let current
 
-/** Marks the link of the last chapter or operation that begins above the middle of the viewport. */
+/** A link scrolls its chapter to just below the header. */
+const headerHeight = 100
+
+/** Marks the link of the last chapter or operation that begins above the content; what ends the page may begin anywhere. */
 function markCurrent() {
-  const place = places.findLast((one) => one.getBoundingClientRect().top < innerHeight / 2) ?? places[0]
+  const isEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 1
+  const line = isEnd ? innerHeight : headerHeight
+  const place = places.findLast((one) => one.getBoundingClientRect().top < line) ?? places[0]
   const link = links.get(place.id)
   if (!link || link === current) return
   current?.removeAttribute('aria-current')
