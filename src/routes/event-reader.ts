@@ -55,8 +55,9 @@ export class EventReader {
       }
     }
     // Older platforms ignore `type`, and not every kind is one word of the platform.
-    const read = (filter: EventFilter) => this.#account.eventsUntil(filter, maxPageSize, () => false, this.#uses)
-    const rows = (await this.#each(type?.isExact ? undefined : type?.word, read)).flat().filter(this.#matches)
+    const word = type?.isExact ? undefined : type?.word
+    const all = await this.#each(word, (filter) => this.#until(filter, maxPageSize, () => false))
+    const rows = all.flat().filter(this.#matches)
     return { rows, before: 0, total: rows.length }
   }
 
@@ -66,20 +67,19 @@ export class EventReader {
     const isLast = (page: readonly WireEvent[]): boolean => page.slice(-lateEvents).every(isOld)
     const read = async (filter: EventFilter): Promise<WireEvent[]> => {
       let isComplete = true
-      const recent = await this.#account.eventsUntil(
-        filter,
-        smallPage,
-        (page) => {
-          isComplete = isLast(page)
-          return true
-        },
-        this.#uses,
-      )
-      return isComplete ? recent : await this.#account.eventsUntil(filter, maxPageSize, isLast, this.#uses)
+      const recent = await this.#until(filter, smallPage, (page) => {
+        isComplete = isLast(page)
+        return true
+      })
+      return isComplete ? recent : this.#until(filter, maxPageSize, isLast)
     }
     const all = (await this.#each(this.#search.type?.word, read)).flat()
     const rows = all.filter((row) => !isOld(row) && this.#matches(row))
     return { rows, before: 0, total: rows.length }
+  }
+
+  #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean): Promise<WireEvent[]> {
+    return this.#account.eventsUntil(filter, size, isEnough, this.#uses)
   }
 
   #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
