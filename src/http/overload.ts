@@ -18,15 +18,15 @@ export async function shedOverload(app: App, onShed: () => void, now = () => per
     sampleInterval: sampleMs,
     pressureHandler: () => {},
   })
-  let lateSince = 0
-  // The first request may follow a slow start: that is a pause, too.
+  let lateSince: number | undefined
   let checkedAt = Number.NEGATIVE_INFINITY
   app.addHook('onRequest', (_request, _reply, next) => {
     const at = now()
     // Without requests in between, two pauses are not one overload.
-    if (!app.isUnderPressure() || at - checkedAt > 5 * sampleMs) lateSince = at
+    if (!app.isUnderPressure() || at - checkedAt > 5 * sampleMs) lateSince = undefined
+    else lateSince ??= at
     checkedAt = at
-    if (at - lateSince < sampleMs) return next()
+    if (lateSince === undefined || at - lateSince < sampleMs) return next()
     onShed()
     next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
   })
