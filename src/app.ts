@@ -204,7 +204,7 @@ async function serve(api: App, served: Served): Promise<void> {
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {
-    await shedOverload(v1, () => metrics.shed.inc())
+    shedOverload(v1, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication(authenticator, demo?.token, clock))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config

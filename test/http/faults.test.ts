@@ -1,6 +1,7 @@
 /** Misbehaving clients, or very many: each is bounded in time and memory, and the others do not notice. */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -119,6 +120,23 @@ t.test('connections that are reset, whatever they sent, neither end the process 
   await sendAndReset(Number(new URL(child.opsUrl).port), total / 2, ops)
   t.match(await child.metrics(), /^gateway_requests_total/m)
   t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
+})
+
+t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async (t) => {
+  const child = await gatewayProcess(t)
+  const kept = await dial(child)
+  const uptime = async (): Promise<number> => {
+    kept.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
+    return Number(/"uptime_s":(\d+)/.exec(String((await once(kept, 'data'))[0]))?.[1])
+  }
+  const limitFiles = (count: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--nofile=${count}:`])
+  const before = await uptime()
+  limitFiles(String(readdirSync(`/proc/${child.pid}/fd`).length))
+  const sockets = Array.from({ length: 30 }, () => connect(child.port, '127.0.0.1').on('error', () => {}))
+  await until(async () => (await uptime()) > before + 2)
+  for (const socket of [kept, ...sockets]) socket.destroy()
+  limitFiles('1024')
+  t.ok(await isServing(child))
 })
 
 const many = isLong ? 2_000 : 300
