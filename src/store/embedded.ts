@@ -1,7 +1,6 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { createKeyFile } from './key-file.js'
+import { createKeyFile, keyFileIn, verifyKeyFile } from './key-file.js'
 import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, recordCache, toRecord } from './record.js'
 import {
   type Change,
@@ -28,10 +27,11 @@ const keyEncoder = {
 }
 
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. */
-export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
+export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
   try {
-    const path = join(dataDir, 'keys.mdb')
+    const path = keyFileIn(dataDir)
     createKeyFile(path)
+    await verifyKeyFile(path)
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, deps.onDamaged)
@@ -45,6 +45,16 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     }
   } catch (error) {
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, error)
+  }
+}
+
+/** Reads all of a key file. @throws, or ends the process, when it is damaged. */
+export function readKeyFile(path: string): void {
+  const root = open({ path, readOnly: true, maxDbs: 4 })
+  for (const name of ['records', 'ids', 'owners']) {
+    // Not there before the first key.
+    const table = root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' }) as Database | undefined
+    for (const _ of table?.getRange() ?? []);
   }
 }
 

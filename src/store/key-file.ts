@@ -1,9 +1,11 @@
-/** Creates the file of the embedded key store, with rights for its owner only. */
-import { closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+/** Creates and verifies the file of the embedded key store, with rights for its owner only. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
-/** Where an lmdb file holds its magic number. */
-const MAGIC = { at: 24, is: 0xbeefc0de }
+export const keyFileIn = (dataDir: string): string => join(dataDir, 'keys.mdb')
+export const lockOf = (path: string): string => `${path}-lock`
 
 /** Ours, because the recursive `mkdirSync` of Node never returns below `/proc`. */
 function makeFolder(path: string): void {
@@ -17,19 +19,17 @@ function makeFolder(path: string): void {
   }
 }
 
-/**
- * Creates the key file and its lock unless they exist: directory 0700, files 0600, where lmdb would make them readable for others.
- * @throws when it is not an lmdb file: lmdb would end the whole process.
- */
+/** Creates the key file and its lock unless they exist: directory 0700, files 0600, where lmdb would make them readable for others. */
 export function createKeyFile(path: string): void {
   makeFolder(dirname(resolve(path)))
-  closeSync(openSync(`${path}-lock`, 'a', 0o600))
-  const file = openSync(path, 'a+', 0o600)
-  try {
-    const header = Buffer.alloc(MAGIC.at + 4)
-    const length = readSync(file, header, 0, header.length, 0)
-    if (length > 0 && header.readUInt32LE(MAGIC.at) !== MAGIC.is) throw new Error(`${path} is not a key file`)
-  } finally {
-    closeSync(file)
-  }
+  for (const file of [lockOf(path), path]) closeSync(openSync(file, 'a+', 0o600))
+}
+
+/** Takes a tenth of a second. @throws unless lmdb can read all of the file. */
+export async function verifyKeyFile(path: string): Promise<void> {
+  if (statSync(path).size === 0) return
+  const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
+  // Without memory for another process, the file is opened as it is.
+  const [code] = await once(child, 'exit').catch(() => [0])
+  if (code !== 0) throw new Error(`${path} is damaged, or not a key file; restore a backup of its folder`)
 }

@@ -1,4 +1,4 @@
-/** Tries each command of the gateway on Redis, to find those that an ACL denies. Leaves nothing behind. */
+/** Tries each command of the gateway on Redis, to find those that it refuses. Leaves nothing behind. */
 import { randomUUID } from 'node:crypto'
 
 type Value = string | number
@@ -25,19 +25,23 @@ const hashes = (): Attempt[] => [
   ['HDEL', 'field'],
   ['DEL'],
 ]
-/** @param call sends one command. @returns the denied commands, each with the pattern of its keys. */
-export async function deniedCommands(call: (...attempt: Attempt) => Promise<unknown>): Promise<string[]> {
+
+/** @param call sends one command. @returns what Redis says, with the refused commands and the pattern of their keys. */
+export async function refusedCommands(call: (...attempt: Attempt) => Promise<unknown>): Promise<Map<string, string[]>> {
   const name = `check-${randomUUID()}`
   const commands = { 'gps:count:': strings, 'gps:id:': strings, 'gps:key:': hashes(), 'gps:owner:': hashes() }
-  const denied = new Set<string>()
+  const refused = new Map<string, string[]>()
   const attempt = async (prefix: string, command: string, ...args: Value[]): Promise<void> => {
-    await call(command, ...args).catch((error: Error) => {
-      if (/NOPERM|ACL failure/.test(error.message)) denied.add(`${command} ${prefix}*`)
+    await call(command, ...args).catch(({ message }: Error) => {
+      // The script of this digest does not exist.
+      if (message.startsWith('NOSCRIPT')) return
+      const reason = /NOPERM|ACL failure/.test(message) ? 'the ACL denies' : `${message}:`
+      refused.set(reason, [...(refused.get(reason) ?? []), `${command} ${prefix}*`])
     })
   }
   for (const [prefix, attempts] of Object.entries(commands))
     for (const [command, ...rest] of attempts) await attempt(prefix, command, prefix + name, ...rest)
   await attempt('gps:key:', 'EVAL', "return redis.call('TIME')", 1, `gps:key:${name}`)
   await attempt('gps:key:', 'EVALSHA', '0'.repeat(40), 1, `gps:key:${name}`)
-  return [...denied]
+  return refused
 }

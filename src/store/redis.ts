@@ -4,7 +4,7 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
-import { deniedCommands } from './redis-rights.js'
+import { refusedCommands } from './redis-rights.js'
 import { type Command, PERFORM } from './scripts.js'
 import type { Count, Store, StoreDeps } from './store.js'
 
@@ -70,7 +70,7 @@ export interface ServerInfo {
 }
 
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
-export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; denied: string[] }> {
+export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; refused: Map<string, string[]> }> {
   const client = connect(urls)
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
@@ -81,7 +81,7 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
     }
     return {
       servers: await Promise.all(mastersOf(client).map(inspect)),
-      denied: await deniedCommands((...call) => client.call(...call)),
+      refused: await refusedCommands((...call) => client.call(...call)),
     }
   } finally {
     client.disconnect()

@@ -1,5 +1,5 @@
 /** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -10,7 +10,7 @@ import { encryption } from '../../src/cli/check/store.js'
 import { readConfig } from '../../src/config.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
-import { redisServer, withoutRedis } from '../redis.js'
+import { redisCluster, redisServer, withoutRedis } from '../redis.js'
 
 /** A folder as the gateway creates it. */
 function dataDir(t: Test): string {
@@ -168,35 +168,51 @@ t.test('a Redis user without a right that the gateway needs is found', { skip: w
     await server.command('acl', 'setuser', 'gateway', 'reset', 'on', '>a-password', ...rights)
     return findings({ REDIS_URL: server.url.replace('//', '//gateway:a-password@') })
   }
-  t.match(await found('~gps:*', '+@all'), { 'Redis rights': 'ok: each command of the gateway was tried' })
+  t.match(await found('~gps:*', '+@all'), { 'Redis commands': 'ok: each command of the gateway was tried' })
   t.match(
-    (await found('~gps:*', '+@all', '-hdel', '-incr'))['Redis rights'],
+    (await found('~gps:*', '+@all', '-hdel', '-incr'))['Redis commands'],
     /^fail: .*INCR gps:count:\*.*HDEL gps:owner:\*/,
   )
   t.match(
-    (await found('~gps:key:*', '~gps:id:*', '~gps:owner:*', '+@all'))['Redis rights'],
+    (await found('~gps:key:*', '~gps:id:*', '~gps:owner:*', '+@all'))['Redis commands'],
     /^fail: .*SET gps:count:\*/,
   )
-  t.match((await found('~gps:*', '+@all', '-@scripting'))['Redis rights'], /^fail: .*EVAL/)
+  t.match((await found('~gps:*', '+@all', '-@scripting'))['Redis commands'], /^fail: .*EVAL/)
   const blind = await found('~gps:*', '+@all', '-info', '-config')
-  t.match(blind, { 'Redis rights': /^ok/, 'Redis role': /^warn: unknown/ })
+  t.match(blind, { 'Redis commands': /^ok/, 'Redis role': /^warn: unknown/ })
   t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
 })
 
-t.test('a data folder that is missing, cannot be created, or is open to other users is found', async (t) => {
-  const dir = dataDir(t)
-  const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
-  t.match(await at(dir), /^ok/)
-  chmodSync(dir, 0o755)
-  t.match(await at(dir), /^fail: .*0755.*0700/)
-  t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
-  t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
-  writeFileSync(join(dir, 'file'), '')
-  for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
-    t.match(await at(path), /^fail: .*cannot be created/)
-  t.match(await at('/proc/self'), /^fail: .*not writable/)
-  t.same(readdirSync(dir), ['file'], 'nothing is left behind')
-})
+t.test(
+  'a data folder that is missing, cannot be created, is open to other users, or has a bad file is found',
+  async (t) => {
+    const dir = dataDir(t)
+    const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
+    t.match(await at(dir), /^ok/)
+    chmodSync(dir, 0o755)
+    t.match(await at(dir), /^fail: .*0755.*0700/)
+    t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
+    t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
+    writeFileSync(join(dir, 'file'), '')
+    for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
+      t.match(await at(path), /^fail: .*cannot be created/)
+    t.match(await at('/proc/self'), /^fail: .*not writable/)
+    t.same(readdirSync(dir), ['file'], 'nothing is left behind')
+    chmodSync(dir, 0o700)
+    const file = join(dir, 'keys.mdb')
+    writeFileSync(file, 'nonsense', { mode: 0o600 })
+    t.match(await at(dir), /^warn: .*not checked/)
+    writeFileSync(`${file}-lock`, '', { mode: 0o600 })
+    t.match(await at(dir), /^fail: .*keys.mdb is damaged/)
+    truncateSync(file)
+    t.match(await at(dir), /^ok/)
+    chmodSync(file, 0o644)
+    t.match(await at(dir), /^fail: .*0644.*0600/)
+    rmSync(file)
+    mkdirSync(file, 0o700)
+    t.match(await at(dir), /^fail: EISDIR/)
+  },
+)
 
 t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
@@ -205,6 +221,8 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   await server.command('config', 'set', 'maxmemory-policy', 'allkeys-lru')
   await server.command('config', 'set', 'save', '900 1')
   t.match(await found(), { 'Redis eviction': /^fail: .*allkeys-lru/, 'Redis persistence': /^warn: snapshots/ })
+  await server.command('config', 'set', 'min-replicas-to-write', '1')
+  t.match(await found(), { 'Redis commands': /^fail: NOREPLICAS[^:]+: SET gps:count:\*,.* HSET gps:key:\*/ })
   await server.command('config', 'set', 'appendonly', 'yes')
   await server.command('replicaof', '127.0.0.1', '1')
   t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
@@ -215,6 +233,12 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   t.match(away, /^fail +Redis +cannot be reached/m)
   t.notMatch(away, /a-password/)
   t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
+})
+
+t.test('a cluster that is named by one node only is found', { skip: withoutRedis }, async (t) => {
+  const { url } = await redisCluster(t)
+  t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
+  t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
 })
 
 // That it is 0 for a sound deployment: every command of the README is run as pasted.

@@ -1,7 +1,7 @@
 /** The command line for API keys, beside a gateway on the same store. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -124,6 +124,7 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   const none = await keys({}, [])
   const option = await keys({}, ['list', '--nonsense'])
   const folder = await keys({ DATA_DIR: missing }, ['list', email])
+  const empty = await keys({ DATA_DIR: dir }, ['list', email])
   const redis = await keys({ REDIS_URL: 'redis://:invented-pass@127.0.0.1:1' }, ['list', email])
   const redisAccounts = await keys({ REDIS_URL: 'redis://127.0.0.1:1' }, ['list'])
   const environment = await keys({ REDIS_URL: 'http://x', PORT: 'none' }, ['list', email])
@@ -134,7 +135,11 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   t.match(none, { code: 2, out: '', err: /limit <key-id> <requests per window>/ })
   t.match(option, { code: 2, out: '', err: /nonsense/ })
   t.match(folder, { code: 1, out: '', err: missing })
+  t.match(empty, { code: 1, out: '', err: `no key file in ${dir}.` })
   t.same(readdirSync(dir), [], 'looking for a store does not create one')
+  writeFileSync(join(dir, 'keys.mdb'), 'nonsense')
+  const { err } = await keys({ DATA_DIR: dir }, ['list', email])
+  t.match(err, /^Cannot use \S+ for API keys: \S+ is damaged, or not a key file; [^:]+$/, 'each reason once')
   t.match(redis, { code: 1, out: '', err: 'Redis is unavailable: connect ECONNREFUSED 127.0.0.1:1' })
   t.equal(redisAccounts.err, redis.err)
   t.match(environment, { code: 1, out: '', err: /REDIS_URL/ })

@@ -1,6 +1,6 @@
 /** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -92,17 +92,29 @@ t.test('a file of the first release goes on working', async (t) => {
   t.equal(await keys.revoke(record.owner, record.id, NOW), true)
 })
 
-t.test('a directory that cannot be used is refused by its name', async (t) => {
+t.test('a directory that cannot be used, or whose key file is damaged, is refused by its name', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gps-data-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   writeFileSync(join(dir, 'file'), '')
   mkdirSync(join(dir, 'taken', 'keys.mdb'), { recursive: true })
   mkdirSync(join(dir, 'garbage'))
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
-  for (const name of ['file', 'file/deeper', 'taken', 'garbage']) {
-    const config = { redisUrl: undefined, dataDir: join(dir, name) }
-    const opening = openStore(config, { clock: () => NOW, onError: () => {}, onDamaged: () => {} })
-    await t.rejects(opening, { name: 'StoreUnavailable', message: join(dir, name) }, name)
+  const opening = (name: string) =>
+    openStore(
+      { redisUrl: undefined, dataDir: join(dir, name) },
+      { clock: () => NOW, onError: () => {}, onDamaged: () => {} },
+    )
+  const whole = await opening('whole')
+  for (let n = 0; n < 20; n += 1) await whole.keys.create(aKey(anOwner()).record, 20, NOW)
+  await whole.close()
+  await (await opening('whole')).close()
+  // What lmdb reads beyond the end of a file ends the process.
+  for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) {
+    cpSync(join(dir, 'whole'), join(dir, name), { recursive: true })
+    truncateSync(join(dir, name, 'keys.mdb'), bytes)
+  }
+  for (const name of ['file', 'file/deeper', 'taken', 'garbage', 'tiny', 'head', 'short']) {
+    await t.rejects(opening(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
   }
 })
 

@@ -1,7 +1,8 @@
 /** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
-import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, open, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
+import { keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
@@ -12,13 +13,17 @@ export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]>
 async function redis(urls: string): Promise<Finding[]> {
   try {
     const started = performance.now()
-    const { servers, denied } = await inspectServers(urls)
+    const { servers, refused } = await inspectServers(urls)
     const ms = Math.round(performance.now() - started)
     const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
     const found = ok('Redis', `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`)
+    // A cluster redirects a client that knows one server.
+    const isCluster = servers.some(({ info }) => fieldOf(info, 'redis_mode') === 'cluster')
+    if (isCluster && !urls.includes(','))
+      return [fail('Redis', 'is a node of a cluster: name several of its nodes in REDIS_URL, comma-separated')]
     return [
       found,
-      rights(denied),
+      commands(refused),
       encryption(urls),
       ...[role, eviction, persistence].map((inspect) => worst(servers.map(inspect))),
     ]
@@ -41,9 +46,10 @@ function worst(findings: Finding[]): Finding {
   return findings.reduce((worst, finding) => (severity(finding) > severity(worst) ? finding : worst))
 }
 
-function rights(denied: readonly string[]): Finding {
-  if (denied.length === 0) return ok('Redis rights', 'each command of the gateway was tried')
-  return fail('Redis rights', `the ACL denies ${denied.join(', ')}`)
+function commands(refused: ReadonlyMap<string, readonly string[]>): Finding {
+  if (refused.size === 0) return ok('Redis commands', 'each command of the gateway was tried')
+  const reasons = [...refused].map(([reason, commands]) => `${reason} ${commands.join(', ')}`)
+  return fail('Redis commands', reasons.join('; '))
 }
 
 function role({ info }: ServerInfo): Finding {
@@ -95,9 +101,9 @@ async function folder(path: string): Promise<Finding[]> {
   if (!(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
   const { bavail, bsize } = await statfs(path)
   const freeBytes = bavail * bsize
-  if (freeBytes >= minFreeBytes) return [await permissions(path, found.mode)]
+  if (freeBytes >= minFreeBytes) return [await files(path, found.mode)]
   const text = `${Math.round(freeBytes / 1024 / 1024)} MB free: soon no API key can be created`
-  return [await permissions(path, found.mode), warn('disk', text)]
+  return [await files(path, found.mode), warn('disk', text)]
 }
 
 /** Tried, because `access` lets root write to `/proc`. */
@@ -113,11 +119,22 @@ async function isCreatable(path: string): Promise<boolean> {
   return (await stat(parent).catch(() => undefined)) ? isWritable(parent) : isCreatable(parent)
 }
 
-async function permissions(path: string, mode: number): Promise<Finding> {
+/** Of the folder and its key file; nothing is created. */
+async function files(path: string, mode: number): Promise<Finding> {
   const octal = (bits: number): string => `0${(bits & 0o777).toString(8)}`
   const isOpen = (bits: number): boolean => (bits & 0o077) !== 0
   if (isOpen(mode)) return fail('DATA_DIR', `${path} is open to other users (${octal(mode)}); set 0700`)
-  const file = await stat(join(path, 'keys.mdb')).catch(() => ({ mode: 0 }))
-  if (isOpen(file.mode)) return fail('DATA_DIR', `keys.mdb is open to other users (${octal(file.mode)}); set 0600`)
+  const file = keyFileIn(path)
+  const { mode: fileMode } = await stat(file).catch(() => ({ mode: 0 }))
+  if (isOpen(fileMode)) return fail('DATA_DIR', `keys.mdb is open to other users (${octal(fileMode)}); set 0600`)
+  try {
+    // Reading a file without its lock would create one.
+    for (const name of [file, lockOf(file)]) await (await open(name, 'r+')).close()
+    await verifyKeyFile(file)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') return fail('DATA_DIR', message)
+    if (fileMode !== 0) return warn('DATA_DIR', 'keys.mdb has no lock file: it was never opened here, and not checked')
+  }
   return ok('DATA_DIR', `${path}, writable, for this user only`)
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../../config.js'
+import { keyFileIn } from '../../store/key-file.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
@@ -49,8 +50,8 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   const { redisUrl, dataDir: folder } = readConfig(env)
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
-  if (redisUrl === undefined && !existsSync(dataDir)) {
-    throw new NotFound(`There is no folder ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
+  if (redisUrl === undefined && !existsSync(keyFileIn(dataDir))) {
+    throw new NotFound(`There is no key file in ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
   }
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
   const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
@@ -65,7 +66,8 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof NotFound) return error.message
   if (!(error instanceof StoreUnavailable)) return error
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+  const { message, cause } = error
+  return cause instanceof Error && !message.endsWith(cause.message) ? `${message}: ${cause.message}` : message
 }
 
 const isArgumentError = (error: unknown): error is Error =>
