@@ -13,6 +13,7 @@ import { createLogger } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
+import { keyFileIn, verifyKeyFile } from './store/key-file.js'
 import { openStore } from './store/open.js'
 import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
@@ -50,6 +51,7 @@ async function run(config: Config): Promise<void> {
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
   const open = async () => {
+    if (config.redisUrl === undefined) await verifyKeyFile(keyFileIn(config.dataDir))
     const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
     // With a demo token also beside a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)

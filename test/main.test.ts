@@ -162,15 +162,18 @@ t.test('a used port and an unusable data folder are one sentence and exit code 1
   await once(server, 'listening')
   t.teardown(() => server.close())
   const port = portOf(server)
-  const [used, unknown, asked, host, folder] = await Promise.all([
-    ended({ PORT: String(port), DATA_DIR: `${t.testdir({})}/data` }),
+  const dataDir = t.testdir({ torn: { 'keys.mdb': 'x'.repeat(5_000) } })
+  const [used, unknown, asked, host, folder, torn] = await Promise.all([
+    ended({ PORT: String(port), DATA_DIR: `${dataDir}/data` }),
     ended({}, 'nonsense'),
     ended({ PLATFORM_URL: 'nothing' }, 'check', '--help'),
     ended({ HOST: 'nowhere.invalid', DATA_DIR: `${t.testdirName}/data` }),
     ended({ DATA_DIR: '/proc/nope' }),
+    ended({ DATA_DIR: `${dataDir}/torn` }),
   ])
   t.same(used, { code: 1, log: `Cannot listen on 127.0.0.1:${port}: the port is in use.\n` })
   t.match(host, { code: 1, log: /^Cannot listen on nowhere\.invalid: \w+\.\n$/ })
+  t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
   t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
   t.match(unknown, { code: 2, log: /gps-fleet-gateway check/ })
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')

@@ -1,6 +1,6 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { createKeyFile, keyFileIn, verifyKeyFile } from './key-file.js'
+import { createKeyFile, keyFileIn } from './key-file.js'
 import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, recordCache, toRecord } from './record.js'
 import {
   type Change,
@@ -26,12 +26,11 @@ const keyEncoder = {
   readKey: (source: Buffer, start: number, end: number): string => source.toString('latin1', start, end),
 }
 
-/** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. */
-export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
+/** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. A damaged one ends the process. */
+export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
     const path = keyFileIn(dataDir)
     createKeyFile(path)
-    await verifyKeyFile(path)
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, deps.onDamaged)

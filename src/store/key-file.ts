@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { StoreUnavailable } from './store.js'
 
 export const keyFileIn = (dataDir: string): string => join(dataDir, 'keys.mdb')
 export const lockOf = (path: string): string => `${path}-lock`
@@ -25,11 +26,15 @@ export function createKeyFile(path: string): void {
   for (const file of [lockOf(path), path]) closeSync(openSync(file, 'a+', 0o600))
 }
 
-/** Takes a tenth of a second. @throws unless lmdb can read all of the file. */
+/**
+ * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. To be called before the file is
+ * opened: a process that closes a handle of it loses the locks of all others, and the next process to open it then breaks them.
+ */
 export async function verifyKeyFile(path: string): Promise<void> {
-  if (statSync(path).size === 0) return
+  if (!existsSync(path) || statSync(path).size === 0) return
   const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
   // Without memory for another process, the file is opened as it is.
   const [code] = await once(child, 'exit').catch(() => [0])
-  if (code !== 0) throw new Error(`${path} is damaged, or not a key file; restore a backup of its folder`)
+  if (code === 0) return
+  throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`, undefined)
 }

@@ -1,7 +1,7 @@
 /** The command line for API keys, beside a gateway on the same store. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -138,8 +138,14 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   t.match(empty, { code: 1, out: '', err: `no key file in ${dir}.` })
   t.same(readdirSync(dir), [], 'looking for a store does not create one')
   writeFileSync(join(dir, 'keys.mdb'), 'nonsense')
-  const { err } = await keys({ DATA_DIR: dir }, ['list', email])
-  t.match(err, /^Cannot use \S+ for API keys: \S+ is damaged, or not a key file; [^:]+$/, 'each reason once')
+  const torn = await keys({ DATA_DIR: dir }, ['list', email])
+  t.match(torn, { code: 1, out: '', err: /^\S+ is damaged, or not a key file; [^:]+$/ })
+  t.equal(statSync(join(dir, 'keys.mdb-lock')).mode & 0o777, 0o600)
+  truncateSync(join(dir, 'keys.mdb'))
+  rmSync(join(dir, 'keys.mdb-lock'))
+  mkdirSync(join(dir, 'keys.mdb-lock'))
+  const { err: once } = await keys({ DATA_DIR: dir }, ['list', email])
+  t.match(once, /^Cannot use \S+ for API keys: EISDIR: [^:]+$/, 'the reason once')
   t.match(redis, { code: 1, out: '', err: 'Redis is unavailable: connect ECONNREFUSED 127.0.0.1:1' })
   t.equal(redisAccounts.err, redis.err)
   t.match(environment, { code: 1, out: '', err: /REDIS_URL/ })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
+import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { openStore } from '../../src/store/open.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { instance } from './instance.js'
@@ -107,15 +108,17 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   const whole = await opening('whole')
   for (let n = 0; n < 20; n += 1) await whole.keys.create(aKey(anOwner()).record, 20, NOW)
   await whole.close()
-  await (await opening('whole')).close()
   // What lmdb reads beyond the end of a file ends the process.
   for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) {
     cpSync(join(dir, 'whole'), join(dir, name), { recursive: true })
     truncateSync(join(dir, name, 'keys.mdb'), bytes)
   }
-  for (const name of ['file', 'file/deeper', 'taken', 'garbage', 'tiny', 'head', 'short']) {
-    await t.rejects(opening(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
-  }
+  for (const name of ['file', 'file/deeper', 'taken'])
+    await t.rejects(async () => opening(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
+  const verifying = (name: string) => verifyKeyFile(keyFileIn(join(dir, name)))
+  for (const name of ['new', 'whole']) await t.resolves(verifying(name), name)
+  for (const name of ['garbage', 'tiny', 'head', 'short'])
+    await t.rejects(verifying(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
 })
 
 t.test('on a full disk no key is acknowledged, existing keys work on, and space heals it', async (t) => {

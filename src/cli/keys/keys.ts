@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../../config.js'
-import { keyFileIn } from '../../store/key-file.js'
+import { keyFileIn, verifyKeyFile } from '../../store/key-file.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
@@ -53,6 +53,7 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   if (redisUrl === undefined && !existsSync(keyFileIn(dataDir))) {
     throw new NotFound(`There is no key file in ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
   }
+  if (redisUrl === undefined) await verifyKeyFile(keyFileIn(dataDir))
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
   const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
   try {
