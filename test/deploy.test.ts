@@ -147,6 +147,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
     gateway.ports.some((port: string) => /9091|OPS_PORT/.test(port)),
     'operations are not published',
   )
+  t.notOk('expose' in gateway, 'OPS_PORT may be off')
 })
 
 /** Runs the steps of a stage in an empty folder that stands for its root, as `docker build` would. */
