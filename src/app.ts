@@ -44,6 +44,9 @@ const version = '1.0.0'
 /** Lookups in the sandbox cost nothing. */
 const sandboxAddressLookups = 600
 
+/** Skipped rows are logged at most this often. */
+const skippedLogMs = 60_000
+
 interface Deps {
   logger: Log
   /** Epoch milliseconds. */
@@ -139,9 +142,13 @@ function openParts(
   outages: Outages,
 ) {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
+  const skippedAt = new Map<string, number>()
   const onSkipped = (action: string, rows: number): void => {
-    logger.warn({ action, rows }, 'rows skipped')
     metrics.skipped.inc({ action }, rows)
+    // Once for each action, because every response of a changed platform has such rows.
+    if (ticks() - (skippedAt.get(action) ?? Number.NEGATIVE_INFINITY) < skippedLogMs) return
+    skippedAt.set(action, ticks())
+    logger.warn({ action, rows }, 'rows skipped')
   }
   const unknownValues = new UnknownValues({
     onUnknown: (action, field, rows) => metrics.unknownValues.inc({ action, field }, rows),
