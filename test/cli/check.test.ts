@@ -10,7 +10,7 @@ import { encryption } from '../../src/cli/check/store.js'
 import { readConfig } from '../../src/config.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
-import { redisCluster, redisServer, withoutRedis } from '../redis.js'
+import { redisCluster, redisServer, until, withoutRedis } from '../redis.js'
 
 /** A folder as the gateway creates it. */
 function dataDir(t: Test): string {
@@ -235,10 +235,14 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
 })
 
-t.test('a cluster that is named by one node only is found', { skip: withoutRedis }, async (t) => {
-  const { url } = await redisCluster(t)
+t.test('a cluster that is named by one node only, or lacks slots, is found', { skip: withoutRedis }, async (t) => {
+  const { url, nodes } = await redisCluster(t)
   t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
   t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
+  await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
+  const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
+  await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
+  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be reached: .*not all slots/ })
 })
 
 // That it is 0 for a sound deployment: every command of the README is run as pasted.

@@ -30,7 +30,10 @@ async function redis(urls: string): Promise<Finding[]> {
   } catch (error) {
     const { name, message } = error as Error
     // The text of our own connection's error holds at most an address.
-    return [fail('Redis', `cannot be reached: ${name === 'AbortError' ? 'no reply in time' : message}`)]
+    const late = urls.includes(',')
+      ? 'no reply in time, or not all slots of the cluster are served'
+      : 'no reply in time'
+    return [fail('Redis', `cannot be reached: ${name === 'AbortError' ? late : message}`)]
   }
 }
 
