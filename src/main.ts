@@ -131,8 +131,10 @@ async function start([name, ...args]: string[]): Promise<void> {
     if (name === 'replay') process.argv.splice(2, process.argv.length, ...args)
     return void (await import('./replay/main.js'))
   }
-  console.log(help)
-  if (![name, ...args].includes('--help')) process.exit(2)
+  const words = [name, ...args]
+  if (words.includes('--help')) return console.log(help)
+  console.error(`Unknown command: ${words.join(' ')}\n\n${help}`)
+  process.exit(2)
 }
 
 /** One sentence for what an operator can mend, else the whole error. */

@@ -34,7 +34,7 @@ export async function verifyKeyFile(path: string): Promise<void> {
   if (!existsSync(path) || statSync(path).size === 0) return
   const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
   // Without memory for another process, the file is opened as it is.
-  const [code] = await once(child, 'exit').catch(() => [0])
-  if (code === 0) return
+  const [code, signal] = await once(child, 'exit').catch(() => [0])
+  if (code === 0 || signal === 'SIGKILL') return
   throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`, undefined)
 }

@@ -227,10 +227,10 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   await server.command('replicaof', '127.0.0.1', '1')
   t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
   const encrypted = await findings({ REDIS_URL: server.url.replace('redis:', 'rediss:') })
-  t.equal(encrypted.Redis, 'fail: cannot be reached: no reply in time')
+  t.equal(encrypted.Redis, 'fail: cannot be used: no reply in time')
   await server.stop()
   const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
-  t.match(away, /^fail +Redis +cannot be reached/m)
+  t.match(away, /^fail +Redis +cannot be used/m)
   t.notMatch(away, /a-password/)
   t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
 })
@@ -242,7 +242,7 @@ t.test('a cluster that is named by one node only, or lacks slots, is found', { s
   await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
   const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
   await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
-  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be reached: .*not all slots/ })
+  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
 })
 
 // That it is 0 for a sound deployment: every command of the README is run as pasted.

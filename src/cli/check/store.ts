@@ -33,7 +33,7 @@ async function redis(urls: string): Promise<Finding[]> {
     const late = urls.includes(',')
       ? 'no reply in time, or not all slots of the cluster are served'
       : 'no reply in time'
-    return [fail('Redis', `cannot be reached: ${name === 'AbortError' ? late : message}`)]
+    return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late : message}`)]
   }
 }
 
