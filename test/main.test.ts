@@ -175,7 +175,7 @@ t.test('a used port and an unusable data folder are one sentence and exit code 1
   t.match(host, { code: 1, log: /^Cannot listen on nowhere\.invalid: \w+\.\n$/ })
   t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
   t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
-  t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[^]*gps-fleet-gateway check/ })
+  t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[\s\S]*gps-fleet-gateway check/ })
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })
 
