@@ -1,7 +1,7 @@
 /** The commands replay, diff and record. */
 import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, documentedPaths, send } from './diff.js'
@@ -39,6 +39,8 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
   RECORD_SECRET            the secret of the invented values (new each time); --check needs that of the recording, for
                            the real ids`
 
+const main = fileURLToPath(new URL('../main.js', import.meta.url))
+
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const options = {
@@ -58,7 +60,6 @@ export interface Io {
 
 /** Starts a gateway on a platform, and ends it with a signal. @returns its exit code. */
 function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
-  const main = fileURLToPath(new URL('../main.js', import.meta.url))
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
   // In a process group of its own, so that Ctrl-C reaches it once: through us.
   const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, stdio, detached: true })
@@ -156,8 +157,9 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
     const recorder = { platform, folder, update: true, scrub, log }
     const exchange = await recordOne(requestOf(only, values), hash ?? '', recorder)
     if (exchange === undefined) return 1
-    const url = `http://127.0.0.1:9000/api/${exchange.action}?${new URLSearchParams({ ...exchange.query, user_api_hash: 'any' })}`
-    console.log(`replay it with: node dist/replay/main.js ${folder} --port 9000 and ${url}`)
+    const search = new URLSearchParams({ ...exchange.query, user_api_hash: 'any' })
+    console.log(`replay it with: node ${relative('', main)} replay ${folder} --port 9000`)
+    console.log(`then send it with: curl 'http://127.0.0.1:9000/api/${exchange.action}?${search}'`)
     return 0
   }
   const { app, counts } = buildRecorder({ platform, folder, update, scrub, log })

@@ -35,11 +35,11 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
   return moved
 }
 
-/** A pair such as `41.387917, 2.169919` in a text. */
+/** A pair such as `41.387917, 2.169919` or `41.387917/2.169919` in a text. */
 export function relocatePair(rotation: Rotation, pair: string): string {
-  const [lat = '', lng = ''] = pair.split(',').map((part) => part.trim())
+  const [lat = '', lng = ''] = pair.split(/[\s,/;]+/)
   const moved = relocate(rotation, { lat, lng })
-  return `${moved.lat},${moved.lng}`
+  return `${moved.lat}${pair.slice(lat.length, -lng.length)}${moved.lng}`
 }
 
 /** A GeoJSON position: longitude, latitude. */

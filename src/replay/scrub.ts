@@ -8,10 +8,11 @@ import { isCoordinateKey, relocate, relocateArray, relocatePair } from './reloca
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
 /** Keys of objects whose own `id` is such an id. */
-const idOwnerKey = /^(user|item|device|device_data|geofence|traccar|users|devices|geofences)$/
+const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
+const ownIdKey = /^id(\[\])?$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
-  /imei|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
+  /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|^(s|search|plan|geofence|zone)$/i
@@ -38,9 +39,11 @@ const token = new RegExp(
     '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
     '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
     '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
-    '(?<pair>-?\\d{1,2}\\.\\d{4,}\\s*,\\s*-?\\d{1,3}\\.\\d{4,})',
+    '(?<pair>-?\\d{1,3}\\.\\d{4,}(?:\\s*[,/;]\\s*|\\s+)-?\\d{1,3}\\.\\d{4,})',
+    '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
     '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
     `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
+    '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
     '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,})',
     '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
     '(?<word>[\\p{L}\\p{M}]+)',
@@ -62,7 +65,7 @@ export type Scrub = (exchange: Exchange) => Exchange
 /** A request with its ids of devices mapped, for example back to the real ones. */
 export function withIds({ action, query }: PlatformRequest, map: (id: number) => number): PlatformRequest {
   const mapped = (text: string): string => (/^[1-9]\d{0,14}$/.test(text) ? String(map(Number(text))) : text)
-  const isId = (name: string): boolean => idKey.test(name) || (name === 'id' && action.startsWith('get_devices'))
+  const isId = (name: string): boolean => idKey.test(name) || (ownIdKey.test(name) && action.startsWith('get_devices'))
   return {
     action: action.replace(/(?<=^services\/)\d+$/, mapped),
     query: Object.fromEntries(Object.entries(query).map(([name, text]) => [name, isId(name) ? mapped(text) : text])),
@@ -80,6 +83,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
         if (kinds.url !== undefined) return 'https://platform.example.com/'
         if (kinds.email !== undefined) return pseudonyms.email(found)
         if (kinds.pair !== undefined) return relocatePair(pseudonyms.rotation, found)
+        if ((kinds.ip ?? kinds.code) !== undefined) return pseudonyms.shaped(found)
         if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
         if (kinds.date !== undefined) return found
         if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
@@ -148,7 +152,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
     const moved = relocate(pseudonyms.rotation, raw)
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
     const item = (name: string, value: unknown): unknown => {
-      const isId = name === 'id' && ownsId && (typeof value === 'number' || typeof value === 'string')
+      const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
       return isId ? id(value) : (moved[name] ?? scrub(name, value))
     }
     return Object.fromEntries(Object.entries(raw).map(([name, one]) => [keyName(name), item(name, one)]))

@@ -199,8 +199,10 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const [, file = ''] = (await readdir(join(cwd, 'fixtures', 'mine'))).sort()
   t.match(file, /^get_history\.device_id=/)
   t.notMatch(await readFile(join(cwd, 'fixtures', 'mine', file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
-  const [, target = ''] = /replay it with: .* and (\S+)/.exec(command.text()) ?? []
-  const replay = started(t, ['fixtures/mine', '--port', '0'])
+  const [, main = '', words = '', target = ''] =
+    /^replay it with: node (\S+) replay (.*) 9000\nthen send it with: curl '(\S+)'$/m.exec(command.text()) ?? []
+  t.equal(resolve(main), program('main.js'))
+  const replay = started(t, [...words.split(' '), '0'])
   const { pathname, search } = new URL(target)
   const base = await replay.printed(/listens on (\S+)/)
   t.equal((await fetch(new URL(pathname + search, base))).status, 200)

@@ -33,6 +33,7 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   registration_number: fc.stringMatching(/^[1-9]\d{8}$/),
   object_owner: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   address: fc.stringMatching(/^[A-Z][bcdfgh]{8} [1-9][0-9]{4}$/),
+  ip: fc.stringMatching(/^(8[1-9]\.1\d\d|1\d\d\.2\d)\.1\d\d\.2\d\d$/),
 }
 /** Places in which a value can hide. */
 const hidings: Record<string, (name: string, value: string) => Exchange> = {
@@ -99,6 +100,8 @@ t.test(
       name: 'Falcon 12',
       device_data: { name: 'Falcon 12', imei: '356938035643809', plate_number: '1234-BCD', phone: '+34600123456' },
       items: [{ device_name: 'Falcon 12', message: 'Zone in (Falcon 12)' }],
+      vin: 'WVWZZZ1JZXW000001',
+      sensors: [{ type: 'textual', value: 'WVWZZZ1JZXW000001' }],
     }
     const after = scrubbed(before) as typeof before
     t.not(after.name, before.name)
@@ -109,6 +112,7 @@ t.test(
       plate_number: /^\d{4}-[A-Z]{3}$/,
       phone: /^\+\d{11}$/,
     })
+    t.equal(after.sensors[0]?.value, after.vin)
     t.same(after.items, [{ device_name: after.name, message: `Zone in (${after.name})` }])
     t.same(scrubbed(before), after)
     t.notSame(scrubbed(before, buildScrub(new Pseudonyms('another'))), after)
@@ -184,7 +188,10 @@ t.test('a position moves to the same place in whatever form it is sent', async (
   const moved = scrubbed({ lat: Number(lat), lng: Number(lng) }) as Position
   const pair = { lat: moved.lat.toFixed(6), lng: moved.lng.toFixed(6) }
   t.same(scrubbed({ latitude: lat, longitude: lng }), { latitude: pair.lat, longitude: pair.lng })
-  t.equal(scrubbed(`at ${lat}, ${lng}`) as string, `${scrubbed('at')} ${pair.lat},${pair.lng}`)
+  for (const separator of [', ', ' ', '/'])
+    t.equal(scrubbed(`${lat}${separator}${lng}`), `${pair.lat}${separator}${pair.lng}`)
+  const [two, positions] = [`${lat}/${lng};${lat}/${lng}`, `${pair.lat}/${pair.lng};${pair.lat}/${pair.lng}`]
+  t.same(scrubbed({ traccar: { latest_positions: two } }), { traccar: { latest_positions: positions } })
   const coordinates = JSON.stringify([{ lat, lng }])
   t.same(scrubbed({ coordinates }), { coordinates: JSON.stringify([pair]) })
   t.same(scrubbed({ other: `<info><lat>${lat}</lat><lon>${lng}</lon></info>` }), {
@@ -200,7 +207,12 @@ t.test('a position moves to the same place in whatever form it is sent', async (
 t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
   const body = {
     items: [
-      { id: 501, online: 'ack', device_data: { id: '501', users: [{ id: 7 }] }, sensors: [{ id: 88, value: '1' }] },
+      {
+        id: 501,
+        online: 'ack',
+        device_data: { id: '501', users: [{ id: 7 }], manager: { id: 7 } },
+        sensors: [{ id: 88, value: '1' }],
+      },
     ],
     geofences: [{ id: 81, user_id: 7 }],
     alerts: [{ id: 3, devices: [501, 502], geofences: [81] }],
@@ -212,13 +224,15 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   t.notMatch([device, user, fence], [501, 7, 81])
   t.match([device, user, fence], [/^\d{3}$/, /^\d$/, /^\d\d$/])
   t.match(after, {
-    items: [{ device_data: { id: String(device), users: [{ id: user }] }, sensors: [{ id: 88 }] }],
+    items: [
+      { device_data: { id: String(device), users: [{ id: user }], manager: { id: user } }, sensors: [{ id: 88 }] },
+    ],
     alerts: [{ id: 3, devices: [device, Number], geofences: [fence] }],
     data: [{ id: 90417, device_id: device, geofence_id: fence, geofence: { id: fence } }],
     url: new RegExp(`device_id=${device}&page=1`),
   })
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
-  t.same(scrub(exchange({}, { id: '501' })).query, { id: String(device) })
+  t.same(scrub(exchange({}, { id: '501', 'id[]': '501' })).query, { id: String(device), 'id[]': String(device) })
   const pseudonyms = new Pseudonyms('x')
   for (const [min, max] of [
     [1, 9],
@@ -303,7 +317,8 @@ t.test('a recorder writes only when told to, and names the differences from what
 t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
   const device = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
   const fix = { lat: 41.387917, lng: 2.169919, course: 92 }
-  const row = { ...device, ...fix, name: 'Falcon 12', online: 'ack', driver: 'Ana Ruiz' }
+  const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
+  const row = { ...device, ...fix, name: 'Falcon 12', online: 'ack', driver: 'Ana Ruiz', traccar }
   const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
   const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
   const bodies: Record<string, unknown> = {
@@ -313,7 +328,7 @@ t.test('a recording replays the scrubbed bytes and holds nothing that identifies
     get_events: { status: 1, items: { data: [event] } },
   }
   const identifying =
-    /Falcon|47110|356938|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
+    /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
   t.match(JSON.stringify(bodies), identifying)
   const { url: base } = await platform(t, (request, response) => {
     response.end(JSON.stringify(bodies[new URL(request.url ?? '', 'http://x').pathname.slice('/api/'.length)]))
