@@ -175,6 +175,8 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
 function requestOf(action: string, { device, day }: Values): PlatformRequest {
   if (device !== undefined && !/^\d+$/.test(device)) throw new Error('--device must be the id of a device')
   if (day !== undefined && !isDay(day)) throw new Error('--day must be a day such as 2026-11-20')
+  if (action === 'get_history' && (device === undefined || day === undefined))
+    throw new Error('--only get_history needs --device and --day')
   if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
   const page = action === 'get_user_drivers' ? { page: '1' } : action === 'get_events' ? { limit: '50', page: '1' } : {}
   const query: Record<string, string> = { ...page }

@@ -222,6 +222,7 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
     [['get_alerts', '--day', '2026-11-20'], '--day goes with get_history and get_events only'],
     [['get_history', '--day', '2026-99-99'], '--day must be a day such as 2026-11-20'],
     [['get_history', '--day', '2026-02-30'], '--day must be a day such as 2026-11-20'],
+    [['get_history', '--device', '5'], '--only get_history needs --device and --day'],
     [['get_history', '--device', 'x'], '--device must be the id of a device'],
   ] as const) {
     const wrong = other([...rest])

@@ -125,6 +125,7 @@ t.test("the platform's own words and numbers are not changed", async (t) => {
     type: 'geofence_in',
     time: '14-03-2026 10:21:07',
     message: 'Overspeed (90 kph)',
+    error: 'The from date field is required.',
     distance_sum: '17.02 Km',
     stop_duration: '53h 58min 13s',
     services: [{ value: 'Odometer Left (1788 km)' }, { value: 'Engine hours Left (1000 )' }, { value: '6d.' }],
