@@ -86,7 +86,7 @@ const rehearsal: Chapter = {
   id: 'rehearsal',
   title: 'Rehearse an error',
   html: `<p>With the demo token, <code>Prefer: error=&lt;code&gt;</code> (RFC 7240) gives exactly that documented <a href="#errors">error</a>, headers included, and
-<code>Preference-Applied</code>. <code>Prefer: code=&lt;status&gt;</code> is short for the first error of that status. Use it to test how your client retries and
+<code>Preference-Applied</code>. <code>Prefer: code=&lt;status&gt;</code> is short for the error of that status: <code>invalid_token</code> for 401, <code>not_found</code> for 404. Use it to test how your client retries and
 reports. Other credentials ignore the header.</p>
 ${codeBlock('rehearse', 'shell', snippets.rehearse)}`,
 }

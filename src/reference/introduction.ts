@@ -79,7 +79,7 @@ read, and only it creates, lists and revokes API keys.</dd></div>
 <div><dt>Demo token</dt><dd>Shared by all callers; sample data without an account. ${demo}</dd></div>
 </dl>
 <p>A key is valid for 365 days unless you set <code>expires_in_days</code> (1 to 3650). An account has at most ${maxKeysPerAccount} active keys. During the
-last 30 days of a key, every response to it carries <code>X-Api-Key-Expires</code>.</p>
+last 30 days of a key, every response of an operation that it authenticates carries <code>X-Api-Key-Expires</code>.</p>
 <p><a href="#operation-createKey">Create</a>, <a href="#operation-listKeys">list</a> and <a href="#operation-revokeKey">revoke</a> keys with the platform
 hash. A revoked key stops working at once and cannot be restored. Use <code>GET /v1/me</code> to check a credential and see which account it belongs to.</p>
 <p>A key holds the platform hash that created it. After a password change the platform accepts only the new hash, and <code>GET /v1/keys</code> with the new
@@ -95,7 +95,7 @@ const paging: Chapter = {
 <code>limit</code> and <code>offset</code> are the values that were applied; <code>has_more</code> is true when another page follows.</p>
 ${codeBlock('envelope', 'json', snippets.envelope)}
 <p><code>limit</code> is 50 by default and at most 500 for devices, and 50 and at most 200 for events. A higher <code>limit</code> is lowered to the maximum.
-The other lists are complete unless you send <code>limit</code> or <code>offset</code>. The order is stable: by id, and events newest first.</p>
+The other lists are complete unless you send <code>limit</code> or <code>offset</code>. The order is stable: by id, and events and API keys newest first.</p>
 ${codeBlock('all-events', 'javascript', snippets.allEvents)}`,
 }
 

@@ -154,6 +154,10 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-getMe-python').isVisible(), 'one choice of language for all operations')
     t.notOk(await page.locator('#code-getMe-shell').isVisible())
     t.same(complaints, [])
+    const { page: small } = await open(phone)
+    await small.goto(`${url}/docs`)
+    for (const { top, bottom } of await boxesOf(small, '.operation'))
+      t.ok(bottom - top <= 2 * phone.height, 'two screens of a phone too')
   })
 
   t.test('without JavaScript everything but the map and the console works', async (t) => {
