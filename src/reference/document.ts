@@ -141,10 +141,8 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
 }
 
 function errors(codes: ErrorCode[], responses: ByName<Response>): Record<string, ResponseOrRef> {
-  const response = (group: ErrorCode[], description?: string): ResponseOrRef =>
-    shared(responseName(group), errorResponse(group, description), responses)
-  return {
-    ...Object.fromEntries(codesByStatus(codes).map(([status, group]) => [status, response(group)])),
-    '4XX': response(earlyCodes, 'Any other client error, found before the request reaches the operation'),
-  }
+  const response = (group: ErrorCode[]): ResponseOrRef => shared(responseName(group), errorResponse(group), responses)
+  // Each status by itself: orval writes `4XX` into its types as a number.
+  const groups = codesByStatus([...codes, ...earlyCodes])
+  return Object.fromEntries(groups.map(([status, group]) => [status, response(group)]))
 }

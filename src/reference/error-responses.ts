@@ -95,11 +95,11 @@ function example(code: ErrorCode): ErrorBody {
   return { error: code, message: 'limit must be an integer of at least 1.', docs, param: 'limit' }
 }
 
-/** The shared response for codes of one status, or for the early codes. */
-export function errorResponse(codes: ErrorCode[], description?: string): Response {
+/** The shared response for codes of one status. */
+export function errorResponse(codes: ErrorCode[]): Response {
   const status = errorTable[codes[0] as ErrorCode][0]
   return {
-    description: description ?? codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
     headers: headerRefs('X-Api-Key-Expires', ...(extraHeaders[status] ?? [])),
     content: {
       'application/json': {

@@ -72,6 +72,7 @@ t.test('every operation documents its credentials, its parameters, its response 
     t.match(responses['200'], { content: { 'application/json': { example: /./ } } }, `${name} has an example`)
     const errors = path === '/health' ? [] : ['401', '429', '500', '503']
     for (const status of errors) t.ok(status in responses, `${name} documents ${status}`)
+    t.same(Object.keys(responses).filter((status) => !/^\d{3}$/.test(status)), [], `${name} has no range such as 4XX`)
   }
 })
 

@@ -1081,6 +1081,20 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
+    /** @description `headers_too_large`: The request headers are too large. */
+    HeadersTooLarge: {
+      headers: {
+        'RateLimit-Limit': components['headers']['RateLimit-Limit']
+        'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
+        'RateLimit-Reset': components['headers']['RateLimit-Reset']
+        'X-Request-Id': components['headers']['X-Request-Id']
+        'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error']
+      }
+    }
     /** @description `internal_error`: Something went wrong inside the gateway. */
     InternalError: {
       headers: {
@@ -1240,8 +1254,8 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description Any other client error, found before the request reaches the operation */
-    UriTooLongOrHeadersTooLarge: {
+    /** @description `uri_too_long`: The request URL is too long. */
+    UriTooLong: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
         'RateLimit-Remaining': components['headers']['RateLimit-Remaining']
@@ -1351,7 +1365,8 @@ export interface operations {
           'application/json': components['schemas']['Health']
         }
       }
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
+      414: components['responses']['UriTooLong']
+      431: components['responses']['HeadersTooLarge']
     }
   }
   listDevices: {
@@ -1448,10 +1463,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   getDevice: {
@@ -1529,10 +1545,11 @@ export interface operations {
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   getDeviceLocation: {
@@ -1587,10 +1604,11 @@ export interface operations {
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFoundOrNoLocation']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listGeofences: {
@@ -1648,10 +1666,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   getGeofence: {
@@ -1723,10 +1742,11 @@ export interface operations {
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listEvents: {
@@ -1810,10 +1830,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   getHistory: {
@@ -1931,10 +1952,11 @@ export interface operations {
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listAlerts: {
@@ -2000,10 +2022,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listServices: {
@@ -2067,10 +2090,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listDrivers: {
@@ -2126,10 +2150,11 @@ export interface operations {
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   getMe: {
@@ -2172,10 +2197,11 @@ export interface operations {
       }
       304: components['responses']['NotModified']
       401: components['responses']['UnauthorizedOrInvalidToken']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   listKeys: {
@@ -2233,10 +2259,11 @@ export interface operations {
       304: components['responses']['NotModified']
       400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   createKey: {
@@ -2291,11 +2318,12 @@ export interface operations {
       404: components['responses']['NotFound']
       409: components['responses']['TooManyKeys']
       413: components['responses']['PayloadTooLarge']
+      414: components['responses']['UriTooLong']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   revokeKey: {
@@ -2339,10 +2367,11 @@ export interface operations {
       }
       401: components['responses']['UnauthorizedOrInvalidToken']
       404: components['responses']['NotFound']
+      414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
+      431: components['responses']['HeadersTooLarge']
       500: components['responses']['InternalError']
       503: components['responses']['GatewayError']
-      '4XX': components['responses']['UriTooLongOrHeadersTooLarge']
     }
   }
   plannedFleetEvent: {
