@@ -76,7 +76,9 @@ async function listen(app: ReturnType<typeof buildReplay>, port: string): Promis
 const folderAt = (path: string): Promise<Folder> => readFolder(path).catch(noFolder(path))
 
 const noFolder = (path: string) => (error: NodeJS.ErrnoException) => {
-  throw error.code === 'ENOENT' ? new Error(`${path} is not a folder with an account.json`) : error
+  throw error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    ? new Error(`${path} is not a folder with an account.json`)
+    : error
 }
 
 async function formatAll(paths: string[], { console }: Io): Promise<number> {
@@ -138,7 +140,8 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
 
 async function record(values: Values, { env, console, ended }: Io): Promise<number> {
   const { platform, as: account, only, update = false } = values
-  if (platform === undefined || !URL.canParse(platform)) throw new Error("--platform must be the platform's base URL")
+  if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
+    throw new Error("--platform must be the platform's base URL")
   if (account === undefined || account !== basename(account)) throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)
   const hash = env.PLATFORM_HASH
