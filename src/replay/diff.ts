@@ -59,16 +59,19 @@ export async function documentedPaths(folder: Folder, base: string, credential: 
   const ids = async (path: string) => (await list(base, path, credential)).map(({ id }) => String(id))
   const devices = [...(await ids('/v1/devices?limit=500')), '999999999', 'x']
   const fences = [...(await ids('/v1/geofences')), '999999999']
-  const types = new Set((await list(base, '/v1/events?limit=200', credential)).map(({ type }) => String(type)))
+  const events = await list(base, '/v1/events?limit=200', credential)
+  const types = new Set(events.flatMap(({ type, kind }) => [String(type), String(kind)]))
   const badHistories = ['', '?from=2026-02-30&to=2026-03-01', '?from=2026-03-02&to=2026-03-01']
   return [
     ...['/v1/me', '/v1/devices', '/v1/devices?limit=2&offset=1', '/v1/devices?limit=none', '/v1/nothing'],
     ...['online', 'offline', 'moving', 'asleep'].map((status) => `/v1/devices?status=${status}`),
+    ...[`ids=${devices.slice(0, 3)}`, 'updated_since=1', 'format=geojson'].map((query) => `/v1/devices?${query}`),
     ...devices.flatMap((id) => [`/v1/devices/${id}`, `/v1/devices/${id}/location`]),
-    '/v1/geofences',
+    ...['/v1/geofences', '/v1/geofences?format=geojson'],
     ...fences.map((id) => `/v1/geofences/${id}`),
     ...['/v1/events', '/v1/events?limit=7&offset=27', '/v1/events?limit=0', '/v1/events?from=yesterday'],
     ...devices.map((id) => `/v1/events?device_id=${id}`),
+    ...[`device_ids=${devices.slice(0, 2)}`, `after_id=${events.at(-1)?.id}`].map((query) => `/v1/events?${query}`),
     ...[...types].map((type) => `/v1/events?type=${encodeURIComponent(type)}`),
     ...eventWindows(folder),
     ...histories(folder),
@@ -94,3 +97,4 @@ const histories = (folder: Folder): string[] =>
   queriesOf(folder, 'get_history')
     .filter(({ from_date, to_date }) => from_date !== undefined && to_date !== undefined)
     .map(({ device_id, from_date, to_date }) => `/v1/history/${device_id}?from=${from_date}&to=${to_date}`)
+    .flatMap((path) => [path, `${path}&positions=false`, `${path}&format=geojson`])

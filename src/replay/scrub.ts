@@ -25,8 +25,8 @@ const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
 /** Words of the platform's own English texts. They identify no account, so they are not replaced. */
 const vocabulary = new Set(
-  `a ack am and api attempts authenticated battery circle connected credentials custom data date days db device devices distance door drive driver drivers duration
-   end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h has history hours id idle ignition in inactive
+  `a acceleration ack am and api attempts authenticated battery brake braking circle connected credentials custom data date days db device devices distance door drive driver drivers duration
+   end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h harsh has history hours id idle ignition in inactive
    invalid is kilometer left liter liters many meter mile min minutes more moving mt network no none not odometer of off offline on online
    out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop temperature the theft time to too true
    unauthorized unauthenticated ungrouped user utc valid volts was wrong zone`.split(/\s+/),
