@@ -92,7 +92,7 @@ function example(code: ErrorCode): ErrorBody {
   if (code === 'rate_limit_exceeded') return { error: code, message }
   const docs = `${exampleDocs}#error-${code}`
   if (code !== 'invalid_request') return { error: code, message, docs }
-  return { error: code, message: 'limit must be an integer of at least 1.', docs, param: 'limit' }
+  return { error: code, message: '`limit` must be an integer of at least 1.', docs, param: 'limit' }
 }
 
 /** The shared response for codes of one status. */
