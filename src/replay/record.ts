@@ -43,8 +43,7 @@ type RecorderOptions = {
 }
 
 /** @throws Error naming the platform when it cannot be reached. */
-async function forward(platform: string, { action, query }: PlatformRequest, credential: Record<string, string>) {
-  const search = new URLSearchParams({ ...query, ...credential })
+async function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
   const response = await request(`${platform.replace(/(?<!\/)\/+$/, '')}/${action}?${search}`, {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
@@ -56,6 +55,10 @@ async function forward(platform: string, { action, query }: PlatformRequest, cre
     .map(([name, value]) => [name, String(value)])
   return { status: response.statusCode, headers: Object.fromEntries(headers), body: await response.body.text() }
 }
+
+/** Sends a request of our own. @throws Error as `forward`. */
+const sendAs = (hash: string, platform: string, { action, query }: PlatformRequest): Promise<PlatformResponse> =>
+  forward(platform, action, new URLSearchParams({ ...query, lang: 'en', user_api_hash: hash }))
 
 function exchangeOf({ action, query }: PlatformRequest, { status, headers, body }: PlatformResponse): Exchange {
   const bom = body.startsWith('\uFEFF')
@@ -84,9 +87,8 @@ export function buildRecorder(options: RecorderOptions) {
       return reply.code(405).header('allow', 'GET').send({ error: 'not_a_read_action' })
     }
     const sent = new URL(incoming.url, 'http://proxy').searchParams
-    const credential = Object.fromEntries([...sent].filter(([name]) => !Object.hasOwn(recorded.query, name)))
-    if (credential.user_api_hash) hashes.add(credential.user_api_hash)
-    const response = await forward(options.platform, recorded, credential).catch((error: Error) => {
+    for (const hash of sent.getAll('user_api_hash')) hashes.add(hash)
+    const response = await forward(options.platform, recorded.action, sent).catch((error: Error) => {
       options.log(`${recorded.action}: ${error.message}`)
     })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
@@ -114,13 +116,12 @@ export function buildRecorder(options: RecorderOptions) {
 export async function recordOne(wanted: PlatformRequest, hash: string, options: RecorderOptions) {
   if (!isReadAction(wanted.action)) throw new Error(`${wanted.action} is not an action that only reads`)
   await validateHash(options.platform, hash)
-  const response = await forward(options.platform, wanted, { lang: 'en', user_api_hash: hash })
+  const response = await sendAs(hash, options.platform, wanted)
   return keep(exchangeOf(wanted, response), new Set([hash]), options)
 }
 
 async function validateHash(platform: string, hash: string): Promise<void> {
-  const credential = { lang: 'en', user_api_hash: hash }
-  const { status, body } = await forward(platform, { action: 'get_user_data', query: {} }, credential)
+  const { status, body } = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
   // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
   const { status: flag } = (jsonIn(body) ?? {}) as { status?: unknown }
   if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
@@ -169,7 +170,7 @@ export async function check(
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
     const wanted = originalId === undefined ? exchange : withIds(exchange, originalId)
-    const response = await forward(platform, wanted, { lang: 'en', user_api_hash: hash }).catch(() => undefined)
+    const response = await sendAs(hash, platform, wanted).catch(() => undefined)
     const live = response && exchangeOf(exchange, response).responses[0]
     const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
     if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)

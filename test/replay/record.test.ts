@@ -297,7 +297,7 @@ async function recording(t: Test, base: string, update: boolean, by: Scrub = scr
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
-  const { url: base } = await platform(t, (_, response) => {
+  const { url: base, calls } = await platform(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[]')
   })
   for (const update of [false, true]) {
@@ -310,6 +310,9 @@ t.test('a recorder writes only when told to, and names the differences from what
     t.same(files, update ? ['account.json', 'get_devices.id=5.json'] : [])
     if (update) t.notMatch(await readFile(join(one.folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
+  const twice = '/get_devices?id[]=5&id[]=6&user_api_hash='
+  await fetch((await recording(t, base, false)).base + twice)
+  t.equal(decodeURIComponent(calls.at(-1) ?? ''), `/api${twice}`, 'a repeated parameter reaches the platform')
   const away = await recording(t, 'http://127.0.0.1:1/api', true)
   t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
   t.same(away.lines, ['get_devices: http://127.0.0.1:1/api does not respond (ECONNREFUSED)'])
