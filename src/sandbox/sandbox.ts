@@ -62,11 +62,12 @@ function login(accounts: Account[], query: URLSearchParams): Result {
   return { status: 200, body: { status: 1, user_api_hash: account.hash } }
 }
 
-/** JSON, or a form in either encoding. */
+/** JSON, or a form in either encoding. As on the platform, a body that cannot be read has no parameters. */
 async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<unknown> {
   const type = headers['content-type'] ?? ''
-  if (type.includes('json')) return body.length === 0 ? undefined : JSON.parse(body.toString())
-  const form = await new Response(body, { headers: { 'content-type': type } }).formData()
+  const sent = new Response(body, { headers: { 'content-type': type } })
+  if (type.includes('json')) return sent.json().catch(() => undefined)
+  const form = await sent.formData().catch(() => new FormData())
   return Object.fromEntries([...form].map(([name]) => [name, form.getAll(name).map(String)]))
 }
 
