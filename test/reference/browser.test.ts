@@ -3,6 +3,7 @@ import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
 import { browser, type Opened, type View, withoutChromium } from './browser.js'
@@ -131,6 +132,11 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     // The same button closes it.
     await page.locator('#operation-getMe .try').click()
     await page.locator('#console').waitFor({ state: 'detached' })
+    await page.locator('#operation-createKey .try').click()
+    const platform_hash = sandboxAccounts()[0]?.hash
+    await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
+    await page.locator('#operation-createKey .execute').click()
+    await page.getByText('"label": "From the console"').first().waitFor()
     t.same(opened.complaints, [])
     t.same(outside(opened, url), [])
   })
