@@ -133,6 +133,9 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.locator('#operation-getMe .try').click()
     await page.locator('#console').waitFor({ state: 'detached' })
     await page.locator('#operation-createKey .try').click()
+    await page.locator('#console textarea').waitFor()
+    const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
+    t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
     const platform_hash = sandboxAccounts()[0]?.hash
     await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
     await page.locator('#operation-createKey .execute').click()
