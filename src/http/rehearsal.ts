@@ -31,5 +31,5 @@ export function rehearse(request: FastifyRequest, reply: FastifyReply, usage: Us
   if (found.code === 'rate_limit_exceeded') admit(reply, { ...usage, used: usage.limit + 1 })
   if (found.code === 'method_not_allowed') reply.header('allow', 'GET, HEAD')
   if (found.code !== 'invalid_request') throw new ApiError(found.code)
-  throw new ApiError(found.code, { param: 'limit', message: 'limit must be an integer of at least 1.' })
+  throw new ApiError(found.code, { param: 'limit', message: '`limit` must be an integer of at least 1.' })
 }
