@@ -161,7 +161,9 @@ class Pages {
       return (lastPage - 1) * this.#size + itemsOf(last.rows).length
     }
     const rows = await this.read(Number.POSITIVE_INFINITY)
-    return rows.length === 0 ? 0 : this.#before + rows.length
+    if (rows.length > 0 || this.#before === 0) return this.#before + rows.length
+    // Past the end, only the pages before show where that is.
+    return new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).total()
   }
 
   /** Whether the page has rows that no earlier page had. */
