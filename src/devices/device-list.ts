@@ -1,7 +1,7 @@
 /** Reads the device list of an account: all pages of `get_devices`, row by row. Runs in the worker. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Row } from '../lib/json-rows/index.js'
-import { changed, checkGroups } from '../platform/changed.js'
+import { changed, checkedRows, checkGroups } from '../platform/changed.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
@@ -86,7 +86,7 @@ function readPage(
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
     const { envelope, rowOf } = await readItems('get_devices', body, options, context)
-    checkGroups('get_devices', pageOf(envelope).rows)
+    checkGroups('get_devices', checkedRows('get_devices', pageOf(envelope), Number(query.page ?? 1)))
     return fleet.addPage(envelope, rowOf, firstRow)
   })
 }

@@ -20,7 +20,7 @@ export const actions = {
   // Groups with numeric keys, which an empty account or page has not.
   get_devices: (data) => {
     const keys = Object.keys(data)
-    return has('items', 'data')(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
+    return has('items', 'data', 'pagination')(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
   },
   get_geofences: has('items', 'geofences'),
   get_events: has('items'),

@@ -21,8 +21,11 @@ export const changed = (action: Action, missing: string, found: unknown): Platfo
     detail: `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`,
   })
 
-/** A record with content in place of a list: what was the list has another name now. */
-const isUnread = (raw: unknown): boolean => isObject(raw) && Object.keys(raw).length > 0 && itemsOf(raw).length === 0
+/** Content in place of a list: a record, since what was the list has another name now, or JSON text that is not a list. */
+function isUnread(raw: unknown): boolean {
+  if (itemsOf(raw).length > 0) return false
+  return typeof raw === 'string' ? /^\s*[[{]\s*[^\s\]}]/.test(raw) : isObject(raw) && Object.keys(raw).length > 0
+}
 
 const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(row.id))
 
@@ -33,17 +36,21 @@ function rowsBefore({ currentPage, perPage }: Page, number: number): number {
 }
 
 /**
- * Checks one page of a list.
- * @param number of the requested page. @param name see `pageOf`.
- * @throws PlatformUnavailable `wrong_shape`.
+ * The rows of a page.
+ * @param number of the requested page.
+ * @throws PlatformUnavailable `wrong_shape` where there are none, and the page itself says that there are some.
  */
-export function checkPage(action: Action, body: unknown, number: number, name?: string): void {
-  const page = pageOf(body, name)
+export function checkedRows(action: Action, page: Page, number: number): unknown[] {
   const rows = itemsOf(page.rows)
-  if (rows.length === 0) {
-    const isEmpty = page.total === undefined ? !isUnread(page.rows) : page.total <= rowsBefore(page, number)
-    if (!isEmpty) throw changed(action, 'rows', page.rows)
-  } else if (!rows.some(hasId) && (number === 1 || rows.length > 1)) {
+  const isEmpty = page.total === undefined ? !isUnread(page.rows) : page.total <= rowsBefore(page, number)
+  if (rows.length === 0 && !isEmpty) throw changed(action, 'rows', page.rows)
+  return rows
+}
+
+/** Checks one page of a list as `checkedRows`, and its rows. @param name see `pageOf`. */
+export function checkPage(action: Action, body: unknown, number: number, name?: string): void {
+  const rows = checkedRows(action, pageOf(body, name), number)
+  if (rows.length > 0 && !rows.some(hasId) && (number === 1 || rows.length > 1)) {
     // A single row at the end of a list may be one bad row, which is skipped.
     throw changed(action, 'id in any row', rows[0])
   }

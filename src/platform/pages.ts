@@ -1,5 +1,5 @@
 /** Reads the platform's paginator layouts (platform.md 2.1) as one. */
-import { isObject } from './shape.js'
+import { isObject, itemsOf, unwrapped } from './shape.js'
 
 /** One page of a list. A number is undefined where the platform does not send it. */
 export interface Page {
@@ -17,16 +17,16 @@ function count(raw: unknown): number | undefined {
 }
 
 /**
- * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or `data` beside `pagination`.
+ * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or rows beside `pagination`.
  * A body without a paginator is one page with all rows.
  * @param name the key below `items` under which this action puts its paginator or its rows (`drivers`, `geofences`).
  */
 export function pageOf(body: unknown, name?: string): Page {
   const paginator = paginatorOf(body, name)
-  const numbers = isObject(body) && isObject(body.pagination) ? body.pagination : paginator
-  const meta = isObject(numbers) ? numbers : {}
+  const beside = [paginator, body].map((one) => (isObject(one) ? one.pagination : undefined))
+  const meta = [...beside, paginator].find(isObject) ?? {}
   return {
-    rows: isObject(paginator) && 'data' in paginator ? paginator.data : paginator,
+    rows: rowsOf(paginator),
     total: count(meta.total),
     perPage: count(meta.per_page),
     currentPage: count(meta.current_page),
@@ -37,9 +37,17 @@ export function pageOf(body: unknown, name?: string): Page {
 function paginatorOf(body: unknown, name: string | undefined): unknown {
   if (!isObject(body)) return body
   if ('data' in body) return body
-  const items = 'items' in body ? body.items : body
-  if (name !== undefined && isObject(items) && name in items) return items[name]
-  return items
+  const items = 'items' in body ? parsedOrSent(body.items) : body
+  return name !== undefined && isObject(items) && name in items ? parsedOrSent(items[name]) : items
+}
+
+const parsedOrSent = (raw: unknown): unknown => unwrapped(raw) ?? raw
+
+function rowsOf(paginator: unknown): unknown {
+  if (!isObject(paginator)) return paginator
+  if ('data' in paginator) return paginator.data
+  // Rows under numeric keys, of which an empty page has none.
+  return 'pagination' in paginator ? itemsOf(paginator) : paginator
 }
 
 /** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */

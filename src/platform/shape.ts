@@ -40,7 +40,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
-function unwrapped(raw: unknown): unknown {
+export function unwrapped(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw
   return /^\s*[[{]/.test(raw) ? parsedJson(raw) : undefined
 }

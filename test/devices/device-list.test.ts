@@ -117,6 +117,7 @@ t.test('every layout of the platform is read', async (t) => {
     'no group title': [{ items }],
     'no devices': [],
     'no devices in an object': { items: [] },
+    'no devices under numeric keys': { status: 1, pagination: { total: 0 } },
   }
   let text = ''
   const { fleet } = await lists(t, (_request, response) => sendInPieces(response, text))
@@ -247,6 +248,7 @@ t.test('a response that is no list fails by its name, and the next one is fine',
     'a page': ['html', sends(`\n<html>${'<p>Down</p>'.repeat(100_000)}`)],
     text: ['wrong_shape', sends('"x"')],
     'another object': ['wrong_shape', sends(`{"x":${long}}`)],
+    'a total without rows': ['wrong_shape', sends('{"data":[],"pagination":{"total":5}}')],
     busy: ['status_0', sends(`{"status":0,"message":"Busy","x":${long}}`)],
     refusal: ['PlatformRefused', sends(`{"status":0,"message":"Unauthorized","x":${long}}`)],
     'status 401': ['PlatformRefused', sends('{"message":"Unauthenticated."}', 401)],

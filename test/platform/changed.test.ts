@@ -29,6 +29,12 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['rows as JSON text', { items: JSON.stringify(rows) }, /^ok$/],
     ['a total of 0', { items: { total: 0, per_page: 50, current_page: 1, data: [] } }, /^ok$/],
     ['a total of 0 without rows', { items: { total: '0' } }, /^ok$/],
+    ['numeric keys, and none on this page', { status: 1, pagination: { total: 0 } }, /^ok$/],
+    ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
+    ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
+    ['words in place of rows', { items: 'No events' }, /^ok$/],
+    ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
+    ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
     ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
     ['a page past the end without numbers', { items: { total: 9, data: [] } }, /^ok$/, 2],
     ['one bad row on the last page', { items: { data: [{ key: 7 }] } }, /^ok$/, 3],
@@ -61,6 +67,8 @@ t.test('groups are accepted unless none of them has items', async (t) => {
     ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
     ['devices in place of groups', rows, /^no items in any group; fields: id$/],
     ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
+    ['groups as broken JSON text', '[{"items":', /^no groups; fields: none$/],
+    ['items as broken JSON text', [{ items: '[{"id":1' }], /^no items in any group; fields: items$/],
   ]
   for (const [name, groups, expected] of lists) {
     t.match(

@@ -10,6 +10,11 @@ t.test('every paginator layout reads as the same page', async (t) => {
     ['items.<name> is the paginator', { status: 1, items: { drivers: { ...numbers, data: rows } } }, 'drivers'],
     ['flat beside status', { status: 1, ...numbers, data: rows, links: [] }, undefined],
     ['data beside pagination', { status: 1, data: rows, pagination: numbers }, undefined],
+    ['numeric keys beside pagination', { 3: rows[0], pagination: numbers }, undefined],
+    ['the same in items', { status: 1, items: { 3: rows[0], pagination: numbers } }, 'drivers'],
+    ['the same in items.<name>', { items: { drivers: { 3: rows[0], pagination: numbers } } }, 'drivers'],
+    ['items as JSON text', { items: JSON.stringify({ drivers: { ...numbers, data: rows } }) }, 'drivers'],
+    ['items.<name> as JSON text', { items: { drivers: JSON.stringify({ ...numbers, data: rows }) } }, 'drivers'],
   ]
   for (const [name, body, key] of layouts) {
     t.same(pageOf(body, key), { rows, total: 57, perPage: 30, currentPage: 1, lastPage: 2 }, name)
