@@ -2,6 +2,7 @@
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Row } from '../lib/json-rows/index.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
+import { type CallOutcome, outcomeOf } from '../platform/errors.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
@@ -16,6 +17,8 @@ const maxPages = 1_000
 /** Devices to a page, once a platform has shown that it pages: the calls are sent one after another. */
 const largePage = 500
 const maxEnvelopeBytes = 32 * 1024 * 1024
+/** How a platform may respond to an unknown or foreign id: no such response was recorded (platform.md 0.3). */
+const mayMeanUnknown = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /**
  * The number of items in each account's last list that had no second page. The platform does not say whether it pages this
@@ -40,10 +43,13 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
 const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilder =>
   new FleetBuilder(now, clock && toZone(clock))
 
-/** Undefined where the device may be on another page of a platform that ignores `id`. An unknown id gives no rows. */
+/** Undefined where the list has to show whether the account has the device: on a platform that ignores `id`, or responds with an error to it. */
 async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
   const fleet = builderFor(job)
-  const found = await readPage(job, context, fleet, { id })
+  const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
+    if (!mayMeanUnknown.has(outcomeOf(error))) throw error
+  })
+  if (!found) return undefined
   return fleet.has(id) || found.items === 0 || isWhole(job, found) ? fleet : undefined
 }
 

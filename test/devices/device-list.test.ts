@@ -204,6 +204,33 @@ t.test('N23 a platform that ignores the id sends the list, and the device is fou
   t.notOk((await fleet(999)).has(999))
 })
 
+t.test('an id to which the platform responds with an error is looked for in the list', async (t) => {
+  let error: readonly [status: number, body: string] = [404, '<html>']
+  const { fleet, devices } = await lists(t, (request, response) => {
+    if (request.url?.includes('&id=')) return void response.writeHead(error[0]).end(error[1])
+    response.end(JSON.stringify([{ items: [row(7)] }]))
+  })
+  const message = '{"status":0,"message":"No such device"}'
+  for (error of [
+    [404, '<html>'],
+    [400, message],
+    [403, message],
+    [422, message],
+    [200, message],
+    [200, '{"data":[],"total":1}'],
+  ] as const) {
+    t.same([(await fleet(7)).has(7), (await fleet(8)).has(8)], [true, false], `${error}`)
+  }
+  for (const [failing, expected] of [
+    [[500, message], 'server_error'],
+    [[401, message], 'PlatformRefused'],
+    [[429, message], 'rate_limited'],
+  ] as const) {
+    error = failing
+    t.equal(await failureOf(devices(7)), expected)
+  }
+})
+
 t.test('a list that is sent again after a lost connection has each device once', async (t) => {
   const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 301 }, (_, at) => row(at + 1)) }])
   const { fleet, calls } = await lists(t, (request, response) => {
