@@ -108,6 +108,9 @@ export function describe(wire: WireEvent): Pick<Event, 'message' | 'type' | 'kin
   return { message, type, kind: kindOf(type, message) }
 }
 
+/** The id of the event's device; undefined if the row does not say. */
+export const eventDevice = ({ device_id, device }: WireEvent): number | undefined => id(device_id) ?? id(device.id)
+
 function messageOf(wire: WireEvent): string {
   const name = text(wire.name)
   const detail = text(wire.detail)
@@ -136,7 +139,7 @@ export function toEvent(
 ): Event | undefined {
   const eventId = id(wire.id)
   if (eventId === undefined) return undefined
-  const device = id(wire.device_id) ?? id(wire.device.id)
+  const device = eventDevice(wire)
   const position = coordinates(wire.latitude, wire.longitude) ?? coordinates(wire.lat, wire.lng)
   const created = displayTime(wire.created_at)
   const unit = text(setup?.item.unit_of_distance)?.toLowerCase() === 'mi' ? 'mph' : 'km/h'

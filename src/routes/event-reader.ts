@@ -3,7 +3,7 @@ import { releaseAfter } from '../lib/byte-budget.js'
 import type { Account, EventFilter, Search } from '../platform/account.js'
 import { CallBudget, maxPageSize } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
-import { describe } from '../resources/event.js'
+import { describe, eventDevice } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
@@ -49,15 +49,14 @@ export class EventReader {
       const isOne = this.#search.devices.length === 1
       const window = isOne ? { offset, limit } : { offset: 0, limit: offset + limit }
       const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#uses))
-      if (lists.every(({ seen }) => seen.every(this.#matches))) {
+      if (lists.every(({ seen }, at) => seen.every(this.#matches(this.#search.devices[at])))) {
         const total = lists.reduce((sum, list) => sum + list.total, 0)
         return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
       }
     }
-    // Older platforms ignore `type`, and not every kind is one word of the platform.
+    // Some platforms ignore `type` or `device_id`, and not every kind is one word of the platform.
     const word = type?.isExact ? undefined : type?.word
-    const all = await this.#each(word, (filter) => this.#until(filter, maxPageSize, () => false))
-    const rows = all.flat().filter(this.#matches)
+    const rows = (await this.#each(word, (filter) => this.#until(filter, maxPageSize, () => false))).flat()
     return { rows, before: 0, total: rows.length }
   }
 
@@ -74,12 +73,13 @@ export class EventReader {
       return isComplete ? recent : this.#until(filter, maxPageSize, isLast)
     }
     const all = (await this.#each(this.#search.type?.word, read)).flat()
-    const rows = all.filter((row) => !isOld(row) && this.#matches(row))
+    const rows = all.filter((row) => !isOld(row))
     return { rows, before: 0, total: rows.length }
   }
 
-  #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean): Promise<WireEvent[]> {
-    return this.#account.eventsUntil(filter, size, isEnough, this.#uses)
+  async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
+    const rows = await this.#account.eventsUntil(filter, size, isEnough, this.#uses)
+    return rows.filter(this.#matches(filter.deviceId))
   }
 
   #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
@@ -89,5 +89,10 @@ export class EventReader {
     return Promise.all(calls)
   }
 
-  readonly #matches = (row: WireEvent): boolean => this.#search.type?.matches(describe(row)) ?? true
+  readonly #matches =
+    (deviceId: number | undefined) =>
+    (row: WireEvent): boolean => {
+      const isOfDevice = deviceId === undefined || (eventDevice(row) ?? deviceId) === deviceId
+      return isOfDevice && (this.#search.type?.matches(describe(row)) ?? true)
+    }
 }

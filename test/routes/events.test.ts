@@ -53,12 +53,12 @@ const rowsOf = (count: number, hasTypes: boolean): Row[] =>
   }))
 
 /** A platform with events of four devices. 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
-async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number) {
+async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number, ignoresDevice = false) {
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
   const { url, calls } = await platform(t, (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
-    const [id, type] = [query.get('device_id'), isNew ? query.get('type') : null]
+    const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
     const page = Number(query.get('page'))
@@ -144,6 +144,23 @@ for (const generation of ['2.x', '3.x'] as const) {
     t.same(statuses, new Set([200, 400]))
   })
 }
+
+t.test(
+  'on a platform that ignores `device_id`, each event of the requested devices comes once, and no other',
+  async (t) => {
+    const { all, list } = await eventPlatform(t, '2.x', 90, true)
+    for (const [query, selects] of [
+      ['device_id=2', ({ device_id }) => device_id === 2],
+      ['device_ids=2,3&type=zone_in', ({ device_id, message }) => [2, 3].includes(device_id) && message === 'Zone in'],
+      ['device_ids=2,3&after_id=50', ({ device_id, id }) => [2, 3].includes(device_id) && id > 50],
+    ] as [string, (row: Row) => boolean][]) {
+      const wanted = all.filter(selects).map(({ id }) => id)
+      const { body } = await list(`${query}&limit=200`)
+      t.same(idsOf(body), query.includes('after_id') ? wanted.reverse() : wanted, query)
+      t.equal(body.count, wanted.length, query)
+    }
+  },
+)
 
 t.test('an event that arrives late, behind newer ones, is in the next response to after_id', async (t) => {
   const { all, list } = await eventPlatform(t, '3.x', 300)
