@@ -133,7 +133,7 @@ export async function requestAddress(client: HttpClient, hash: string, { lat, ln
   return /^-*$/.test(text) ? null : text
 }
 
-/** A plain text, a JSON text, or `location.address` or `address` of an object; undefined for anything else. */
+/** A plain text, a JSON text, or `location.address` or `address` of an object; undefined for anything else, such as a page or half of an object. */
 function addressIn(body: string): string | undefined {
   const json = parsedJson(body)
   const value = (json === undefined ? body : json) as
@@ -142,6 +142,6 @@ function addressIn(body: string): string | undefined {
     | null
   const found = typeof value === 'object' && value !== null ? (value.location ?? value).address : value
   if (found === null) return ''
-  if (typeof found !== 'string' || found.trimStart().startsWith('<')) return undefined
+  if (typeof found !== 'string' || /^\s*[<{]/.test(found)) return undefined
   return found.replace(/\s+/g, ' ').trim().slice(0, maxAddressLength)
 }

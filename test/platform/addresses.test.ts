@@ -118,6 +118,7 @@ t.test('a geocoder that fails or hangs costs no response, no health and no accou
   const failures: [name: string, geocoder: RequestListener][] = [
     ['500', (_request, response) => response.writeHead(500).end()],
     ['401', (_request, response) => response.writeHead(401).end('{"status":0,"message":"Unauthorized"}')],
+    ['half of an object', (_request, response) => response.end('{"address":"Mill')],
     ['a login page', (_request, response) => response.end('<!DOCTYPE html><title>Login</title>')],
     ['another shape', (_request, response) => response.end('{"status":0}')],
     ['an endless body', (_request, response) => response.end('x'.repeat(100_000))],
