@@ -6,7 +6,7 @@ import { nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
-import { isObject, parsedJson, type Read, read, type Shape, type Tally } from './shape.js'
+import { isObject, type Read, read, type Shape, type Tally } from './shape.js'
 import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
@@ -135,7 +135,7 @@ export class Account {
 
   /** Some platforms send the name of a geofence in place of the geofence, which may also be JSON in a text. */
   #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    const isName = (sent: unknown): boolean => typeof sent === 'string' && typeof parsedJson(sent) !== 'object'
+    const isName = (sent: unknown): boolean => typeof sent === 'string' && !/^\s*(\{|\[\s*[\]{]|null$)/.test(sent)
     const withName = (row: Record<string, unknown>) => ({ geofence_name: row.geofence, ...row })
     const named = rows.map((row) => (isObject(row) && isName(row.geofence) ? withName(row) : row))
     return this.#read('get_events', [wire.wireEvent] as const, named)

@@ -232,8 +232,9 @@ t.test('a device without a name in the row is named by the device list, a geofen
         data: [
           { ...row, geofence: 'Depot' },
           { ...row, id: 2, geofence: '{"id":81}' },
+          { ...row, id: 3, geofence: '{"id":8' },
         ],
-        total: 2,
+        total: 3,
       },
     },
     get_devices: [{ items: [{ id: 5, name: 'Van 12' }] }],
@@ -241,6 +242,7 @@ t.test('a device without a name in the row is named by the device list, a geofen
   const { url } = await platform(t, answers(bodies))
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   t.match((await get('/v1/events', someHash)).body.data, [
+    { device: 'Van 12', geofence: null },
     { device: 'Van 12', geofence: { id: 81, name: null } },
     { device: 'Van 12', geofence: { id: null, name: 'Depot' } },
   ])
