@@ -1,6 +1,7 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
 import type { Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
+import { isUnread } from '../platform/changed.js'
 import { pageOf } from '../platform/pages.js'
 import { isObject, itemsOf, read } from '../platform/shape.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
@@ -119,6 +120,7 @@ export class FleetBuilder {
         skipped += 1
         continue
       }
+      if (isUnread(group.items)) skipped += 1
       let index: number | undefined
       for (const item of itemsOf(group.items)) {
         index ??= this.#titleIndex(read('scalar', group.title))

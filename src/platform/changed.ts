@@ -22,7 +22,7 @@ export const changed = (action: Action, missing: string, found: unknown): Platfo
   })
 
 /** Content in place of a list: a record, since what was the list has another name now, or JSON text that is not a list. */
-function isUnread(raw: unknown): boolean {
+export function isUnread(raw: unknown): boolean {
   if (itemsOf(raw).length > 0) return false
   return typeof raw === 'string' ? /^\s*[[{]\s*[^\s\]}]/.test(raw) : isObject(raw) && Object.keys(raw).length > 0
 }

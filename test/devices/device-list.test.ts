@@ -94,7 +94,7 @@ for (const count of [3, 3_000]) {
       t.same(fleet.withServices('listed'), rows.filter((one) => one.device_data.services.length > 0).map(deviceId))
       t.same(fleet.withServices('shown'), rows.filter((one) => one.services.length > 0).map(deviceId))
       t.same(columns.unknownStates, [['Busy', 1]])
-      t.equal(columns.skippedRows, 4, 'a group, two items that are no records, and a record without an id')
+      t.equal(columns.skippedRows, 5, 'two groups, two items that are no records, and a record without an id')
       t.equal(fleet.get(count + 1), fleet.get(count + 1), 'a device that is read again is the same object')
       t.equal(fleet.get(99_999), undefined)
       t.notOk(fleet.has(99_999))

@@ -49,4 +49,5 @@ export const list = (count: number): unknown => [
   { id: 0, title: 'A "é"', items: rows(count) },
   { id: 1, items: { 4: row(count + 3), 5: row(count + 4) } },
   'no group',
+  { title: 'Lost', items: '[{"id":' },
 ]
