@@ -17,24 +17,25 @@ const maxDelayMs = 500
  */
 export function shedOverload(app: App, onShed: () => void, now = () => performance.now()): () => boolean {
   let isLate = false
+  let lateSince: number | undefined
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   const timer = setInterval(() => {
     // No delay at all was measured where the loop stood still for the whole sample.
     isLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs)
+    if (!isLate) lateSince = undefined
     delays.reset()
   }, sampleMs).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
     delays.disable()
   })
-  let lateSince: number | undefined
   let checkedAt = Number.NEGATIVE_INFINITY
   app.addHook('onRequest', (_request, _reply, next) => {
     const at = now()
     // Without requests in between, two pauses are not one overload.
-    if (!isLate || at - checkedAt > 5 * sampleMs) lateSince = undefined
-    else lateSince ??= at
+    if (at - checkedAt > 5 * sampleMs) lateSince = undefined
+    if (isLate) lateSince ??= at
     checkedAt = at
     if (lateSince === undefined || at - lateSince < sampleMs) return next()
     onShed()

@@ -40,6 +40,9 @@ t.test(
     t.equal(await statusAt(6_500, true), 200, 'within the same sample')
     t.equal(await statusAt(6_600, true), 503, 'late for longer')
     t.equal(await statusAt(7_000, false), 200, 'as soon as it is over')
+    t.equal(await statusAt(8_000, true), 200, 'another pause')
+    while (isOverloaded()) await pause(1)
+    t.equal(await statusAt(11_000, true), 200, 'and another one, without a request in between')
   },
 )
 
