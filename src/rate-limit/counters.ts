@@ -130,8 +130,10 @@ export class FailoverCounters {
     const probed = this.#lostName ?? name
     try {
       await shared.read(probed)
-      if (this.#lostName !== undefined) this.#options.onShared(true)
+      // Without an outage, or with one of another name that began meanwhile, this read ends none.
+      if (this.#lostName !== probed) return
       this.#lostName = undefined
+      this.#options.onShared(true)
     } catch (error) {
       this.#lose(probed, error)
     } finally {

@@ -1,7 +1,9 @@
 /** Tests of the counters: the bound of the local ones, and the failover while Redis is away. */
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { FailoverCounters } from '../../src/rate-limit/counters.js'
+import type { Count } from '../../src/store/store.js'
 import { isUnavailable } from '../faults.js'
 import { platform, someHash } from '../helper.js'
 import { createKey, fleet, limitsOf, otherHash, randomHash, randomKey, redisGateway } from '../limits.js'
@@ -17,6 +19,32 @@ t.test('local counters keep at most 200,000 names, the newest, and none past the
   t.equal((await counters.increment('name 1', 1_000)).current, 2)
   now += 1
   t.same([await used('name 1'), await counters.increment('name 1', 1_000)], [0, { current: 1, ttlMs: 1_000 }])
+})
+
+t.test('an outage ends when the name that was lost can be read again, and with no other name', async (t) => {
+  const reports: boolean[] = []
+  const pending = new Map<string, { resolve: (count: Count) => void; reject: (error: Error) => void }>()
+  const call = (name: string) => new Promise<Count>((resolve, reject) => pending.set(name, { resolve, reject }))
+  let isUp = true
+  const counters = new FailoverCounters({
+    shared: { increment: call, read: call },
+    up: () => isUp,
+    clock: () => 0,
+    onShared: (isShared) => reports.push(isShared),
+  })
+  const lost = counters.increment('on the lost node', 1_000)
+  isUp = false
+  await counters.increment('on another node', 1_000)
+  pending.get('on the lost node')?.reject(new Error('away'))
+  t.same([(await lost).current, reports], [1, [false]])
+  pending.get('on another node')?.resolve({ current: 7, ttlMs: 1 })
+  isUp = true
+  await setImmediate()
+  t.equal((await counters.increment('on another node', 1_000)).current, 2, 'counted locally')
+  t.same(reports, [false])
+  pending.get('on the lost node')?.resolve({ current: 7, ttlMs: 1 })
+  await setImmediate()
+  t.same(reports, [false, true])
 })
 
 t.test('a request over its limit costs Redis one command', { skip: withoutRedis }, async (t) => {
