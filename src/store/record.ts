@@ -61,9 +61,9 @@ export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 /** `lastUsedAt` is exact to this. */
 export const TOUCH_EVERY_MS = 60_000
 
-/** Whether a use at `at` justifies a write. */
+/** Whether a use at `at` justifies a write: also where a clock was ahead when the last one was recorded. */
 export function isStale(record: KeyRecord, at: number): boolean {
-  return record.lastUsedAt === null || at - record.lastUsedAt >= TOUCH_EVERY_MS
+  return record.lastUsedAt === null || Math.abs(at - record.lastUsedAt) >= TOUCH_EVERY_MS
 }
 
 /** The record, unless it has expired. */

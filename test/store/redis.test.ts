@@ -78,6 +78,13 @@ t.test('counters', { skip: withoutRedis }, async (t) => {
     t.same(await here.counters.increment('short', 60_000), { current: 1, ttlMs: 60_000 })
   })
 
+  t.test('start anew when Redis or the setting says that the window lasts longer than it may', async (t) => {
+    // As after the clock of the server was set back: Redis keeps the end of a window as a wall-clock time.
+    await server.command('set', 'gps:count:late', '101', 'PX', '3600000')
+    t.same(await here.counters.increment('late', 60_000), { current: 1, ttlMs: 60_000 })
+    t.equal((await there.counters.increment('late', 60_000)).current, 2)
+  })
+
   t.test('share one call to Redis with everything else of the same turn', async (t) => {
     const { record } = aKey(anOwner())
     await here.store.keys.create(record, 20, NOW)

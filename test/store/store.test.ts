@@ -176,6 +176,8 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     t.equal(await use(NOW + 60_001), NOW + 60_001)
     await there.keys.touch(record, NOW + 60_002)
     t.equal((await there.keys.find(record.digest, NOW))?.lastUsedAt, NOW + 60_001, 'a stale record writes nothing')
+    t.equal(await use(NOW + DAY_MS), NOW + DAY_MS, 'a clock that is a day ahead')
+    t.equal(await use(NOW + 120_000), NOW + 120_000, 'and is set right')
   })
 
   t.test('after any sequence of calls, both instances know exactly the keys that should be active', async (t) => {
