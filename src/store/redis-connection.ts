@@ -46,15 +46,15 @@ export class Connection {
 
   /**
    * The reply to a command. Rejects with `StoreUnavailable` on an error, or without a reply within `REPLY_MS`.
-   * @param isWrite the command never succeeds without writing.
+   * @param hasWritten whether the reply shows that something was written.
    */
-  async send<T>(command: () => Promise<T>, isWrite: boolean): Promise<T> {
+  async send<T>(command: () => Promise<T>, hasWritten: (reply: T) => boolean): Promise<T> {
     try {
       if (this.#overdue) throw new Error('An earlier reply is overdue')
       const reply = command()
       const result = await withinLimit(reply, () => this.#fallBehind(reply))
       this.#replies = true
-      if (isWrite) this.#refuses = false
+      if (this.#refuses && hasWritten(result)) this.#refuses = false
       return result
     } catch (error) {
       this.#replies = false

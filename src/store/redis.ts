@@ -10,10 +10,13 @@ import type { Count, Store, StoreDeps } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
-/** Commands that fail wherever nothing can be written; the others write only what they find. */
+/** Commands that fail wherever nothing can be written; the others write only to what they find. */
 const WRITERS: ReadonlySet<Command> = new Set<Command>(['increment', 'read', 'write', 'SET'])
 
 const retry = (times: number): number => Math.min(50 * times, 250)
+
+/** Whether a reply is that of a key that was used, and counted. */
+const isUse = (reply: unknown): boolean => Array.isArray(reply) && typeof reply[3] === 'number'
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -31,8 +34,9 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const batch = new Batch(
     (keys, runs) => {
       const args = runs.flatMap(({ command, values, times }) => [command, times, values.length, ...values])
-      const isWrite = runs.some(({ command }) => WRITERS.has(command))
-      return connection.send(() => client.gpsPerform(keys.length, ...keys, ...args), isWrite)
+      const hasWritten = (replies: unknown): boolean =>
+        runs.some(({ command }) => WRITERS.has(command)) || (Array.isArray(replies) && replies.some(isUse))
+      return connection.send(() => client.gpsPerform(keys.length, ...keys, ...args), hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
   )
