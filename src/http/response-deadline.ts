@@ -20,6 +20,8 @@ export function installResponseDeadline(app: App, connections: Connections, tick
     const latest = ticks() - deadlineMs
     for (const { reply: current } of connections.open) {
       if (current === undefined || current.since > latest || current.reply.sent) continue
+      // Its response is being compressed.
+      if (current.reply.hasHeader('content-encoding')) continue
       current.reply.send(new ApiError('gateway_error', { message: 'The response took too long.' }))
     }
   }, 1_000).unref()

@@ -1,6 +1,13 @@
 /** The response deadline: a request that waits too long gets a 503, and what arrives later does no harm. */
 import type { ServerResponse } from 'node:http'
+import { brotliCompressSync } from 'node:zlib'
+import { fastify } from 'fastify'
 import t from 'tap'
+import { Connections } from '../../src/http/connections.js'
+import { installResponseDeadline } from '../../src/http/response-deadline.js'
+import { sendTogether } from '../../src/http/send-together.js'
+import { limitedServer } from '../../src/http/server-limits.js'
+import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { answers, Clock, gateway, platform, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
@@ -34,4 +41,35 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
   t.equal((await get('/v1/me', someHash)).status, 200)
   t.equal(log().match(/"status":503/g)?.length, 2, 'each has one line in the log')
   t.notMatch(log(), /"level":"error"/)
+})
+
+t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
+  const connections = new Connections(() => {})
+  const options = { connections, onConnect: () => {}, onError: () => {} }
+  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
+  t.teardown(() => app.close())
+  const time = new Clock(0)
+  installResponseDeadline(app, connections, time.now)
+  let started = 0
+  let endCompression = (): void => {}
+  app.addHook('onSend', (request, reply, payload, next) => {
+    if (request.url === '/stuck') return next()
+    reply.header('content-encoding', 'br')
+    endCompression = () => next(null, brotliCompressSync(String(payload)))
+    started += 1
+  })
+  sendTogether(app)
+  app.get('/compressed', async () => 'all of it')
+  app.get('/stuck', () => ++started && new Promise(() => {}))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const closed: boolean[] = []
+  app.server.on('connection', (socket) => socket.on('close', (hadError) => closed.push(hadError)))
+  const compressed = fetch(`${url}/compressed`)
+  const stuck = fetch(`${url}/stuck`)
+  await until(() => started === 2)
+  time.advance(50_001)
+  t.equal((await stuck).status, 503)
+  endCompression()
+  const response = await compressed
+  t.same([response.status, await response.text(), closed], [200, 'all of it', []])
 })
