@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Connections } from './connections.js'
+import { inTurns } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
@@ -43,7 +44,7 @@ export interface ServerOptions {
 }
 
 export function limitedServer(handle: RequestListener, { connections, onConnect, onError }: ServerOptions): Server {
-  const inOrder = connections.inOrder(handle)
+  const inOrder = connections.inOrder(inTurns(handle))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).

@@ -1,0 +1,37 @@
+/** Requests that arrive at once begin in several turns of the event loop. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import t from 'tap'
+import { inTurns } from '../../src/http/turns.js'
+
+t.test('connections are accepted while many requests wait, which begin in order', async (t) => {
+  const arrived: (string | undefined)[] = []
+  const begun: (string | undefined)[] = []
+  const begunBefore: number[] = []
+  const begin = inTurns(({ url }, response) => {
+    begun.push(url)
+    response.end(url)
+  })
+  const server = createServer((request, response) => {
+    arrived.push(request.url)
+    begin(request, response)
+  })
+  server.on('connection', () => begunBefore.push(begun.length)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const open = () => connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const clients = Array.from({ length: 100 }, open)
+  await Promise.all(clients.map((socket) => once(socket, 'connect')))
+  while (begunBefore.length < clients.length) await once(server, 'connection')
+  const responses = clients.map(async (socket) => String((await once(socket, 'data'))[0]))
+  for (const [at, socket] of clients.entries()) socket.write(`GET /${at} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  const later = [open(), open(), open(), open()]
+  // While this thread is blocked, the system delivers what it has written.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  for (const [at, text] of (await Promise.all(responses)).entries()) t.match(text, `\r\n\r\n/${at}`)
+  t.same(begun, arrived)
+  const gaps = begunBefore.slice(clients.length).map((count, at, all) => count - (all[at - 1] ?? 0))
+  t.ok(Math.max(...gaps) <= 32, `requests begun between two connections: ${gaps}`)
+  for (const socket of [...clients, ...later]) socket.destroy()
+  server.close()
+})
