@@ -9,6 +9,7 @@ import { DeviceCache } from './devices/device-cache.js'
 import { createApp } from './http/create-app.js'
 import { methodNotAllowed } from './http/method-not-allowed.js'
 import { shedOverload } from './http/overload.js'
+import { Turns } from './http/turns.js'
 import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
@@ -91,8 +92,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     budget,
   })
 
+  const turns = new Turns(ticks)
   const app = createApp({
     log: logger,
+    turns,
     limits,
     budget,
     docsUrl: `${config.publicUrl}/docs`,
@@ -112,7 +115,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
   app.get('/', { onRequest: countAddress(limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
-  await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator }), {
+  await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator, turns }), {
     prefix: '/api',
   })
   addMethodNotAllowed()
@@ -196,11 +199,12 @@ interface Served extends Pick<Deps, 'store' | 'clock' | 'metrics'> {
   parts: ReturnType<typeof openParts>
   limits: Limits
   authenticator: Authenticator
+  turns: Turns
 }
 
 /** The routes, each behind the hook that counts its requests. */
 async function serve(api: App, served: Served): Promise<void> {
-  const { config, store, clock, metrics, parts, limits, authenticator } = served
+  const { config, store, clock, metrics, parts, limits, authenticator, turns } = served
   const { deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
@@ -211,7 +215,7 @@ async function serve(api: App, served: Served): Promise<void> {
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {
-    shedOverload(v1, () => metrics.shed.inc())
+    shedOverload(v1, turns, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
       behindCredential.addHook('onRequest', authentication(authenticator, demo?.token, clock))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config

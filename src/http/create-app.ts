@@ -14,6 +14,7 @@ import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
 import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
+import type { Turns } from './turns.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
 
@@ -25,6 +26,7 @@ export interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOption
   /** Milliseconds that never go back. */
   ticks: () => number
   onCut: (reason: CutReason) => void
+  turns: Turns
 }
 
 export function createApp(options: CreateAppOptions): App {
@@ -45,7 +47,7 @@ export function createApp(options: CreateAppOptions): App {
     requestIdHeader: false,
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
-    serverFactory: (handle) => limitedServer(handle, { connections, onConnect, onError }),
+    serverFactory: (handle) => limitedServer(handle, { connections, turns: options.turns, onConnect, onError }),
     clientErrorHandler: onClientError,
     frameworkErrors: (_error, { raw }, reply) => {
       markMalformed(raw)

@@ -1,11 +1,12 @@
-/** Load shedding: while the event loop is late, requests are rejected with 503. */
+/** Load shedding: while the event loop is late, or requests wait long for their turn, they are rejected with 503. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { ApiError } from '../errors.js'
+import type { Turns } from './turns.js'
 import type { App } from './types.js'
 
 const sampleMs = 1_000
 const resolutionMs = 10
-/** Mean event-loop delay of a sample. */
+/** Mean event-loop delay of a sample, or the longest time that a request waited in it. */
 const maxDelayMs = 500
 
 /**
@@ -15,14 +16,14 @@ const maxDelayMs = 500
  * @param now milliseconds since the start of the process.
  * @returns whether the last sample was late.
  */
-export function shedOverload(app: App, onShed: () => void, now = () => performance.now()): () => boolean {
+export function shedOverload(app: App, turns: Turns, onShed: () => void, now = () => performance.now()): () => boolean {
   let isLate = false
   let lateSince: number | undefined
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   const timer = setInterval(() => {
     // No delay at all was measured where the loop stood still for the whole sample.
-    isLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs)
+    isLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs) || turns.takeLongestWaitMs() > maxDelayMs
     if (!isLate) lateSince = undefined
     delays.reset()
   }, sampleMs).unref()

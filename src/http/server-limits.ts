@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Connections } from './connections.js'
-import { inTurns } from './turns.js'
+import type { Turns } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
@@ -37,14 +37,18 @@ const maxStalls = 10
 
 export interface ServerOptions {
   connections: Connections
+  turns: Turns
   /** Responds to `CONNECT`, which has no path. */
   onConnect: (socket: Socket) => void
   /** A connection could not be accepted, for example because file descriptors ran out. */
   onError: (error: Error) => void
 }
 
-export function limitedServer(handle: RequestListener, { connections, onConnect, onError }: ServerOptions): Server {
-  const inOrder = connections.inOrder(inTurns(handle))
+export function limitedServer(
+  handle: RequestListener,
+  { connections, turns, onConnect, onError }: ServerOptions,
+): Server {
+  const inOrder = connections.inOrder(turns.limit(handle))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).

@@ -7,23 +7,44 @@ import type { RequestListener } from 'node:http'
 /** Some 40 µs each. With 8, sending together gains less: a location costs 5 to 14 % more. */
 const maxPerTurn = 16
 
-/** A request listener that begins at most `maxPerTurn` requests in one turn; the others wait for the next turns, in order. */
-export function inTurns(handle: RequestListener): RequestListener {
-  type Request = Parameters<RequestListener>
-  let waiting: Request[] = []
-  let begun = 0
-  const begin = (...request: Request): void => {
-    if (begun === maxPerTurn) return void waiting.push(request)
-    begun += 1
-    // Before `handle`, so that responses of this turn are sent after the next requests have begun.
-    if (begun === 1) setImmediate(nextTurn)
-    handle(...request)
+interface Waiting {
+  request: Parameters<RequestListener>
+  since: number
+}
+
+export class Turns {
+  readonly #ticks: () => number
+  #waiting: Waiting[] = []
+  #begun = 0
+  #longestWaitMs = 0
+
+  /** @param ticks milliseconds that never go back. */
+  constructor(ticks: () => number) {
+    this.#ticks = ticks
   }
-  const nextTurn = (): void => {
-    const requests = waiting
-    begun = 0
-    waiting = []
-    for (const request of requests) begin(...request)
+
+  /** A request listener that begins at most `maxPerTurn` requests in one turn; the others wait for the next turns, in order. */
+  limit(handle: RequestListener): RequestListener {
+    const begin = (...request: Waiting['request']): void => {
+      if (this.#begun === maxPerTurn) return void this.#waiting.push({ request, since: this.#ticks() })
+      this.#begun += 1
+      if (this.#begun === 1) setImmediate(beginWaiting)
+      handle(...request)
+    }
+    const beginWaiting = (): void => {
+      this.#begun = 0
+      const [first] = this.#waiting
+      if (!first) return
+      this.#longestWaitMs = Math.max(this.#longestWaitMs, this.#ticks() - first.since)
+      for (const { request } of this.#waiting.splice(0, maxPerTurn)) begin(...request)
+    }
+    return begin
   }
-  return begin
+
+  /** The longest time that a request has waited since the last call. */
+  takeLongestWaitMs(): number {
+    const longest = this.#longestWaitMs
+    this.#longestWaitMs = 0
+    return longest
+  }
 }

@@ -1,8 +1,13 @@
 /** Load shedding while the event loop is late. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import t from 'tap'
+import { Connections } from '../../src/http/connections.js'
 import { shedOverload } from '../../src/http/overload.js'
+import { limitedServer } from '../../src/http/server-limits.js'
+import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
@@ -21,6 +26,7 @@ t.test(
     let now = 3_000
     const isOverloaded = shedOverload(
       app,
+      new Turns(() => 0),
       () => {},
       () => now,
     )
@@ -61,4 +67,29 @@ t.test('while the event loop is late, requests get 503 and health is still serve
   t.equal(shed.headers.get('retry-after'), '2')
   t.match(await metrics(), /^gateway_shed_total [1-9]/m)
   while ((await status()) !== 200) await pause(50)
+})
+
+t.test('requests that wait long for their turn are shed, although each turn is short', async (t) => {
+  const turns = new Turns(() => performance.now())
+  const options = { connections: new Connections(() => {}), turns, onConnect: () => {}, onError: () => {} }
+  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
+  t.teardown(() => app.close())
+  shedOverload(app, turns, () => {})
+  app.get('/', async () => block(15))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const sockets = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'))
+  for (const _ of sockets) await once(app.server, 'connection')
+  let served = 0
+  const requestUntilShed = async (socket: Socket): Promise<void> => {
+    let response = ''
+    while (served < 500 && !response.includes('503')) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+      response = String((await once(socket, 'data'))[0])
+      served += 1
+    }
+    socket.destroy()
+  }
+  await Promise.all(sockets.map(requestUntilShed))
+  t.ok(served < 500, `shed after ${served} requests`)
 })

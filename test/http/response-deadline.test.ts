@@ -7,6 +7,7 @@ import { Connections } from '../../src/http/connections.js'
 import { installResponseDeadline } from '../../src/http/response-deadline.js'
 import { sendTogether } from '../../src/http/send-together.js'
 import { limitedServer } from '../../src/http/server-limits.js'
+import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { answers, Clock, gateway, platform, someHash } from '../helper.js'
@@ -45,7 +46,7 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
 
 t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
   const connections = new Connections(() => {})
-  const options = { connections, onConnect: () => {}, onError: () => {} }
+  const options = { connections, turns: new Turns(() => 0), onConnect: () => {}, onError: () => {} }
   const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
   t.teardown(() => app.close())
   const time = new Clock(0)

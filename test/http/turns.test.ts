@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { inTurns } from '../../src/http/turns.js'
+import { Turns } from '../../src/http/turns.js'
 
 t.test('connections are accepted while many requests wait, which begin in order', async (t) => {
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
   const begunBefore: number[] = []
-  const begin = inTurns(({ url }, response) => {
+  const begin = new Turns(() => 0).limit(({ url }, response) => {
     begun.push(url)
     response.end(url)
   })
