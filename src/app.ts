@@ -17,6 +17,7 @@ import type { Metrics, Realm } from './ops/metrics.js'
 import { observedPlatform } from './ops/observed-platform.js'
 import { Outages, reasonOf } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
+import type { Account } from './platform/account.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
 import type { Platform } from './platform/client.js'
 import { PlatformHealth } from './platform/health.js'
@@ -157,6 +158,19 @@ function openParts(
     onUnknown: (action, field, rows) => metrics.unknownValues.inc({ action, field }, rows),
     onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
+  const deviceCache = new DeviceCache({
+    ttlMs: config.positionTtlMs,
+    maxBytes: config.cacheMaxBytes,
+    clock,
+    onSkipped: (rows) => onSkipped('get_devices', rows),
+    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+    onWallClock: (account, offsetMinutes) =>
+      logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
+    onCorrected: () => metrics.corrected.inc(),
+    onLookup: (isHit) => metrics.countLookup(isHit ? 'hit' : 'miss'),
+    onEvicted: () => metrics.evictions.inc(),
+  })
+  const onRefused = (account: Account): void => deviceCache.delete(account)
   const health = new PlatformHealth(ticks)
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
@@ -166,7 +180,7 @@ function openParts(
     const options = { url, addresses, timeoutMs, worker, budget, now: ticks }
     const platform = observedPlatform(realm, options, { logger, metrics, outages, health })
     platforms.push(platform)
-    return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped })
+    return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped, onRefused })
   }
   const url = platformUrl ?? sandbox?.url
   if (url === undefined) throw new Error('neither PLATFORM_URL nor a sandbox')
@@ -176,18 +190,7 @@ function openParts(
   return {
     accounts,
     demo: hasDemo ? { token: demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) } : undefined,
-    deviceCache: new DeviceCache({
-      ttlMs: config.positionTtlMs,
-      maxBytes: config.cacheMaxBytes,
-      clock,
-      onSkipped: (rows) => onSkipped('get_devices', rows),
-      onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
-      onWallClock: (account, offsetMinutes) =>
-        logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
-      onCorrected: () => metrics.corrected.inc(),
-      onLookup: (isHit) => metrics.countLookup(isHit ? 'hit' : 'miss'),
-      onEvicted: () => metrics.evictions.inc(),
-    }),
+    deviceCache,
     translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
     platformState: () => health.state,
     close: () => Promise.all(platforms.map((platform) => platform.close())),

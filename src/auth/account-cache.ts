@@ -21,6 +21,8 @@ interface AccountCacheOptions {
   ttlMs: number
   clock: () => number
   onSkipped: OnSkipped
+  /** The platform refused the hash of an account that it had accepted before. */
+  onRefused: (account: Account) => void
 }
 
 /** The accounts of one platform. A hash is validated at most once per `ttlMs`. */
@@ -28,11 +30,13 @@ export class AccountCache {
   readonly #cache: LRUCache<string, Account, Secret>
   readonly #digests = new WeakMap<Account, string>()
   readonly #ttlMs: number
+  readonly #onRefused: (account: Account) => void
   /** `Account.id` by the account's e-mail. */
   readonly idOf: (email: string) => string
 
-  constructor({ platform, realm, ttlMs, clock, onSkipped }: AccountCacheOptions) {
+  constructor({ platform, realm, ttlMs, clock, onSkipped, onRefused }: AccountCacheOptions) {
     this.#ttlMs = ttlMs
+    this.#onRefused = onRefused
     this.idOf = (email) => accountIdOf(realm, email)
     this.#cache = new LRUCache({
       max: maxHashes,
@@ -79,13 +83,19 @@ export class AccountCache {
     try {
       return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#cache.delete(hash.digest)
+      if (error instanceof PlatformRefused) this.#refuse(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
       const stale =
         maxStaleMs > 0 && error instanceof PlatformUnavailable && ageMs <= maxStaleMs ? this.peek(hash) : undefined
       if (!stale) throw error
       return stale
     }
+  }
+
+  #refuse(hash: Secret): void {
+    const known = this.peek(hash)
+    this.#cache.delete(hash.digest)
+    if (known) this.#onRefused(known)
   }
 
   /** Invalidates the hash of an account that the platform has refused. */

@@ -9,6 +9,7 @@ import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
+const cacheOptions = { realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
 const forbidden = '{"status":0,"message":"Forbidden"}'
 
 t.test('requests waiting for a validation get its outcome, though the account is refused meanwhile', async (t) => {
@@ -103,7 +104,7 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
       }),
     )
     t.teardown(() => slow.close())
-    const cache = new AccountCache({ platform: slow, realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {} })
+    const cache = new AccountCache({ ...cacheOptions, platform: slow })
     const first = cache.fetch(new Secret('first'))
     for (let i = 0; i < 20_001; i += 1) await cache.fetch(new Secret(`hash ${i}`))
     t.notOk(cache.peek(new Secret('hash 0')), 'the cache is bounded')
@@ -120,13 +121,7 @@ t.test('a forced validation without a response is none, even while the clock sta
     else answers({})(request, response)
   })
   const client = platformClient(t, url)
-  const cache = new AccountCache({
-    platform: client,
-    realm: 'test',
-    ttlMs: 1000,
-    clock: () => 0,
-    onSkipped: () => {},
-  })
+  const cache = new AccountCache({ ...cacheOptions, platform: client })
   const hash = new Secret(someHash)
   const account = await cache.fetch(hash)
   isDown = true

@@ -81,6 +81,17 @@ t.test('after a refusal or a revocation nothing stale is left for that credentia
   }
 })
 
+t.test('a refused validation leaves nothing stale, even if the platform then accepts the hash again', async (t) => {
+  const { clock, get, stale, fail, down, refuse } = await outage(t)
+  clock.advance(90_000)
+  fail(refuse)
+  t.equal((await get('/v1/me', someHash)).status, 401)
+  fail(undefined)
+  t.equal((await get('/v1/me', someHash)).status, 200)
+  fail(down)
+  t.equal((await stale('/v1/devices')).status, 503)
+})
+
 t.test('stale devices of one account never serve another', async (t) => {
   const { clock, get, stale, fail, down } = await outage(t)
   t.equal((await get('/v1/me', otherHash)).status, 200)
