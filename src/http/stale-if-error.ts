@@ -2,7 +2,8 @@
 import type { FastifyRequest } from 'fastify'
 
 const maxSeconds = 3_600
-const directive = /\bstale-if-error=(\d{1,9})/i
+/** An argument may be quoted (RFC 9111 5.2). */
+const directive = /(?:^|[\s,])stale-if-error="?(\d{1,9})/i
 
 /** 0 without the directive, and on routes that never serve stale responses. */
 export function maxStaleMs(request: FastifyRequest): number {

@@ -49,7 +49,9 @@ t.test('while the platform is down, only callers who accept stale devices get th
       t.match(headers.get('etag'), /^W/)
       t.equal((await stale(path, 89, credential)).status, 503, 'no older than the caller says')
     }
-    for (const nonsense of ['', '-1', 'x', '0']) t.equal((await stale(path, nonsense)).status, 503)
+    for (const nonsense of ['', '-1', 'x', '0', 'x, x-stale-if-error=600'])
+      t.equal((await stale(path, nonsense)).status, 503)
+    t.equal((await stale(path, '"90"')).status, 200, 'quoted (RFC 9111 5.2)')
   }
   t.equal((await stale('/v1/devices/2')).status, 404, 'a device that was not in the list')
   for (const path of ['/v1/me', '/v1/keys', '/v1/geofences', '/v1/history/1?from=2026-05-11&to=2026-05-11'])
