@@ -22,8 +22,8 @@ export interface Connection {
   reply: { reply: FastifyReply; since: number } | undefined
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
-  /** What `closeStalled` saw. */
-  seen: { bytes: number; calls: number }
+  /** What `closeIncomplete` saw. */
+  seen: { bytes: number; calls: number; stalls: number }
 }
 
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
@@ -46,7 +46,7 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const seen = { bytes: 0, calls: 0 }
+    const seen = { bytes: 0, calls: 0, stalls: 0 }
     const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined, seen }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
@@ -95,13 +95,14 @@ export class Connections {
     if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
   }
 
-  /** Closes the connections whose next request has not gone on arriving for that many calls. */
-  closeStalled(maxCalls: number): void {
+  /** Closes the connections whose next request is not complete after that many calls, or makes no progress during `maxStalls` of them. */
+  closeIncomplete(maxCalls: number, maxStalls: number): void {
     for (const connection of this.#open) {
       const { seen, socket } = connection
-      const isStalled = isIdle(connection) && seen.bytes === socket.bytesRead
-      connection.seen = { bytes: socket.bytesRead, calls: isStalled ? seen.calls + 1 : 0 }
-      if (connection.seen.calls > maxCalls) socket.destroy()
+      const calls = isIdle(connection) ? seen.calls + 1 : 0
+      const stalls = calls > 0 && seen.bytes === socket.bytesRead ? seen.stalls + 1 : 0
+      connection.seen = { bytes: socket.bytesRead, calls, stalls }
+      if (calls > maxCalls || stalls > maxStalls) socket.destroy()
     }
   }
 

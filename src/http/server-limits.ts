@@ -32,7 +32,8 @@ const serverOptions = {
 
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-/** How often a request that has begun may show no progress meanwhile: two seconds. */
+/** How often a request that has begun may be incomplete meanwhile: five seconds; and how often without progress: two seconds. */
+const maxIncomplete = 25
 const maxStalls = 10
 
 export interface ServerOptions {
@@ -70,7 +71,7 @@ export function closeIdleConnections(app: App, connections: Connections): void {
     timer = setInterval(() => {
       app.server.closeIdleConnections()
       // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
-      connections.closeStalled(maxStalls)
+      connections.closeIncomplete(maxIncomplete, maxStalls)
     }, closeIdleMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))
