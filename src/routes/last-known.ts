@@ -54,7 +54,8 @@ export class LastKnown {
       const maxAgeMs = error instanceof PlatformUnavailable ? maxStaleMs(request) : 0
       const fleet = maxAgeMs > 0 ? this.#options.deviceCache.stale(request.account, deviceId, maxAgeMs) : undefined
       if (!fleet) throw error
-      return { fleet, isStale: true }
+      // A list that was read meanwhile is fresh.
+      return { fleet, isStale: this.#options.clock() - fleet.requestedAt >= this.#options.ttlMs }
     }
   }
 }

@@ -67,6 +67,19 @@ t.test('a working platform is always read anew', async (t) => {
   t.same([headers.get('age'), headers.get('cache-status')], ['0', null])
 })
 
+t.test('a list that was read while the call for one device failed is not shown as stale', async (t) => {
+  const { clock, get, stale, fail, down } = await outage(t)
+  clock.advance(10_000)
+  const one = new Promise<() => void>((resolve) => fail((...call) => resolve(() => down(...call))))
+  const device = stale('/v1/devices/1')
+  const endOne = await one
+  fail(undefined)
+  t.equal((await get('/v1/devices', someHash)).status, 200)
+  endOne()
+  const { status, headers } = await device
+  t.same([status, headers.get('age'), headers.get('cache-status')], [200, '0', null])
+})
+
 t.test('after a refusal or a revocation nothing stale is left for that credential', async (t) => {
   for (const end of ['refuse', 'forbid', 'revoke'] as const) {
     const { clock, get, stale, key, keyId, fail, down, ...failures } = await outage(t)
