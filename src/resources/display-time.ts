@@ -38,12 +38,9 @@ function clockText(text: string): string | undefined {
   return `${two(String(hours))}:${minute}:${second}`
 }
 
-/** Milliseconds to the nearest of several instants in Unix seconds. */
-function distance(ms: number, near: readonly number[]): number {
-  let min = Number.POSITIVE_INFINITY
-  for (const second of near) min = Math.min(min, Math.abs(second * 1000 - ms))
-  return min
-}
+/** Milliseconds to the nearest of several instants in Unix seconds; infinite without any. */
+const distance = (ms: number, near: readonly number[]): number =>
+  Math.min(...near.map((second) => Math.abs(second * 1000 - ms)))
 
 /**
  * A display time of the platform as `YYYY-MM-DD HH:MM:SS`, same wall clock (platform.md 3.5).

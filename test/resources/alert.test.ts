@@ -4,28 +4,20 @@ import { read } from '../../src/platform/shape.js'
 import { wireAlert } from '../../src/platform/wire.js'
 import { toAlert } from '../../src/resources/alert.js'
 
-const names = new Map([
-  [318, 'Van 4'],
-  [31, 'Lorry 9'],
-])
-const alert = (raw: object) =>
-  toAlert(read(wireAlert, { id: 61, name: 'Rule', ...raw }), {
-    all: () => [...names].map(([id, name]) => ({ id, name })),
-    name: (id) => names.get(id),
-  })
+const fleet = [
+  { id: 318, name: 'Van 4' },
+  { id: 31, name: 'Lorry 9' },
+]
+const name = (id: number) => fleet.find((device) => device.id === id)?.name
+const alert = (raw: object) => toAlert(read(wireAlert, { id: 61, name: 'Rule', ...raw }), { all: () => fleet, name })
 
 t.test('an alert of platform 2.x has its type from its speed (N01, N41)', async (t) => {
   const ignored = { email: '', overspeed_distance: '1', ac_alarm: '0' }
   const raw = { id: '61', active: '1', name: 'Fast', overspeed_speed: '95', devices: ['31'], ...ignored }
-  const item = {
-    object: 'alert',
-    id: 61,
-    name: 'Fast',
-    active: true,
-    all_devices: false,
-    devices: [{ id: 31, name: 'Lorry 9' }],
-  }
-  t.strictSame(alert(raw), { ...item, type: 'overspeed', types: ['overspeed'] })
+  t.strictSame(alert(raw), {
+    ...{ object: 'alert', id: 61, name: 'Fast', active: true, all_devices: false },
+    ...{ type: 'overspeed', types: ['overspeed'], devices: [{ id: 31, name: 'Lorry 9' }] },
+  })
   t.equal(alert({ overspeed_speed: '0' })?.type, 'custom')
   t.equal(alert({})?.type, 'custom')
 })
@@ -35,10 +27,7 @@ t.test('an alert of platform 3.x in both directions has both types (N42, N43)', 
   t.strictSame(alert(raw), {
     ...{ object: 'alert', id: 61, name: 'Harbour watch', active: true, all_devices: false },
     ...{ type: 'geofence_in', types: ['geofence_in', 'geofence_out'] },
-    devices: [
-      { id: 318, name: 'Van 4' },
-      { id: 500, name: '' },
-    ],
+    devices: [fleet[0], { id: 500, name: '' }],
   })
 })
 
@@ -72,12 +61,7 @@ t.test('an alert without a name has its type as name; without a valid id there i
 })
 
 t.test('an alert for all devices of the account lists them, whatever devices its row has', async (t) => {
-  const all = [
-    { id: 318, name: 'Van 4' },
-    { id: 31, name: 'Lorry 9' },
-  ]
-  for (const yes of [1, '1', true])
-    t.match(alert({ for_all_user_devices: yes, devices: [31] }), { all_devices: true, devices: all })
-  for (const no of [0, '0', false, null, undefined])
-    t.match(alert({ for_all_user_devices: no, devices: [31] }), { all_devices: false, devices: [all[1]] })
+  t.match(alert({ for_all_user_devices: '1', devices: [31] }), { all_devices: true, devices: fleet })
+  for (const no of ['0', null])
+    t.match(alert({ for_all_user_devices: no, devices: [31] }), { all_devices: false, devices: [fleet[1]] })
 })
