@@ -72,7 +72,7 @@ export async function readDocument(
     reserve(action, reservation, heapOf(chunk.byteLength, openingsIn(chunk)))
     chunks.push(chunk)
   }
-  return dataOf(action, { status: 200, location: undefined, body: Buffer.concat(chunks).toString() })
+  return dataOf(action, Buffer.concat(chunks).toString())
 }
 
 /** Brackets and braces that open something; those within texts count as well. */

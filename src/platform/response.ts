@@ -4,8 +4,8 @@ import { fieldsOf } from './changed.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import { isObject, itemsOf, parsedJson } from './shape.js'
 
-/** A response before it is interpreted. */
-export interface RawResponse {
+/** A response without a success status. */
+interface FailedResponse {
   status: number
   location: string | undefined
   body: string
@@ -23,7 +23,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
 
 /** The failure of a response without a success status. */
-export function failureOfStatus(action: Action, { status, location, body }: RawResponse): Error {
+export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): Error {
   const detail = `status ${status}`
   if (mayRefuse(status)) {
     if (!isRefusal(body)) return new PlatformUnavailable(action, 'foreign_refusal', { detail })
@@ -39,19 +39,15 @@ export function failureOfStatus(action: Action, { status, location, body }: RawR
   return new PlatformUnavailable(action, 'server_error', { detail })
 }
 
-/**
- * The data of a response.
- * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable, with a text safe to log.
- */
-export function dataOf(action: Action, response: RawResponse): unknown {
-  if (!isSuccess(response.status)) throw failureOfStatus(action, response)
-  return checked(action, parsed(action, response.body))
+/** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
+export function dataOf(action: Action, body: string): unknown {
+  const data = parsedJson(jsonIn(action, body))
+  // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
+  if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
+  return checked(action, data)
 }
 
-/**
- * The text from the first byte of JSON on.
- * @throws PlatformUnavailable when the text is HTML.
- */
+/** The text from the first byte of JSON on. @throws PlatformUnavailable when the text is HTML. */
 export function jsonIn(action: Action, text: string): string {
   const json = text.trimStart() // removes a byte order mark too
   if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
@@ -62,13 +58,6 @@ export function jsonIn(action: Action, text: string): string {
 function isRefusal(body: string): boolean {
   const data = parsedJson(body.trimStart())
   return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
-}
-
-function parsed(action: Action, body: string): unknown {
-  const data = parsedJson(jsonIn(action, body))
-  // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
-  if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
-  return data
 }
 
 /** The data of a body with a success status. @throws for a refusal, a deactivated account, or a response to something else. */

@@ -39,7 +39,7 @@ export class CallBudget {
 }
 
 /** The smallest page size with which one page holds the whole window; the smallest useful one where there is none. */
-export function pageSizeFor(offset: number, limit: number): number {
+function pageSizeFor(offset: number, limit: number): number {
   const last = offset + limit - 1
   const smallest = Math.min(maxPageSize, Math.max(limit, minPageSize))
   for (let size = smallest; size <= maxPageSize; size += 1) {

@@ -7,16 +7,9 @@ import { otherHash } from '../limits.js'
 const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
 
 /** Devices 1 to 9 some 100 m apart, and device 10 at nearly the place of device 1; none has an address. */
-const get_devices = [
-  {
-    items: Array.from({ length: 10 }, (_, at) => ({
-      id: at + 1,
-      lat: 48.2 + (at === 9 ? 0.000_04 : at / 1_000),
-      lng: 16.3,
-      timestamp: 1,
-    })),
-  },
-]
+const latitude = (at: number): number => 48.2 + (at === 9 ? 0.000_04 : at / 1_000)
+const items = Array.from({ length: 10 }, (_, at) => ({ id: at + 1, lat: latitude(at), lng: 16.3, timestamp: 1 }))
+const get_devices = [{ items }]
 
 /** A gateway in front of a platform with this geocoder, and the number of calls of the geocoder so far. */
 async function geocoded(t: Test, geocoder: RequestListener, env: Record<string, string> = on) {
@@ -52,10 +45,8 @@ t.test('a device and its location get the address of their position, which is lo
   t.equal(lookups(), 1, 'device 10 has the same coordinates, to 4 decimals')
   t.ok(calls.some((call) => /\/api\/address\?.*lat=48\.2&lng=16\.3$/.test(call)))
   const { body } = await get('/v1/devices', someHash)
-  t.same(
-    body.data.map((device: { address: string | null }) => device.address),
-    ['Mill Lane 7', ...Array(8).fill(null), 'Mill Lane 7'],
-  )
+  const addresses = body.data.map((device: { address: string | null }) => device.address)
+  t.same(addresses, ['Mill Lane 7', ...Array(8).fill(null), 'Mill Lane 7'])
   t.equal(lookups(), 1, 'a list takes what is known')
 })
 

@@ -49,11 +49,8 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['rows that are no records', { items: [1, 'x'] }, /^no id in any row; fields: none$/],
   ]
   for (const [name, body, expected, page = 1] of pages) {
-    t.match(
-      outcome(() => checkPage('get_events', body, page)),
-      expected,
-      name,
-    )
+    const found = outcome(() => checkPage('get_events', body, page))
+    t.match(found, expected, name)
   }
 })
 
@@ -71,46 +68,25 @@ t.test('groups are accepted unless none of them has items', async (t) => {
     ['items as broken JSON text', [{ items: '[{"id":1' }], /^no items in any group; fields: items$/],
   ]
   for (const [name, groups, expected] of lists) {
-    t.match(
-      outcome(() => checkGroups('get_devices', groups)),
-      expected,
-      name,
-    )
+    const found = outcome(() => checkGroups('get_devices', groups))
+    t.match(found, expected, name)
   }
 })
 
 t.test('a history is accepted unless no group is of a known kind, or no point has a readable time', async (t) => {
   const point = { lat: 1, lng: 2, raw_time: 'soon', time: '12-05-2026 08:00:00' }
+  const drive = { status: '1', items: [point, { lat: 1, lng: 2 }] }
+  const other = { status: 9, items: [point] }
+  const timeless = { status: 1, items: [{ ...point, time: 1778572800 }] }
   const histories: [name: string, items: unknown, expected: RegExp][] = [
     ['no groups', [], /^ok$/],
-    [
-      'some groups of another kind',
-      [
-        { status: 9, items: [] },
-        { status: '1', items: [point, { lat: 1, lng: 2 }] },
-      ],
-      /^ok$/,
-    ],
-    [
-      'no known kind',
-      [
-        { status: 'drive', items: [point] },
-        { status: 9, items: [] },
-      ],
-      /^no status in any group$/,
-    ],
-    [
-      'no readable time',
-      [{ status: 1, items: [{ ...point, time: 1778572800 }] }],
-      /^no raw_time or time in any point$/,
-    ],
+    ['some groups of another kind', [other, drive], /^ok$/],
+    ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group$/],
+    ['no readable time', [timeless], /^no raw_time or time in any point$/],
   ]
   for (const [name, items, expected] of histories) {
-    t.match(
-      outcome(() => checkedHistory(read(wireHistory, { items }), { items }, isDisplayTime)),
-      expected,
-      name,
-    )
+    const found = outcome(() => checkedHistory(read(wireHistory, { items }), { items }, isDisplayTime))
+    t.match(found, expected, name)
   }
 })
 

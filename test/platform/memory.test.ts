@@ -54,10 +54,7 @@ t.test('histories of 100,000 points and documents of 60 MB, many at once', async
   t.equal(await history('a0'), 200, 'one is served')
   const names = Array.from({ length: 10 }, (_, at) => `b${at}`)
   const atOnce = await Promise.all(names.flatMap((name) => [history(name), statusOf('geofences', hashOf(name))]))
-  t.ok(
-    atOnce.every((one) => one === 200 || one === 503),
-    JSON.stringify(atOnce),
-  )
+  for (const status of atOnce) t.ok(status === 200 || status === 503, `${status}`)
   t.equal(await statusOf('devices/7', other), 200, 'another account is served')
   t.equal(await history('a1'), 200, 'and so is a long history afterwards')
   t.equal((await fetch(`${child.url}/health`)).status, 200)
@@ -93,16 +90,9 @@ t.test('lists that take more memory than their rows end nothing, and smaller one
   }
   t.equal(await statusOf('alerts'), 503, '2.4 million devices')
   t.equal(await statusOf('alerts?limit=5'), 200)
-  const second = (at: number): string => String(at).padStart(2, '0')
-  const searches = Array.from(
-    { length: 30 },
-    (_, at) => `events?type=harsh_braking&from=2026-05-12T08:00:${second(at)}`,
-  )
-  t.same(
-    new Set(await Promise.all(searches.map((search) => statusOf(search)))),
-    new Set([503]),
-    '30 searches of 14 pages each',
-  )
+  const search = (minute: number) => statusOf(`events?type=harsh_braking&from=2026-05-12T08:${minute}`)
+  const found = await Promise.all(Array.from({ length: 30 }, (_, at) => search(at + 10)))
+  t.same(new Set(found), new Set([503]), '30 searches of 14 pages each')
   t.equal(await statusOf('events?limit=5'), 200)
   t.equal(await statusOf('devices?limit=300', otherHash), 503, '300,000 sensors')
   t.equal(await statusOf('devices?limit=10', otherHash), 200)

@@ -38,9 +38,8 @@ t.test('an action that the platform gets with an upgrade is used some minutes la
   })
   const clock = new Clock()
   const platform = platformClient(t, url, { timeoutMs: 2_000, now: clock.now })
-  const [account, other] = [someHash, `${someHash}x`].map(
-    (hash) => new Account(platform, hash, { id: 'a', email: null }, () => {}),
-  ) as [Account, Account]
+  const accountOf = (hash: string) => new Account(platform, hash, { id: 'a', email: null }, () => {})
+  const [account, other] = [accountOf(someHash), accountOf(`${someHash}x`)]
   t.equal(await account.services(), undefined)
   isDown = true
   await t.rejects(account.services(), 'a failure is no response')

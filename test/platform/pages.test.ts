@@ -36,14 +36,7 @@ t.test('a body without a paginator is one page', async (t) => {
 
 t.test('numbers of a page are non-negative integers, or absent', async (t) => {
   const total = (raw: unknown) => pageOf({ data: [], total: raw }).total
-  for (const [raw, expected] of [
-    [0, 0],
-    [7, 7],
-    ['0', 0],
-    ['123456789012345', 123_456_789_012_345],
-  ] as const) {
-    t.equal(total(raw), expected)
-  }
+  for (const raw of [0, 7, '0', '123456789012345']) t.equal(total(raw), Number(raw))
   for (const raw of [-1, 1.5, 2 ** 53, '1234567890123456', '-1', '1.5', ' 1', '', 'x', null, [1], true]) {
     t.equal(total(raw), undefined, JSON.stringify(raw))
   }

@@ -7,10 +7,8 @@ import { wireDevice } from '../../src/platform/wire.js'
 t.test('items that are no records are left out and counted, and the rest is kept', async (t) => {
   const tally: Tally = { skipped: 0 }
   const rows = read([wireDevice] as const, [{ id: 1 }, null, 'x', [], 7, { id: '2' }], tally)
-  t.same(
-    rows.map(({ id }) => id),
-    [1, '2'],
-  )
+  t.match(rows, [{ id: 1 }, { id: '2' }])
+  t.equal(rows.length, 2)
   t.equal(tally.skipped, 4)
   t.equal(read([wireDevice] as const, [null, { id: 1 }]).length, 1, 'without a tally too')
   const lists = [[{ id: 'scalar' }]] as const

@@ -2,14 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
-import {
-  CallBudget,
-  type FetchPage,
-  pageSizeFor,
-  readUntil,
-  TooManyCalls,
-  windowOf,
-} from '../../src/platform/window.js'
+import { CallBudget, type FetchPage, readUntil, TooManyCalls, windowOf } from '../../src/platform/window.js'
 
 interface Habits {
   /** The largest page, or, when `fixed`, the size of every page whatever was requested. */
@@ -89,68 +82,40 @@ t.test('where the platform chooses the page size, a list is read to its end if a
   )
 })
 
-const noTotal = { lastPage: true, currentPage: true, perPage: true }
+const large = { pageSize: 1_000 }
+const small = { pageSize: 30, fixed: true }
+const saysPages = { lastPage: true, currentPage: true }
+const noTotal = { ...saysPages, perPage: true }
 /** @param calls number and requested size of each page. */
 const costs: [name: string, habits: Habits, count: number, window: [offset: number, limit: number], calls: string][] = [
-  ['one page holds it, with the total', { pageSize: 1_000, ...tellsAll }, 20_000, [777, 200], '4/245'],
-  ['only the largest page holds it', { pageSize: 1_000, ...tellsAll }, 5_000, [1, 999], '1/1000'],
-  ['larger than any page: pages of its size', { pageSize: 1_000, ...tellsAll }, 5_000, [0, 1_001], '1/1000 2/1000'],
-  ['small: no page below the minimum size', { pageSize: 1_000, ...tellsAll }, 500, [120, 1], '3/50'],
-  [
-    'small pages, the right one first',
-    { pageSize: 30, fixed: true, ...tellsAll },
-    500,
-    [0, 100],
-    '1/100 2/30 3/30 4/30',
-  ],
-  ['small pages, another one first', { pageSize: 30, fixed: true, ...tellsAll }, 500, [100, 50], '3/50 4/30 5/30'],
+  ['one page holds it, with the total', { ...large, ...tellsAll }, 20_000, [777, 200], '4/245'],
+  ['only the largest page holds it', { ...large, ...tellsAll }, 5_000, [1, 999], '1/1000'],
+  ['larger than any page: pages of its size', { ...large, ...tellsAll }, 5_000, [0, 1_001], '1/1000 2/1000'],
+  ['small: no page below the minimum size', { ...large, ...tellsAll }, 500, [120, 1], '3/50'],
+  ['small pages, the right one first', { ...small, ...tellsAll }, 500, [0, 100], '1/100 2/30 3/30 4/30'],
+  ['small pages, another one first', { ...small, ...tellsAll }, 500, [100, 50], '3/50 4/30 5/30'],
   ['the total ends it', { pageSize: 30, total: true, perPage: true }, 60, [0, 100], '1/100 2/30'],
   ['the last page ends it, and has the total', { pageSize: 30, ...noTotal }, 60, [0, 100], '1/100 2/30'],
-  ['no total: one more call, for the last page', { pageSize: 1_000, ...noTotal }, 420, [0, 100], '1/100 5/100'],
-  ['no total, on the last page: no further call', { pageSize: 1_000, ...noTotal }, 420, [400, 100], '5/100'],
-  ['no number: all pages up to the short one', { pageSize: 1_000 }, 130, [0, 50], '1/50 2/50 3/50'],
-  ['no number, all pages full: up to the empty one', { pageSize: 1_000 }, 100, [50, 50], '2/50 3/50'],
-  ['a last page, but no current one', { pageSize: 1_000, lastPage: true }, 130, [0, 50], '1/50 3/50'],
-  ['a short last page, but no current one', { pageSize: 1_000, lastPage: true }, 120, [100, 50], '3/50 1/50'],
+  ['no total: one more call, for the last page', { ...large, ...noTotal }, 420, [0, 100], '1/100 5/100'],
+  ['no total, on the last page: no further call', { ...large, ...noTotal }, 420, [400, 100], '5/100'],
+  ['no number: all pages up to the short one', large, 130, [0, 50], '1/50 2/50 3/50'],
+  ['no number, all pages full: up to the empty one', large, 100, [50, 50], '2/50 3/50'],
+  ['a last page, but no current one', { ...large, lastPage: true }, 130, [0, 50], '1/50 3/50'],
+  ['a short last page is no page size: the first tells', { ...large, lastPage: true }, 120, [100, 50], '3/50 1/50'],
+  ['small pages that the last page gives away', { ...small, ...saysPages }, 90, [0, 50], '1/50 2/30 3/30'],
   [
-    'pages smaller than requested, which only the last page gives away',
-    { pageSize: 30, lastPage: true, currentPage: true },
-    90,
-    [0, 50],
-    '1/50 2/30 3/30',
-  ],
-  [
-    'pages larger than requested, which only their rows give away',
+    'large pages that only their rows give away',
     { pageSize: 200, fixed: true },
     500,
     [60, 50],
     '2/55 1/200 2/200 3/200',
   ],
-  [
-    'a short last page is not taken for a page size: the first page tells',
-    { pageSize: 1_000, lastPage: true, currentPage: true },
-    120,
-    [100, 50],
-    '3/50 1/50',
-  ],
-  ['a full page is the size', { pageSize: 1_000, total: true }, 500, [50, 50], '2/50'],
-  [
-    'small pages without their size, one in the middle first',
-    { pageSize: 30, fixed: true, lastPage: true, currentPage: true },
-    500,
-    [100, 50],
-    '3/50 4/30 5/30 17/30',
-  ],
-  [
-    'small pages with the total only',
-    { pageSize: 10, fixed: true, total: true },
-    500,
-    [30, 40],
-    '1/70 4/10 5/10 6/10 7/10',
-  ],
-  ['behind the end, with the total', { pageSize: 1_000, ...tellsAll }, 10, [400, 50], '9/50'],
-  ['behind the end, without any number: counted', { pageSize: 1_000 }, 100, [400, 50], '9/50 1/50 2/50 3/50'],
-  ['an empty list with the last page', { pageSize: 1_000, lastPage: true, currentPage: true }, 0, [0, 50], '1/50'],
+  ['a full page is the size', { ...large, total: true }, 500, [50, 50], '2/50'],
+  ['small pages, one in the middle first', { ...small, ...saysPages }, 500, [100, 50], '3/50 4/30 5/30 17/30'],
+  ['small pages with the total only', { ...small, total: true }, 500, [30, 80], '1/110 2/30 3/30 4/30'],
+  ['behind the end, with the total', { ...large, ...tellsAll }, 10, [400, 50], '9/50'],
+  ['behind the end, without any number: counted', large, 100, [400, 50], '9/50 1/50 2/50 3/50'],
+  ['an empty list with the last page', { ...large, ...saysPages }, 0, [0, 50], '1/50'],
 ]
 
 t.test('a window costs no more calls than it needs', async (t) => {
@@ -169,7 +134,7 @@ t.test('every window the API allows costs one call where pages may be as large a
     fc.asyncProperty(fc.integer({ min: 0, max: 5_800 }), fc.integer({ min: 1, max: 200 }), async (offset, limit) => {
       const { fetchPage, calls } = pager(() => all, { pageSize: 1_000, ...tellsAll })
       await windowOf(fetchPage, offset, limit)
-      return calls.length === 1 && pageSizeFor(offset, limit) <= 1_000
+      return calls.length === 1
     }),
   )
 })
@@ -177,15 +142,12 @@ t.test('every window the API allows costs one call where pages may be as large a
 t.test('rows that new ones shift between two calls do not repeat, and none is lost', async (t) => {
   const all = rowsOf(200)
   let isFirst = true
-  const platform = pager(
-    () => {
-      if (!isFirst) all.unshift({ id: 1_000 + all.length })
-      isFirst = false
-      return all
-    },
-    { pageSize: 30, fixed: true, ...tellsAll },
-  )
-  const { rows } = await windowOf(platform.fetchPage, 0, 100)
+  const shifting = () => {
+    if (!isFirst) all.unshift({ id: 1_000 + all.length })
+    isFirst = false
+    return all
+  }
+  const { rows } = await windowOf(pager(shifting, { ...small, ...tellsAll }).fetchPage, 0, 100)
   t.same(rows, rowsOf(200).slice(0, 100))
 })
 
@@ -238,20 +200,17 @@ t.test('an empty page ends a list, whatever its numbers; a page size or last pag
 
 t.test('a list that never ends is read no further than its budget', async (t) => {
   const { fetchPage, calls } = pager(() => rowsOf(100_000), { pageSize: 1, fixed: true, perPage: true })
-  const limited = (budget: CallBudget): FetchPage => {
-    return async (number, size) => {
-      budget.spend()
-      return fetchPage(number, size)
-    }
+  let budget = new CallBudget(7)
+  const limited: FetchPage = async (number, size) => {
+    budget.spend()
+    return fetchPage(number, size)
   }
-  await t.rejects(windowOf(limited(new CallBudget(7)), 10, 1_000), TooManyCalls)
+  await t.rejects(windowOf(limited, 10, 1_000), TooManyCalls)
   t.equal(calls.length, 7)
-  const found = await windowOf(limited(new CallBudget(7)), 0, 5)
-  t.same(
-    [found.rows.length, found.total],
-    [5, 8],
-    'a window that fits has its rows, and a total that leaves more to ask for',
-  )
+  budget = new CallBudget(7)
+  const found = await windowOf(limited, 0, 5)
+  t.equal(found.rows.length, 5, 'a window that fits has its rows')
+  t.equal(found.total, 8, 'and a total that leaves more to ask for')
 })
 
 t.test('pages are read until one is enough, or the list ends, each row once', async (t) => {
