@@ -139,13 +139,13 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
 }
 
 async function record(values: Values, { env, console, ended }: Io): Promise<number> {
+  const { log } = console
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
     throw new Error("--platform must be the platform's base URL")
   if (account === undefined || account !== basename(account)) throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)
   const hash = env.PLATFORM_HASH
-  const log = (line: string) => console.log(line)
   if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
   const secret = env.RECORD_SECRET || undefined
   const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))
@@ -200,22 +200,18 @@ const isDay = (text: string): boolean =>
 /** Runs a command of replay, or of record when that is its first word. @returns the exit code. */
 export async function runReplay(args: string[], io: Io): Promise<number> {
   try {
-    return await run(args, io)
+    const { values, positionals } = parse(args)
+    const isRecord = positionals[0] === 'record'
+    if (values.help) {
+      io.console.log(isRecord ? recordHelp : replayHelp)
+      return 0
+    }
+    if (values.diff) return await diff(positionals, values, io)
+    if (isRecord) return await record(values, io)
+    const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
+    return await (values.format ? formatAll(paths, io) : replay(paths, values, io))
   } catch (error) {
     io.console.error(error instanceof Error ? error.message : error)
     return 2
   }
-}
-
-function run(args: string[], io: Io): Promise<number> | number {
-  const { values, positionals } = parse(args)
-  const isRecord = positionals[0] === 'record'
-  if (values.help) {
-    io.console.log(isRecord ? recordHelp : replayHelp)
-    return 0
-  }
-  if (values.diff) return diff(positionals, values, io)
-  if (isRecord) return record(values, io)
-  const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
-  return values.format ? formatAll(paths, io) : replay(paths, values, io)
 }

@@ -207,11 +207,11 @@ async function readFiles(path: string) {
   return { manifest, files }
 }
 
-/** Writes exchanges into a folder, each under its own name; the manifest only where there is none. */
-export async function writeFolder(path: string, exchanges: readonly Exchange[], manifest: Manifest): Promise<void> {
+/** Writes an exchange into a folder under its own name; the manifest only where there is none. */
+export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
   await writeFile(join(path, manifestFile), format(manifest), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  for (const exchange of exchanges) await writeFile(join(path, fileNameOf(exchange)), format(exchange))
+  await writeFile(join(path, fileNameOf(exchange)), format(exchange))
 }

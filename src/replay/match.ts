@@ -7,14 +7,13 @@ const wildcard = '*'
 /** A parameter in which request and recording differ; a side that lacks it is absent. */
 type Difference = { name: string; sent?: string; recorded?: string }
 
-const mayHave = ({ any = [] }: Exchange, name: string): boolean => any.includes(name) || any.includes(wildcard)
-
 function differencesOf({ query }: PlatformRequest, exchange: Exchange): Difference[] {
+  const { any = [] } = exchange
   const recorded = Object.entries(exchange.query)
     .filter(([name, value]) => value !== query[name] && (query[name] === undefined || value !== wildcard))
     .map(([name, value]) => ({ name, ...(query[name] === undefined ? {} : { sent: query[name] }), recorded: value }))
   const extra = Object.entries(query)
-    .filter(([name]) => exchange.query[name] === undefined && !mayHave(exchange, name))
+    .filter(([name]) => exchange.query[name] === undefined && !any.includes(name) && !any.includes(wildcard))
     .map(([name, sent]) => ({ name, sent }))
   return [...recorded, ...extra]
 }
@@ -23,9 +22,10 @@ function differencesOf({ query }: PlatformRequest, exchange: Exchange): Differen
 export function match(request: PlatformRequest, exchanges: readonly Exchange[]): Exchange | undefined {
   const score = ({ query }: Exchange) =>
     Object.values(query).reduce((sum, value) => sum + (value === wildcard ? 100 : 101), 0)
-  return exchanges
+  const [best] = exchanges
     .filter((exchange) => exchange.action === request.action && differencesOf(request, exchange).length === 0)
-    .reduce<Exchange | undefined>((best, one) => (best && score(best) >= score(one) ? best : one), undefined)
+    .sort((a, b) => score(b) - score(a))
+  return best
 }
 
 /** The exchange that comes nearest to a request without a match, and where they differ. */
@@ -35,7 +35,7 @@ export function nearest(
 ): { file: string; action?: string; differs: Difference[] } | undefined {
   const likeness = (exchange: Exchange) => commonPrefix(exchange.action, request.action)
   const same = exchanges.filter((exchange) => exchange.action === request.action)
-  const [best] = (same.length > 0 ? same : [...exchanges]).sort(
+  const [best] = (same.length > 0 ? same : exchanges).toSorted(
     (a, b) => likeness(b) - likeness(a) || differencesOf(request, a).length - differencesOf(request, b).length,
   )
   if (best === undefined) return undefined

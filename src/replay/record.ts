@@ -13,7 +13,7 @@ import {
   parseExchange,
   parseTarget,
   type RecordedResponse,
-  writeFolder,
+  writeExchange,
 } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
@@ -144,7 +144,7 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
     log(`  ${path}: ${JSON.stringify(was)} | ${JSON.stringify(is)}`)
   }
   const about = 'Recorded from a platform and scrubbed.'
-  if (update) await writeFolder(folder, [exchange], { about, email: 'recorded@example.com', origin: 'recorded' })
+  if (update) await writeExchange(folder, exchange, { about, email: 'recorded@example.com', origin: 'recorded' })
   return exchange
 }
 

@@ -120,25 +120,22 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const [hash = ''] = hashes
   const recording = started(t, ['record', '--platform', url, '--as', 'mine', '--port', '0', '--update'])
   const proxy = await recording.printed(/ on (http:\S+)/)
-  for (const action of ['get_user_data', 'get_devices', 'get_alerts']) {
+  const actions = ['get_user_data', 'get_devices', 'get_alerts']
+  for (const action of actions) {
     t.equal((await fetch(`${proxy}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)).status, 200)
   }
   t.equal((await fetch(`${proxy}/destroy_device?user_api_hash=${encodeURIComponent(hash)}`)).status, 405)
   t.equal(await recording.end(), 0)
   t.match(recording.text(), 'stored 3 exchanges in fixtures/mine')
   t.equal((await readdir(join(cwd, 'fixtures', 'mine'))).length, 4)
-  const check = (platformUrl: string, live: string) => {
-    const args = ['record', '--platform', platformUrl, '--as', 'mine', '--check']
-    return started(t, args, { PLATFORM_HASH: live })
-  }
+  const check = (platformUrl: string, live: string) =>
+    started(t, ['record', '--platform', platformUrl, '--as', 'mine', '--check'], { PLATFORM_HASH: live })
   const same = check(url, hash)
   t.equal(await same.exit, 0)
   t.match(same.text(), '3 exchanges checked: all have their recorded shape')
   const live = async (action: string) =>
     (await fetch(`${url}/${action}?user_api_hash=${encodeURIComponent(hash)}`)).json()
-  const [get_user_data, get_devices, get_alerts] = await Promise.all(
-    ['get_user_data', 'get_devices', 'get_alerts'].map(live),
-  )
+  const [get_user_data, get_devices, get_alerts] = await Promise.all(actions.map(live))
   const newer = answers({ get_user_data: { ...(get_user_data as object), extra: 1 }, get_devices, get_alerts })
   const more = check((await platform(t, newer)).url, someHash)
   t.equal(await more.exit, 0)
