@@ -2,7 +2,6 @@
 import { fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -10,6 +9,7 @@ import { runReplay } from '../../src/replay/commands.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { plainly, program } from '../program.js'
+import { freePort } from '../redis.js'
 
 const acme = resolve('fixtures/acme')
 
@@ -240,10 +240,7 @@ t.test('--help explains every option', async (t) => {
 })
 
 t.test('whatever is wrong on the command line is one sentence and exit code 2', async (t) => {
-  const closed = createServer().listen(0, '127.0.0.1')
-  await once(closed, 'listening')
-  const nowhere = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/api`
-  closed.close()
+  const nowhere = `http://127.0.0.1:${await freePort()}/api`
   const cases: [args: string[], sentence: RegExp][] = [
     [['--nonsense'], /nonsense/],
     [['fixtures/none'], /fixtures\/none is not a folder with an account\.json/],
