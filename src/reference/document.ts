@@ -62,9 +62,9 @@ type ByName<T> = Map<string, T>
 export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string): OpenApi {
   const schemas: ByName<Json> = new Map()
   const responses: ByName<Response> = new Map()
-  const complete = (item: PathItem): PathItem =>
-    mapValues(item, (operation) => completeOperation(operation, schemas, responses))
-  const completePaths = mapValues(paths, complete)
+  const completePaths = mapValues(paths, (item) =>
+    mapValues(item, (operation) => completeOperation(operation, schemas, responses)),
+  )
   shareSchemas(ErrorBody as unknown as Json, schemas)
   schemas.set('PlannedMessage', PlannedMessage)
   return {
@@ -111,9 +111,12 @@ function withStyle({ schema, ...rest }: Parameter): Parameter {
 const contentOf = ({ content }: NonNullable<Operation['requestBody']>, schemas: ByName<Json>) =>
   mapValues(content, ({ schema, ...rest }) => ({ schema: shareSchemas(schema, schemas), ...rest }))
 
+/** Whether the operation needs a credential. */
+const isProtected = ({ security = anyCredential }: Operation): boolean => security.length > 0
+
 /** Whether the operation reads data of an account. */
-const isConditional = ({ operationId, security }: Operation): boolean =>
-  /^(get|list)/.test(operationId) && (security === undefined || security.length > 0)
+const isConditional = (operation: Operation): boolean =>
+  /^(get|list)/.test(operation.operationId) && isProtected(operation)
 
 function shared(name: string, response: Response, responses: ByName<Response>): ResponseOrRef {
   responses.set(name, response)
@@ -123,14 +126,13 @@ function shared(name: string, response: Response, responses: ByName<Response>): 
 const json = 'application/json'
 
 function success(operation: Operation, schemas: ByName<Json>): Response {
-  const { responses, security, tags } = operation
+  const { responses, tags } = operation
   const own = responses['200']
   if (!own || !('description' in own) || !own.content) throw new Error('an operation must describe its response')
-  const isProtected = security === undefined || security.length > 0
   return {
     description: own.description,
     headers: headerRefs(
-      ...(isProtected ? ['X-Api-Key-Expires'] : []),
+      ...(isProtected(operation) ? ['X-Api-Key-Expires'] : []),
       ...(isConditional(operation) ? ['ETag'] : []),
       ...(isConditional(operation) || tags.includes('API keys') ? ['Cache-Control'] : []),
       ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),

@@ -50,16 +50,17 @@ const withoutPermission = new Set(['Service', 'Account', 'API keys'])
 export function codesOf({ operationId, security, parameters = [], requestBody, tags }: Operation): ErrorCode[] {
   const isProtected = security === undefined || security.length > 0
   const hasParameterIn = (place: string): boolean => parameters.some((parameter) => parameter.in === place)
-  const hasCredential = isProtected || requestBody !== undefined
+  const hasBody = requestBody !== undefined
+  const hasCredential = isProtected || hasBody
   return [
-    ...when(hasParameterIn('query') || requestBody !== undefined, 'invalid_request'),
+    ...when(hasParameterIn('query') || hasBody, 'invalid_request'),
     ...when(isProtected, 'unauthorized'),
     ...when(hasCredential, 'invalid_token'),
     ...when(!tags.some((tag) => withoutPermission.has(tag)), 'forbidden'),
     ...when(operationId === 'createKey', 'forbidden'),
     ...when(hasParameterIn('path') || operationId === 'createKey', 'not_found'),
     ...when(operationId === 'getDeviceLocation', 'no_location'),
-    ...when(requestBody !== undefined, 'too_many_keys', 'payload_too_large', 'unsupported_media_type'),
+    ...when(hasBody, 'too_many_keys', 'payload_too_large', 'unsupported_media_type'),
     ...when(hasCredential, 'rate_limit_exceeded', 'internal_error', 'gateway_error'),
   ]
 }

@@ -13,13 +13,10 @@ export function operationGroups({ tags, paths }: OpenApi) {
   const endpoints = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): Endpoint => ({ method, path, operation })),
   )
-  return tags
-    .map(({ name, description }) => ({
-      tag: name,
-      description,
-      endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
-    }))
-    .filter((group) => group.endpoints.length > 0)
+  const groups = tags.map(({ name: tag, description }) => {
+    return { tag, description, endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag)) }
+  })
+  return groups.filter((group) => group.endpoints.length > 0)
 }
 
 export const operationAnchor = ({ operation }: Endpoint): string => `operation-${operation.operationId}`

@@ -70,18 +70,14 @@ ${codeBlock('webhook', 'json', JSON.stringify(exampleMessage, null, 2))}
 
 /** Headings, lists and paragraphs of the Markdown of CHANGELOG.md, without its title. */
 function markdown(text: string): string {
-  const blocks = text
-    .trim()
-    .split(/\n{2,}/)
-    .slice(1)
-  return blocks
-    .map((block) => {
-      if (block.startsWith('## ')) return `<h3>${prose(block.slice(3))}</h3>`
-      if (!block.startsWith('- ')) return `<p>${prose(block)}</p>`
-      const items = block.slice(2).split(/\n- /)
-      return `<ul>${items.map((item) => `<li>${prose(item)}</li>`).join('\n')}</ul>`
-    })
-    .join('\n')
+  const [, ...blocks] = text.trim().split(/\n{2,}/)
+  const elements = blocks.map((block) => {
+    if (block.startsWith('## ')) return `<h3>${prose(block.slice(3))}</h3>`
+    if (!block.startsWith('- ')) return `<p>${prose(block)}</p>`
+    const items = block.slice(2).split(/\n- /)
+    return `<ul>${items.map((item) => `<li>${prose(item)}</li>`).join('\n')}</ul>`
+  })
+  return elements.join('\n')
 }
 
 export const terms = (facts: Facts, version: string, changelog: string): Chapter[] => [

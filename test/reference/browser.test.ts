@@ -9,7 +9,6 @@ import { until } from '../redis.js'
 import { browser, type Opened, type View, withoutChromium } from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
-
 const phone: View = { width: 390, height: 844, isStill: true }
 
 /** All requests but those to the gateway itself. */
@@ -25,12 +24,7 @@ async function openConsole(page: Page): Promise<void> {
   await page.locator('#console[data-state=ready] .execute').waitFor()
 }
 
-interface Box {
-  left: number
-  top: number
-  right: number
-  bottom: number
-}
+type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
   page.evaluate<Box[]>(
@@ -60,9 +54,10 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     const { count, data } = JSON.parse(response) as { count: number; data: { id: number; lat: number | null }[] }
     const drawn = (await marks(page).allTextContents()).map((text) => Number(text || '1'))
     t.equal(count, 50)
+    const placed = data.filter(({ lat }) => lat !== null)
     t.equal(
-      drawn.reduce((sum, one) => sum + one),
-      data.filter(({ lat }) => lat !== null).length,
+      drawn.reduce((sum, one) => sum + one, 0),
+      placed.length,
     )
     t.match(await page.locator('#map-legend').textContent(), /moving \d+.*online \d+.*offline \d+/)
     const cluster = page.locator('.cluster').first()

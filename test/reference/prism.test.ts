@@ -1,21 +1,13 @@
 /** Prism, which validates every request and response against the document, in front of a gateway on the sandbox. */
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Response as Documented } from '../../src/reference/openapi.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { createKey } from '../limits.js'
+import { freePort } from '../redis.js'
 import { type Block, blocksOf, runBlock } from './blocks.js'
 import { committed, documentPath, publicUrl } from './committed.js'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 /** `prism proxy --errors`: a violation of the document becomes an error response. @returns its URL. */
 async function prism(t: Test, upstream: string): Promise<string> {

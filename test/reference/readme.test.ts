@@ -1,5 +1,6 @@
 /** The README is true: its settings, its links and all its commands. CONTRIBUTING.md links only to what exists. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -79,10 +80,8 @@ t.test('every request runs as pasted', async (t) => {
   let hash = ''
   for (const line of requests) {
     hash = /"platform_hash": "(\$[^"]+)"/.exec(line)?.[1] ?? hash
-    const code = line
-      .replace('http://localhost:3000/api', url)
-      .replace('<id>', keyId)
-      .replace('<PLATFORM_HASH>', () => hash)
+    const own = line.replace('http://localhost:3000/api', url).replace('<id>', keyId)
+    const code = own.replace('<PLATFORM_HASH>', () => hash)
     const { code: exit, out, err } = await runBlock({ name: line, language: 'shell', code })
     t.equal(exit, 0, err)
     keyId = JSON.parse(out).id ?? keyId
@@ -115,9 +114,8 @@ t.test('every command runs as pasted', async (t) => {
   const built = await command(folder, 'npm run build', { prints: /^/, exit: 0 })
   t.equal(built.exit, 0, built.output)
   const run = async ([line, wanted]: [string, Expected]) => {
-    const here = line
-      .replace('--port 9000', '--port 0')
-      .replace('https://tracker.example.com/api', `${away.url} --port 0`)
+    const { url } = away
+    const here = line.replace('--port 9000', '--port 0').replace('https://tracker.example.com/api', `${url} --port 0`)
     const { output, exit } = await command(folder, here, wanted)
     t.match(output, wanted.prints, line)
     if (wanted.exit !== undefined) t.equal(exit, wanted.exit, output)
@@ -139,31 +137,24 @@ function checkout(): string {
 }
 
 /** Runs a command until it ends, or until the expected output if it keeps running. */
-function command(
-  folder: string,
-  line: string,
-  { prints, exit }: Expected,
-): Promise<{ output: string; exit: number | null }> {
-  return new Promise((done) => {
-    const { PATH, HOME } = process.env
-    const env = { PATH, HOME, PORT: '0', OPS_PORT: 'off', RECORD_SECRET: 'a secret for tests' }
-    const child = spawn('bash', ['-c', line], { cwd: folder, detached: true, env })
-    let output = ''
-    const end = () => {
-      try {
-        process.kill(-(child.pid as number), 'SIGKILL')
-      } catch {} // the process has already ended
-    }
-    const timer = setTimeout(end, 120_000)
-    const collect = (chunk: Buffer) => {
-      output += chunk
-      if (exit === undefined && prints.test(output)) end()
-    }
-    child.stdout.on('data', collect)
-    child.stderr.on('data', collect)
-    child.once('close', (code) => {
-      clearTimeout(timer)
-      done({ output, exit: code })
-    })
-  })
+async function command(folder: string, line: string, { prints, exit }: Expected) {
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, PORT: '0', OPS_PORT: 'off', RECORD_SECRET: 'a secret for tests' }
+  const child = spawn('bash', ['-c', line], { cwd: folder, detached: true, env })
+  let output = ''
+  const end = () => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL')
+    } catch {} // the process has already ended
+  }
+  const timer = setTimeout(end, 120_000)
+  const collect = (chunk: Buffer) => {
+    output += chunk
+    if (exit === undefined && prints.test(output)) end()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const [code] = await once(child, 'close')
+  clearTimeout(timer)
+  return { output, exit: code }
 }

@@ -44,16 +44,14 @@ t.test('redocly and spectral report no problem', async (t) => {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const lint = async (program: string, ...args: string[]) => {
     const words = ['lint', '--format=json', ...args, documentPath]
-    const { stdout } = await run(`node_modules/.bin/${program}`, words, { env }).catch(
-      (failed: { stdout: string }) => failed,
-    )
+    const linting = run(`node_modules/.bin/${program}`, words, { env })
+    const { stdout } = await linting.catch((failed: { stdout: string }) => failed)
     return JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))
   }
   const [redocly, spectral] = await Promise.all([
     lint('redocly', '--extends=recommended'),
     lint('spectral', '--ruleset=test/reference/spectral.yaml', '--fail-severity=hint', '--quiet'),
   ])
-  t.match(redocly, { totals: { errors: 0, warnings: 0 }, problems: [] })
   t.same(redocly.problems, [])
   t.same(spectral, [])
 })
@@ -222,7 +220,7 @@ t.test('every link on the page has a target, and no id is used twice', async (t)
 
 t.test('the page says what the service promises', async (t) => {
   const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
-  const promises = [
+  for (const promise of [
     ...['99.9 %', '300 ms', '24 hours', '48 hours ahead', 'Sundays between 02:00 and 04:00 UTC', '90 days ahead'],
     ...['resell', 'other accounts: it is forbidden and may cause immediate suspension', 'at least 12 months'],
     ...[
@@ -231,9 +229,6 @@ t.test('the page says what the service promises', async (t) => {
       'geofence.enter',
       'Changelog The interface',
     ],
-  ]
-  t.same(
-    promises.filter((promise) => !text.includes(promise)),
-    [],
-  )
+  ])
+    t.ok(text.includes(promise), promise)
 })
