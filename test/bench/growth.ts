@@ -82,11 +82,8 @@ async function byInstances(bench: Bench): Promise<Table> {
     const instances: Server[] = []
     while (instances.length < count) instances.push(await bench.gateway(env))
     const credential = await createKey(instances[0] as Server, hashOf(50, count))
-    const targets = instances.map(({ url }) => ({
-      url: url + location,
-      credentials: [credential],
-      connections: 64 / count,
-    }))
+    const load = { credentials: [credential], connections: 64 / count }
+    const targets = instances.map(({ url }) => ({ url: url + location, ...load }))
     const [body = ''] = await Promise.all(targets.map(({ url }) => bodyOf(url, credential)))
     const run = async (): Promise<Load> => {
       const loads = await Promise.all(targets.map((target) => flood(bench.processes, target, bench.seconds)))

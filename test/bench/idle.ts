@@ -9,7 +9,7 @@ const plain = '200, plain'
 export async function idleFleet(bench: Bench): Promise<Table[]> {
   const server = await bench.gateway()
   const tables: Table[] = []
-  for (const [name, path] of Object.entries({ location: location, 'page of 50 devices': pageOf50 })) {
+  for (const [name, path] of Object.entries({ location, 'page of 50 devices': pageOf50 })) {
     const { headers, body } = await request(server.url + path, { headers: { authorization: `Bearer ${hash}` } })
     await body.dump()
     const polls: Record<string, Record<string, string>> = {

@@ -70,11 +70,10 @@ async function run(): Promise<number> {
   const missing = missingPrograms()
   if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: apt-get install wrk redis-server nginx-light`)
   pinToLoadCore()
+  const models = cpus().map(({ model }) => model)
   const machine = {
     node: process.version,
-    cores: cpus()
-      .map(({ model }) => model)
-      .join(', '),
+    cores: models.join(', '),
     'load before': loadavg().map((load) => Math.round(load * 10) / 10),
     placement: isPinned ? 'server and load on a core each' : 'NOT pinned: taskset or a second core is missing',
   }

@@ -57,12 +57,10 @@ export async function soak(bench: Bench, minutes: number, show: (line: string) =
   const soaked = [await begin(bench, 'embedded', {}), await begin(bench, 'Redis', redis)]
   for (let turn = 1; turn <= intervals; turn += 1) {
     await Promise.all(soaked.map((one) => interval(one, (minutes * turn) / intervals, (minutes * 60) / intervals)))
-    for (const one of soaked)
-      show(
-        Object.entries(row(one, one.samples.at(-1) as Sample))
-          .flat()
-          .join(' '),
-      )
+    for (const one of soaked) {
+      const figures = Object.entries(row(one, one.samples.at(-1) as Sample))
+      show(figures.flat().join(' '))
+    }
   }
   const note = `${soaked.map(verdictOn).join(' ')} Memory after a garbage collection.`
   show(note)

@@ -8,7 +8,7 @@ import { median, memoryOf, rounded, spread, type Table } from './table.js'
 const settleMs = 60_000
 
 export async function startAndMemory({ gateway, builds, rounds, isQuick }: Bench): Promise<Table[]> {
-  const entries = builds.map((build) => ({ build, ms: [] as number[], idleMb: [] as number[], peakMb: [] as number[] }))
+  const entries = builds.map((build) => ({ build, ms: [] as number[], peakMb: [] as number[] }))
   for (let round = 0; round < rounds; round += 1) {
     for (const { build, ms, peakMb } of entries) {
       const started = performance.now()
@@ -20,15 +20,12 @@ export async function startAndMemory({ gateway, builds, rounds, isQuick }: Bench
       await server.end()
     }
   }
-  const idle = await Promise.all(
-    entries.map(async ({ build, idleMb }) => ({ idleMb, server: await gateway({}, build) })),
-  )
+  const idle = await Promise.all(builds.map((build) => gateway({}, build)))
   await pause(isQuick ? 1_000 : settleMs)
-  for (const { idleMb, server } of idle) idleMb.push(memoryOf(server.pid, 'VmRSS'))
-  const rows = entries.map(({ build, ms, idleMb, peakMb }) => ({
+  const rows = entries.map(({ build, ms, peakMb }, i) => ({
     name: `${build.label}gateway`,
     'start ms': rounded(median(ms), 0),
-    'idle MB': median(idleMb),
+    'idle MB': memoryOf(idle[i]?.pid ?? 0, 'VmRSS'),
     'peak MB': median(peakMb),
     'spread %': spread(ms),
   }))
