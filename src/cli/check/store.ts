@@ -30,9 +30,7 @@ async function redis(urls: string): Promise<Finding[]> {
   } catch (error) {
     const { name, message } = error as Error
     // The text of our own connection's error holds at most an address.
-    const late = urls.includes(',')
-      ? 'no reply in time, or not all slots of the cluster are served'
-      : 'no reply in time'
+    const late = `no reply in time${urls.includes(',') ? ', or not all slots of the cluster are served' : ''}`
     return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late : message}`)]
   }
 }
