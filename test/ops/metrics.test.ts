@@ -7,11 +7,7 @@ import { Metrics } from '../../src/ops/metrics.js'
 import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
 
 /** Name and labels of every series of ours. */
-const seriesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .filter((line) => line.startsWith('gateway_'))
-    .map((line) => line.slice(0, line.lastIndexOf(' ')))
+const seriesOf = (text: string): string[] => text.match(/^gateway_.*(?= )/gm) ?? []
 
 const countOf = (text: string, series: string): number | undefined => {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
@@ -95,16 +91,7 @@ t.test('a duration falls into its bucket, and a scrape changes nothing', async (
   metrics.observeStoreCall({ verb: 'use', outcome: 'ok', ms: 0.6 })
   metrics.observeStoreCall({ verb: 'use', outcome: 'unavailable', ms: 251 })
   const text = await scraped()
-  const under: Record<string, number> = {
-    '0.005': 2,
-    '0.01': 3,
-    '0.1': 3,
-    '0.3': 4,
-    '0.5': 5,
-    '10': 5,
-    '30': 6,
-    '+Inf': 7,
-  }
+  const under = { '0.005': 2, '0.01': 3, '0.1': 3, '0.3': 4, '0.5': 5, '10': 5, '30': 6, '+Inf': 7 }
   for (const [le, value] of Object.entries(under)) {
     t.equal(countOf(text, `gateway_request_seconds_bucket{le="${le}",route="/one"}`), value, le)
   }
@@ -123,23 +110,10 @@ t.test('a duration falls into its bucket, and a scrape changes nothing', async (
 })
 
 t.test('a change of the platform is seen: rows that cannot be read, words nobody knows', async (t) => {
-  const device = (id: number, online: string) => ({
-    id,
-    name: 'Van',
-    online,
-    time: '2026-05-12 09:00:00',
-    timestamp: 1,
-  })
-  const { url } = await platform(
-    t,
-    answers({
-      get_devices: [{ title: 'All', items: [device(1, 'hovering'), device(2, 'hovering'), device(3, 'ack'), 'junk'] }],
-      get_alerts: {
-        status: 1,
-        items: { alerts: [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }] },
-      },
-    }),
-  )
+  const device = (id: number, online: string) => ({ id, name: 'Van', online })
+  const items = [device(1, 'hovering'), device(2, 'hovering'), device(3, 'ack'), 'junk']
+  const alerts = [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }]
+  const { url } = await platform(t, answers({ get_devices: [{ items }], get_alerts: { items: { alerts } } }))
   const { get, metrics, log } = await gateway(t, { env: { PLATFORM_URL: url } })
   await get('/v1/alerts', someHash)
   await get('/v1/alerts', someHash)
@@ -167,13 +141,8 @@ const namesIn = (expression: string): string[] =>
 t.test('dashboard and alerts use existing metrics, and every metric is on the dashboard or in an alert', async (t) => {
   const metrics = new Metrics()
   const budget = new ByteBudget({ maxBytes: 1, maxBytesPerOwner: 1 })
-  metrics.watch({
-    cacheBytes: () => 0,
-    workerBytes: () => 0,
-    entries: { accounts: () => 3 },
-    isStoreUp: () => true,
-    budget,
-  })
+  const zero = () => 0
+  metrics.watch({ cacheBytes: zero, workerBytes: zero, entries: { accounts: zero }, isStoreUp: () => true, budget })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const read = (name: string): string => readFileSync(`src/ops/${name}`, 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }

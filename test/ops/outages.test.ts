@@ -59,10 +59,8 @@ t.test('an outage of the gateway itself is over with a success', async (t) => {
     if (!request.url?.includes('get_geofences')) answers({})(request, response)
   })
   let ticks = 0
-  const { get, log } = await gateway(t, {
-    ticks: () => ticks,
-    env: { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' },
-  })
+  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' }
+  const { get, log } = await gateway(t, { ticks: () => ticks, env })
   const stuck = get('/v1/geofences', someHash)
   await until(async () => {
     ticks += 50_000
