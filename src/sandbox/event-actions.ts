@@ -54,16 +54,16 @@ const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 't
 
 /** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
 function* getHistory({ account, now, query, events }: ActionRequest): Generator<unknown, Result> {
+  const { zoneSeconds } = account
   const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
   if (missing.length > 0)
     return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
-  const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, account.zoneSeconds)
-  const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, account.zoneSeconds)
+  const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
+  const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)
   if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
   if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
   const id = Number(query.get('device_id'))
   const index = indexOf(account, query.get('device_id'))
-  const { zoneSeconds } = account
   if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
   yield* events.prepare()
   const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
