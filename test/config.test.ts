@@ -51,14 +51,10 @@ t.test('every problem stands in one message, and no value of a variable does', a
 })
 
 t.test('a URL holds nothing that would be printed, ignored, or end the process later', async (t) => {
+  const withPassword = 'https://u:secret-word@a.example/api'
   const wrong: Record<string, string[]> = {
-    PUBLIC_URL: [
-      'https://u:secret-word@a.example/api',
-      'https://secret-word@a.example',
-      'https://a/api?x=1',
-      'https://a/#x',
-    ],
-    PLATFORM_URL: ['https://u:secret-word@a.example/api', 'https://a/api?lang=en', 'https://a/api#x'],
+    PUBLIC_URL: [withPassword, 'https://secret-word@a.example', 'https://a/api?x=1', 'https://a/#x'],
+    PLATFORM_URL: [withPassword, 'https://a/api?lang=en', 'https://a/api#x'],
     REDIS_URL: ['redis://:%zz-secret-word@a', 'redis://a/first', 'redis://a/-1', 'redis://a,redis://a/1/2'],
   }
   for (const [name, values] of Object.entries(wrong))
@@ -79,26 +75,14 @@ t.test('white space around a value is none of it, as in a file that ends with a 
 
 t.test('proxies are trusted by hop count or by address, and never all of them', async (t) => {
   const hops = readConfig({ TRUST_PROXY: '2' }).trustProxy as (address: string, hop: number) => boolean
-  t.same(
-    [0, 1, 2, 3].map((hop) => hops('198.51.100.1', hop)),
-    [true, true, false, false],
-  )
+  const trusted = [0, 1, 2, 3].filter((hop) => hops('198.51.100.1', hop))
+  t.same(trusted, [0, 1])
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy, ['10.0.0.0/8', '::1'])
   t.equal(readConfig({ TRUST_PROXY: '0' }).trustProxy, false)
   const single = ['192.0.2.1/32', '2001:db8::1/128']
   t.same(readConfig({ TRUST_PROXY: single.join() }).trustProxy, single)
-  for (const wrong of [
-    'true',
-    'all',
-    '*',
-    '10.0.0.0/8/9',
-    '-1',
-    '192.0.2.1/33',
-    '0.0.0.0/0',
-    '2001:db8::1/129',
-    '192.0.2.1/',
-  ])
-    t.throws(() => readConfig({ TRUST_PROXY: wrong }), wrong)
+  const ranges = ['10.0.0.0/8/9', '192.0.2.1/33', '0.0.0.0/0', '2001:db8::1/129', '192.0.2.1/']
+  for (const wrong of ['true', 'all', '*', '-1', ...ranges]) t.throws(() => readConfig({ TRUST_PROXY: wrong }), wrong)
 })
 
 t.test('time stands still at GATEWAY_CLOCK, and goes on without it', async (t) => {

@@ -13,25 +13,16 @@ import { Environment, readConfig } from '../src/config.js'
 const root = process.cwd()
 const text = (name: string): string => readFileSync(join(root, name), 'utf8')
 
-interface Step {
-  verb: string
-  rest: string
-}
 interface Stage {
   name: string
-  steps: Step[]
+  steps: { verb: string; rest: string }[]
 }
 
 /** Stages and steps of a Dockerfile, with continued lines joined and comments left out. */
 function stagesOf(dockerfile: string): Stage[] {
-  const lines = dockerfile
-    .replace(/^#.*\n/gm, '')
-    .replace(/\\\n\s*/g, ' ')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
+  const text = dockerfile.replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, ' ')
   const stages: Stage[] = [{ name: '', steps: [] }]
-  for (const line of lines) {
-    const [, verb = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? []
+  for (const [, verb = '', rest = ''] of text.matchAll(/^(\S+)[ \t]+(.*)$/gm)) {
     if (verb === 'FROM') stages.push({ name: / AS (\S+)$/.exec(rest)?.[1] ?? 'final', steps: [] })
     stages.at(-1)?.steps.push({ verb, rest })
   }
@@ -53,28 +44,21 @@ t.test('the image runs without root, without tools, and can be read-only', async
   t.equal(final[user]?.rest, 'node')
   const after = final.slice(user).map(({ verb }) => verb)
   t.notOk(after.includes('RUN') || after.includes('COPY'), 'what the process may run it cannot change')
-  t.notOk(
-    final.some(({ rest }) => /npm|apt|curl/.test(rest)),
-    'nothing is installed into the image that runs',
-  )
+  for (const { rest } of final) t.notMatch(rest, /npm|apt|curl/, 'nothing is installed into the image that runs')
   t.ok(stages.some(({ name, steps }) => name === 'packages' && steps.some(({ rest }) => rest === 'npm ci --omit=dev')))
-  t.ok(
-    final.some(({ verb, rest }) => verb === 'ENV' && rest === 'OPS_HOST=0.0.0.0'),
-    'operations are reachable from outside the container',
-  )
-  t.ok(final.some(({ verb, rest }) => verb === 'HEALTHCHECK' && rest.includes('/api/health')))
+  const finalOf = (wanted: string) => final.filter(({ verb }) => verb === wanted).map(({ rest }) => rest)
+  t.ok(finalOf('ENV').includes('OPS_HOST=0.0.0.0'), 'operations are reachable from outside the container')
+  t.match(finalOf('HEALTHCHECK'), [/\/api\/health/])
+  const start = JSON.parse(text('package.json')).scripts.start.split(' ')
   t.same(
-    final.filter(({ verb }) => verb === 'CMD').map(({ rest }) => JSON.parse(rest)),
-    [JSON.parse(text('package.json')).scripts.start.split(' ')],
-    'as `npm start` does, but the process itself gets the signals',
+    finalOf('CMD').map((rest) => JSON.parse(rest)),
+    [start],
+    'the process itself, so that it gets the signals',
   )
 })
 
 t.test('what the image is made from is in the build context, and nothing else is', async (t) => {
-  const allowed = text('.dockerignore')
-    .split('\n')
-    .filter((line) => line.startsWith('!'))
-    .map((line) => line.slice(1))
+  const allowed = text('.dockerignore').match(/(?<=^!).*/gm) ?? []
   const copied = stages.flatMap(({ steps }) =>
     steps
       .filter(({ verb, rest }) => verb === 'COPY' && !rest.startsWith('--from'))
@@ -84,9 +68,10 @@ t.test('what the image is made from is in the build context, and nothing else is
   for (const name of allowed) t.ok(existsSync(join(root, name)), name)
 })
 
+// biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
+const fly = parseToml(text('fly.toml')) as any
+
 t.test('on Fly.io the volume belongs to the user of the image, and the gateway does not run as root', async (t) => {
-  // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
-  const fly = parseToml(text('fly.toml')) as any
   const stage = stages.find(({ name }) => name === fly.build['build-target'])
   const entrypoint = stage?.steps.find(({ verb }) => verb === 'ENTRYPOINT')?.rest ?? ''
   const [, , script = ''] = JSON.parse(entrypoint)
@@ -98,23 +83,18 @@ t.test('on Fly.io the volume belongs to the user of the image, and the gateway d
 })
 
 t.test('Fly.io finds the ports, checks and settings it is told of', async (t) => {
-  // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
-  const fly = parseToml(text('fly.toml')) as any
   const config = readConfig(fly.env)
-  t.equal(fly.http_service.internal_port, config.port)
+  t.hasStrict(fly, {
+    http_service: { internal_port: config.port, checks: [{ path: '/api/health' }] },
+    metrics: { port: config.opsPort, path: '/metrics' },
+    checks: { ready: { port: config.opsPort, path: '/ready' } },
+    kill_signal: 'SIGTERM',
+  })
   t.equal(config.opsHost, '0.0.0.0')
   t.notOk('app' in fly || 'PUBLIC_URL' in fly.env, 'the name of an app belongs to one deployment')
-  t.ok(
-    Number.parseInt(fly.vm[0].memory, 10) * 1024 ** 3 >= 4 * config.cacheMaxBytes,
-    'room for cache, heap and the rest',
-  )
-  t.equal(fly.metrics.port, config.opsPort)
-  t.equal(fly.metrics.path, '/metrics')
-  t.equal(fly.checks.ready.port, config.opsPort)
-  t.equal(fly.checks.ready.path, '/ready')
-  t.equal(fly.http_service.checks[0].path, '/api/health')
+  const memoryBytes = Number.parseInt(fly.vm[0].memory, 10) * 1024 ** 3
+  t.ok(memoryBytes >= 4 * config.cacheMaxBytes, 'room for cache, heap and the rest')
   t.ok(config.dataDir.startsWith(`${fly.mounts[0].destination}/`), 'keys live on the volume')
-  t.equal(fly.kill_signal, 'SIGTERM')
   t.ok(Number.parseInt(fly.kill_timeout, 10) > graceS(), 'longer than the process itself waits')
   t.ok(fly.http_service.concurrency.soft_limit < fly.http_service.concurrency.hard_limit)
   t.equal(typeof config.trustProxy, 'function')
@@ -143,10 +123,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   t.ok(Object.hasOwn(volumes, redis.volumes[0].split(':')[0]), 'on a volume')
   t.equal(gateway.read_only, true)
   t.ok(Number.parseInt(gateway.stop_grace_period, 10) > graceS())
-  t.notOk(
-    gateway.ports.some((port: string) => /9091|OPS_PORT/.test(port)),
-    'operations are not published',
-  )
+  for (const port of gateway.ports) t.notMatch(port, /9091|OPS_PORT/, 'operations are not published')
   t.notOk('expose' in gateway, 'OPS_PORT may be off')
 })
 

@@ -26,11 +26,8 @@ export async function usersPlatform(t: Test, ...users: User[]) {
     const user = users.find((one) => one.hash === hash)
     if (!user) return void response.writeHead(401).end(unauthorized)
     const { email, userId: id } = user
-    answers({
-      get_devices: [],
-      get_user_data: { email },
-      edit_setup_data: { item: { id, email, timezone_id: 61 }, timezones: [] },
-    })(request, response)
+    const edit_setup_data = { item: { id, email, timezone_id: 61 }, timezones: [] }
+    answers({ get_devices: [], get_user_data: { email }, edit_setup_data })(request, response)
   })
   return { url, calls, users }
 }
@@ -42,16 +39,10 @@ export const limitsOf = ({ headers }: Pick<Answer, 'headers'>): [limit: number, 
 }
 
 /** The request for a new API key. */
-export const createKey = (
-  get: Get,
-  body: object = { platform_hash: someHash },
-  headers: object = {},
-): Promise<Answer> =>
-  get('/v1/keys', undefined, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...headers },
-  })
+export function createKey(get: Get, body: object = { platform_hash: someHash }, more: object = {}): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', ...more }
+  return get('/v1/keys', undefined, { method: 'POST', body: JSON.stringify(body), headers })
+}
 
 /** A gateway with a connection of its own to Redis. */
 export async function redisGateway(t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> {
