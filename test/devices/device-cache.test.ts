@@ -14,13 +14,8 @@ async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
   const evicted: number[] = []
   const options = { onSkipped: none, onUnknownState: none, onWallClock: none, onCorrected: none, onLookup: none }
   const clock = new Clock(now)
-  const cache = new DeviceCache({
-    ...options,
-    ttlMs: 5_000,
-    maxBytes,
-    clock: clock.now,
-    onEvicted: () => evicted.push(1),
-  })
+  const onEvicted = () => evicted.push(1)
+  const cache = new DeviceCache({ ...options, ttlMs: 5_000, maxBytes, clock: clock.now, onEvicted })
   return { cache, account, clock, evicted }
 }
 

@@ -66,6 +66,7 @@ for (const count of [3, 3_000]) {
       const columns = await devices()
       const fleet = new Fleet(columns, zone)
       t.equal(fleet.length, count + 4)
+      t.ok(Number.isInteger(fleet.bytes), 'as the cache needs it')
       t.ok(fleet.bytes > 1.5 * fleet.bytesOf(Math.min(500, fleet.length)), 'kept devices count, and their responses')
       assert.deepStrictEqual(fleet.slice(0, 10_000), expected)
       const known = { imei: '992', plate_number: 'Ö 2', vin: 'V2', sim_number: '2', ignition: true, odometer_km: 12 }
@@ -238,8 +239,9 @@ t.test('a list that is sent again after a lost connection has each device once',
     response.writeHead(200, { 'content-length': whole.length })
     response.write(whole.slice(0, whole.length / 2), () => void setImmediate(() => request.socket.destroy()))
   })
+  const ids = (await fleet()).ids
   t.same(
-    (await fleet()).slice(0, 999).map(({ id }) => id),
+    ids,
     Array.from({ length: 301 }, (_, at) => at + 1),
   )
   t.equal(calls.length, 3, 'two attempts, and the second page')
@@ -265,6 +267,7 @@ function endless(start: string): RequestListener {
 
 t.test('a response that is no list fails by its name, and the next one is fine', async (t) => {
   const long = JSON.stringify(list(2_000))
+  const longRow = JSON.stringify({ id: 1, name: 'x'.repeat(200_000) })
   const gzip = { 'content-encoding': 'gzip' }
   const failures: Record<string, [expected: string, listener: RequestListener]> = {
     'not JSON': ['bad_json', sends('[1}')],
@@ -286,11 +289,8 @@ t.test('a response that is no list fails by its name, and the next one is fine',
     reset: ['connection', (request) => void request.socket.destroy()],
     'an endless title': ['too_large', endless('[{"title":"')],
     'an endless row': ['too_large', endless('[{"items":[{"name":"')],
-    'a long row': ['too_large', sends(`[{"items":[{"id":1,"name":"${'x'.repeat(200_000)}"}]}]`)],
-    'a long row under a numeric key': [
-      'too_large',
-      sends(`[{"items":{"7":{"id":1,"name":"${'x'.repeat(200_000)}"}}}]`),
-    ],
+    'a long row': ['too_large', sends(`[{"items":[${longRow}]}]`)],
+    'a long row under a numeric key': ['too_large', sends(`[{"items":{"7":${longRow}}}]`)],
   }
   let listener: RequestListener = () => {}
   const { devices } = await jobs(t, (request, response) => listener(request, response))
@@ -303,23 +303,8 @@ t.test('a response that is no list fails by its name, and the next one is fine',
 })
 
 t.test("a device's name is the same, read alone or with the device", async (t) => {
-  const names = [
-    'Van 4',
-    '',
-    '-',
-    '  ',
-    null,
-    7,
-    true,
-    'a"b',
-    'a\\',
-    '\\"',
-    '","',
-    'Ö 🚚',
-    '\u0000\n',
-    '[1,"x"',
-    'x'.repeat(20_000),
-  ]
+  const texts = ['Van 4', '', '-', '  ', 'a"b', 'a\\', '\\"', '","', 'Ö 🚚', '\u0000\n', '[1,"x"', 'x'.repeat(20_000)]
+  const names = [...texts, null, 7, true]
   const ids = [(id: number) => id, (id: number) => `${id}`, (id: number) => `x,"${id}`]
   const items = names.flatMap((name, at) =>
     ids.flatMap((idOf, kind) =>
@@ -358,21 +343,25 @@ t.test('a gzip of a few kilobytes that unpacks to 600 MB is given up', async (t)
   t.equal(await failureOf(devices()), 'too_large')
 })
 
-/** A platform that cuts its list at `size` devices, with `total` of them. */
-const cutAt =
-  (size: number, fleet: { total: number }): RequestListener =>
+const plain = (ids: number[]): unknown => [{ items: ids.map((id) => ({ id })) }]
+
+/** A platform with `total` devices that cuts each page at `size`, or at the limit if it knows one up to `maximum`. */
+const paging =
+  (total: number, size: number, maximum: number, groupsOf = plain): RequestListener =>
   (request, response) => {
-    const first = (pageIn(request.url) - 1) * size
-    const rows = Math.max(0, Math.min(size, fleet.total - first))
-    response.end(JSON.stringify([{ items: Array.from({ length: rows }, (_, at) => row(first + at + 1)) }]))
+    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? size)
+    const applied = maximum === 0 ? size : Math.min(limit, maximum)
+    const first = (pageIn(request.url) - 1) * applied
+    const ids = Array.from({ length: Math.max(0, Math.min(applied, total - first)) }, (_, at) => first + at + 1)
+    response.end(JSON.stringify(groupsOf(ids)))
   }
 
 t.test('a second page is requested once per account, when the row count has changed, and once an hour', async (t) => {
-  const fleet = { total: 7 }
-  const { run, calls } = await jobs(t, cutAt(25, fleet))
+  let platform: RequestListener = () => {}
+  const { run, calls } = await jobs(t, (request, response) => platform(request, response))
   let hours = 0
   const callsFor = async (total: number, listed = total): Promise<number> => {
-    fleet.total = total
+    platform = paging(total, 25, 0)
     const before = calls.length
     t.equal((await run('get_devices', { id: undefined, now: now + hours * 3_600_000 })).ids.length, listed)
     return calls.length - before
@@ -402,21 +391,10 @@ t.test('a list without readable rows is a changed platform', async (t) => {
   for (body of bodies) t.equal(await failureOf(devices()), 'wrong_shape', JSON.stringify(body).slice(0, 40))
 })
 
-/** A platform with `total` devices that cuts each page at `size`, or at the limit if it knows one up to `maximum`. */
-const paging =
-  (total: number, size: number, maximum: number, groupsOf: (ids: number[]) => unknown): RequestListener =>
-  (request, response) => {
-    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? size)
-    const applied = maximum === 0 ? size : Math.min(limit, maximum)
-    const first = (pageIn(request.url) - 1) * applied
-    const ids = Array.from({ length: Math.max(0, Math.min(applied, total - first)) }, (_, at) => first + at + 1)
-    response.end(JSON.stringify(groupsOf(ids)))
-  }
-
 t.test('no device is missed, whatever a page repeats and whichever limit a platform knows', async (t) => {
   const items = (ids: number[]) => ids.map((id) => ({ id }))
   const groupings: Record<string, (ids: number[]) => unknown> = {
-    plain: (ids) => [{ items: items(ids) }],
+    plain,
     'five devices in two groups': (ids) => [{ items: items(ids) }, { title: 'B', items: items(ids.slice(0, 5)) }],
     'an item that is null on each page': (ids) => [{ items: items(ids).with(3, null as never) }],
   }
@@ -431,10 +409,7 @@ t.test('no device is missed, whatever a page repeats and whichever limit a platf
 })
 
 t.test('a long list is read in large pages where the platform has them', async (t) => {
-  const { devices, calls } = await jobs(
-    t,
-    paging(3_000, 100, 1_000, (ids) => [{ items: ids.map((id) => ({ id })) }]),
-  )
+  const { devices, calls } = await jobs(t, paging(3_000, 100, 1_000))
   t.equal((await devices()).ids.length, 3_000)
   t.equal(calls.length, 9)
 })

@@ -21,25 +21,13 @@ const point = (at: number) => ({
 
 const points = (from: number, count: number) => Array.from({ length: count }, (_, at) => point(from + at))
 
-const totals = {
-  distance_sum: '9.50 Km',
-  top_speed: '89 kph',
-  move_duration: '1h 5s',
-  stop_duration: '2min',
-  status: 1,
-}
+const durations = { move_duration: '1h 5s', stop_duration: '2min' }
+const totals = { ...durations, distance_sum: '9.50 Km', top_speed: '89 kph', status: 1 }
 
 const layouts: Record<string, unknown> = {
   'drives and stops': {
     items: [
-      {
-        status: 1,
-        distance: 9.5,
-        time: '2min 40s',
-        top_speed: '39',
-        driver: { id: 1, name: 'Jo' },
-        items: points(0, 40),
-      },
+      { status: 1, distance: 9.5, time: '2min 40s', top_speed: '39', driver: { name: 'Jo' }, items: points(0, 40) },
       { status: 2, time_seconds: 4, left: '11-05-2026 00:02:44', items: [point(40)] },
       { status: 5, raw_time: stamp(161), message: 'Door', items: [{ lat: '48.1', lng: '9.5', raw_time: stamp(161) }] },
       { status: 1, items: points(41, 700) },

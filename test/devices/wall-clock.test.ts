@@ -9,37 +9,22 @@ const at = (seconds: number): number => now / 1000 + seconds
 
 t.test('the rows of a list decide whether its Unix times are the wall clock', async (t) => {
   const zone = { offsetMinutes: 330 }
-  const votes: [ahead: [number, number][], expected: boolean | undefined][] = [
-    [[[330, 1]], true],
-    [[[326, 1]], true],
-    [[[335, 1]], true],
-    [[[324, 1]], undefined],
-    [[[336, 1]], undefined],
-    [[], undefined],
-    [[[0, 4]], false],
-    [
-      [
-        [330, 1],
-        [0, 4],
-      ],
-      false,
-    ],
-    [
-      [
-        [330, 4],
-        [0, 1],
-      ],
-      true,
-    ],
-    [
-      [
-        [120, 9],
-        [330, 1],
-      ],
-      true,
-    ],
+  const votes: [rowsByMinutes: Record<number, number>, expected: boolean | undefined][] = [
+    [{ 330: 1 }, true],
+    [{ 326: 1 }, true],
+    [{ 335: 1 }, true],
+    [{ 324: 1 }, undefined],
+    [{ 336: 1 }, undefined],
+    [{}, undefined],
+    [{ 0: 4 }, false],
+    [{ 330: 1, 0: 4 }, false],
+    [{ 330: 4, 0: 1 }, true],
+    [{ 120: 9, 330: 1 }, true],
   ]
-  for (const [ahead, expected] of votes) t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
+  for (const [rowsByMinutes, expected] of votes) {
+    const ahead = Object.entries(rowsByMinutes).map(([minutes, rows]): [number, number] => [Number(minutes), rows])
+    t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
+  }
   t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
 })
 
@@ -66,18 +51,13 @@ async function fleet(t: Test, rows: { id: number }[]) {
   return { fresh, log, metrics, list, calls }
 }
 
-const timesOf = (data: { timestamp: number; moved_at: number }[]) => data.map((one) => [one.timestamp, one.moved_at])
-
 t.test('one row of the future corrects every row, in lists of any size, alone and by its columns', async (t) => {
   const old = Array.from({ length: 1_200 }, (_, n) => row(n + 2, 86_400 + n, { online: 'offline' }))
   const { fresh, log, metrics, list } = await fleet(t, [row(1, -2, { online: 'busy' }), ...old])
   const { body } = await fresh('/v1/devices?limit=3')
-  t.same(timesOf(body.data), [
-    [at(2), at(-58)],
-    [at(-86_400), at(-86_460)],
-    [at(-86_401), at(-86_461)],
-  ])
-  t.same(timesOf([(await fresh('/v1/devices/1201')).body]), [[at(-86_400 - 1_199), at(-86_460 - 1_199)]])
+  const times = (seconds: number) => ({ timestamp: at(seconds), moved_at: at(seconds - 60) })
+  t.match(body.data, [times(2), times(-86_400), times(-86_401)])
+  t.match((await fresh('/v1/devices/1201')).body, times(-86_400 - 1_199))
   t.equal((await fresh('/v1/devices/1/location')).body.timestamp, at(2))
   t.equal((await fresh(`/v1/devices?updated_since=${at(-60)}`)).body.count, 1)
   t.match(log(), /"offsetMinutes":330,"msg":"the platform writes its wall clock as Unix time: corrected"/)
@@ -85,14 +65,7 @@ t.test('one row of the future corrects every row, in lists of any size, alone an
   list.rows = [row(1, 4_000, { online: 'busy' }), ...old]
   t.match((await fresh('/v1/devices?limit=1')).body.data, [{ timestamp: at(-4_000), status: 'offline' }], 'and later')
   list.rows = [row(1, offsetS), row(2, offsetS)]
-  t.same(
-    timesOf((await fresh('/v1/devices')).body.data),
-    [
-      [at(0), at(-60)],
-      [at(0), at(-60)],
-    ],
-    'until its devices are in time',
-  )
+  t.match((await fresh('/v1/devices')).body.data, [times(0), times(0)], 'until its devices are in time')
 })
 
 t.test('a device requested alone is corrected as in its list', async (t) => {
@@ -108,13 +81,9 @@ t.test('a single tracker that is set to local time, or to any other, corrects no
   const inTime = [row(2, offsetS), row(3, offsetS + 60)]
   for (const odd of [row(1, 0), row(1, offsetS - 7_200)]) {
     const { fresh, log, metrics } = await fleet(t, [odd, ...inTime])
-    const times = [odd, ...inTime].map(({ timestamp }) => timestamp)
-    const { data } = (await fresh('/v1/devices')).body
-    t.same(
-      data.map((one: { timestamp: number }) => one.timestamp),
-      times,
-    )
-    t.equal((await fresh('/v1/devices/1')).body.timestamp, times[0])
+    const times = [odd, ...inTime].map(({ timestamp }) => ({ timestamp }))
+    t.match((await fresh('/v1/devices')).body.data, times)
+    t.match((await fresh('/v1/devices/1')).body, times[0])
     t.notMatch(log(), /wall clock/)
     t.match(await metrics(), /gateway_corrected_lists_total 0/)
   }

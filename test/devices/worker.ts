@@ -19,11 +19,12 @@ export async function jobs(t: Test, listener: RequestListener, module?: URL) {
   return { worker, calls, run, devices: (id?: number) => run('get_devices', { id, now }) }
 }
 
-const pad = 'x'.repeat(400)
+const pad = 'x'.repeat(800)
 
 export const row = (id: number) => ({
-  ...{ id, name: `Wagen ${id} é`, online: id % 3 ? 'online' : 'offline', time: '12-05-2026 09:29:00', pad },
+  ...{ id, name: `Wagen ${id} é`, online: id % 3 ? 'online' : 'offline', time: '12-05-2026 09:29:00' },
   ...{ timestamp: now / 1000 - id, lat: '48.1', lng: 9 + id / 1e5, speed: id % 90, driver: '-' },
+  ...{ pad, address: pad },
   ...{ unit_of_distance: 'mi', driver_data: id % 2 ? [] : { id: 7, name: 'Jo' }, total_distance: id / 7 },
   ...{ engine_status: id % 2 > 0, moved_timestamp: now / 1000 - id, stop_duration_sec: id, idle_duration: `${id}s` },
   sensors: [
