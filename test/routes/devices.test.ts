@@ -10,8 +10,10 @@ t.test('the demo token shows the fleet of the sandbox: some devices move, one ne
   const { status, body } = await get('/v1/devices?limit=9999&nonsense=1', 'demo')
   t.same([status, body.count, body.data.length, body.limit, body.has_more], [200, 50, 50, 500, false])
   const ids = idsOf(body)
-  const sorted = ids.toSorted((a, b) => a - b)
-  t.same(ids, sorted)
+  t.same(
+    ids.toSorted((a, b) => a - b),
+    ids,
+  )
   const moving = (await get('/v1/devices?status=moving', 'demo')).body.data
   t.ok(moving.length >= 5 && moving.every((device: { status: string }) => device.status === 'moving'))
   for (const device of body.data.slice(0, 5)) {
@@ -68,16 +70,10 @@ t.test('a fleet that stands still keeps its tags while its durations count on, i
   const began = await tags({ stop_duration_sec: 5 })
   t.same(await tags({ stop_duration_sec: 65 }), began)
   const idling = await tags({ idle_duration: '1s' })
-  t.ok(
-    idling.every((tag) => !began.includes(tag)),
-    'its engine runs now',
-  )
+  for (const tag of idling) t.notOk(began.includes(tag), 'its engine runs now')
   t.same(await tags({ stop_duration_sec: 100, idle_duration: '1min 5s' }), idling)
   t.match((await next({})).at(-1), { body: { stopped_seconds: 100, idle_seconds: 65 } })
-  t.ok(
-    (await tags({ speed: 1 })).every((tag) => !idling.includes(tag)),
-    'it moves now',
-  )
+  for (const tag of await tags({ speed: 1 })) t.notOk(idling.includes(tag), 'it moves now')
 })
 
 t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with any status and page', async (t) => {
@@ -154,32 +150,8 @@ t.test('a group has the first 200 characters of its title', async (t) => {
   t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
 })
 
-t.test('lists are served whatever the number of devices and the length of their rows', async (t) => {
-  const clock = new Clock()
-  let items: { id: number; address: string }[] = []
-  const { url } = await platform(t, (request, response) => {
-    const isList = request.url?.includes('get_devices') && !request.url.includes('page=2')
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(isList ? [{ title: 'A', items }] : { status: 1, email: 'a@example.com', data: [] }))
-  })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
-  for (const count of [1, 3, 7, 999, 1_001, 1_003]) {
-    for (const length of [0, 700, 751, 1_502]) {
-      items = Array.from({ length: count }, (_, i) => ({ id: i + 1, address: 'n'.repeat(length + (i % 5)) }))
-      clock.advance(60_000)
-      const { status, body } = await get('/v1/devices?limit=1', someHash)
-      t.same([status, body.count], [200, count], `${count} rows of ${length} bytes`)
-    }
-  }
-})
-
 t.test('of a list with long rows no more responses are kept than its memory counts', async (t) => {
-  const sensors = Array.from({ length: 30 }, (_, id) => ({
-    id,
-    type: 'battery',
-    name: `Sensor ${id}`,
-    value: '12.5 V',
-  }))
+  const sensors = Array.from({ length: 30 }, (_, id) => ({ id, type: 'battery', name: `S ${id}`, value: '12.5 V' }))
   const items = Array.from({ length: 20 }, (_, i) => ({ id: i + 1, lat: 1, lng: 2, timestamp: 1, sensors }))
   const { url } = await platform(t, answers({ get_devices: [{ title: 'A', items }], address: 'A street' }))
   const env = { PLATFORM_URL: url, ADDRESS_LOOKUPS_PER_MINUTE: '100' }
@@ -212,8 +184,5 @@ t.test('a hash that the platform refuses fails no request of the new hash of its
   })
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const both = await Promise.all([someHash, newHash].map((hash) => get('/v1/devices', hash)))
-  t.same(
-    both.map(({ status }) => status),
-    [401, 200],
-  )
+  t.match(both, [{ status: 401 }, { status: 200 }])
 })

@@ -226,20 +226,9 @@ t.test('without a total no window is lost: `count` is then at least what more ca
 
 t.test('a device without a name in the row is named by the device list, a geofence by its text (N36)', async (t) => {
   const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
-  const bodies = {
-    get_events: {
-      items: {
-        data: [
-          { ...row, geofence: 'Depot' },
-          { ...row, id: 2, geofence: '{"id":81}' },
-          { ...row, id: 3, geofence: '{"id":8' },
-        ],
-        total: 3,
-      },
-    },
-    get_devices: [{ items: [{ id: 5, name: 'Van 12' }] }],
-  }
-  const { url } = await platform(t, answers(bodies))
+  const data = ['Depot', '{"id":81}', '{"id":8'].map((geofence, at) => ({ ...row, id: at + 1, geofence }))
+  const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
+  const { url } = await platform(t, answers({ get_events: { items: { data, total: 3 } }, get_devices }))
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   t.match((await get('/v1/events', someHash)).body.data, [
     { device: 'Van 12', geofence: null },

@@ -1,6 +1,6 @@
 /** Renewal of API keys after a password change: what it heals, on every instance, and that nothing else does. */
 import t, { type Test } from 'tap'
-import { ownerOf, Secret } from '../../src/auth/credential.js'
+import { Secret } from '../../src/auth/credential.js'
 import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
 import {
   createKey,
@@ -58,10 +58,8 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
     t.same(await usable(there, hash), { [a.id]: false, [b.id]: false }, 'the new hash lists the old keys')
     t.same(await statusOf(there, a.key), 401, 'the listing heals nothing')
     const response = await renew(here.get, hash, [a.id, a.id])
-    t.match(response, {
-      status: 200,
-      body: { object: 'list', count: 1, data: [{ object: 'api_key', id: a.id, usable: true }] },
-    })
+    const data = [{ object: 'api_key', id: a.id, usable: true }]
+    t.match(response, { status: 200, body: { object: 'list', count: 1, data } })
     t.notOk(JSON.stringify(response.body).includes(a.key))
     for (const one of [there, here]) t.equal(await statusOf(one, a.key), 200, 'at once')
     for (const one of [there, here]) t.equal(await statusOf(one, b.key), 401, 'exactly the named keys')
@@ -139,9 +137,7 @@ t.test('a record of the first release works, and can be renewed once its key has
   const isComplete = async () => (await usable(one, someHash))[used.id] === true
   // In the background.
   await until(isComplete)
-  const [record] = (await one.store.keys.list(ownerOf('owner@example.com'), clock.now())).filter(
-    ({ id }) => id === used.id,
-  )
+  const record = await one.store.keys.findById(used.id, clock.now())
   t.match(record?.sealed, /^v1\./, 'an older instance still reads it')
   ;(users[0] as User).hash = otherHash
   clock.advance(61_000)
@@ -173,11 +169,8 @@ t.test('a malformed renewal gets a 400 that names the parameter, and costs no pl
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const id = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
   for (const ids of [[], id, null, [7], ['x'], [`${id}0`], Array(101).fill(id), { 0: id }]) {
-    t.match(
-      await renew(get, someHash, ids),
-      { status: 400, body: { param: 'renew' } },
-      JSON.stringify(ids)?.slice(0, 50),
-    )
+    const { status, body } = await renew(get, someHash, ids)
+    t.same([status, body.param], [400, 'renew'], JSON.stringify(ids).slice(0, 50))
   }
   t.same(calls, [])
   for (const more of [{ label: 'x' }, { expires_in_days: 5 }]) {

@@ -18,10 +18,7 @@ t.test('without the action for all services, devices with services are requested
     t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
   }
   t.equal(calls.filter((call) => call.startsWith('/api/services')).length, 2, 'two missing responses are enough')
-  t.notOk(
-    calls.some((call) => call.includes('device_id=2')),
-    'a device without services is not requested',
-  )
+  t.notMatch(calls.join(), 'device_id=2', 'a device without services is not requested')
 })
 
 t.test('services of single devices are requested four at a time, in order of the devices (N48)', async (t) => {
@@ -39,16 +36,11 @@ t.test('services of single devices are requested four at a time, in order of the
   })
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const { body } = await get('/v1/services', someHash)
-  t.strictSame(
-    body.data.map(({ device_id }: { device_id: number }) => device_id),
-    ids,
-  )
+  const listed = body.data.map(({ device_id }: { device_id: number }) => device_id)
+  t.strictSame(listed, ids)
   for (let at = 0; at < ids.length; at += 4) {
-    t.strictSame(
-      started.slice(at, at + 4).sort((a, b) => a - b),
-      ids.slice(at, at + 4),
-      'no fifth call before a response',
-    )
+    const batch = new Set(started.slice(at, at + 4))
+    t.strictSame(batch, new Set(ids.slice(at, at + 4)), 'no fifth call before a response')
   }
 })
 
@@ -70,37 +62,25 @@ t.test('a fleet whose services take too many calls is 503, and no further device
     respond(request, response)
   })
   const { get } = await gateway(t, { ticks: () => ticks, env: { PLATFORM_URL: url } })
-  const { status, body } = await get('/v1/services', someHash)
-  t.equal(status, 503)
-  t.equal(body.error, 'gateway_error')
-  t.equal(
-    calls.filter((call) => call.includes('get_services')).length,
-    8,
-    '30 seconds are over after two batches of four',
-  )
+  t.match(await get('/v1/services', someHash), { status: 503, body: { error: 'gateway_error' } })
+  const requested = calls.filter((call) => call.includes('get_services')).length
+  t.equal(requested, 8, '30 seconds are over after two batches of four')
 })
 
 t.test('services in the device list need no further call', async (t) => {
   const service = { id: 9, name: 'Tyres', expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
-  const items: object[] = [
-    { id: 1, device_data: { services: [service] }, services: [{ id: 9, value: '19d.' }] },
-    { id: 3 },
-  ]
-  const bodies = { get_devices: [{ title: 'A', items }], get_services: paged }
-  const { url, calls } = await platform(t, answers(bodies))
+  const listing = { id: 1, device_data: { services: [service] }, services: [{ id: 9, value: '19d.' }] }
+  const items: object[] = [listing, { id: 3 }]
+  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
   const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const { body } = await get('/v1/services', someHash)
-  t.match(body.data, [
-    { id: 9, device_id: 1, remaining: 19, last_service_date: '2026-05-01', expires_date: '2026-05-31' },
-  ])
-  t.notOk(calls.some((call) => call.includes('get_services')))
+  const dates = { last_service_date: '2026-05-01', expires_date: '2026-05-31' }
+  t.match(body.data, [{ id: 9, device_id: 1, remaining: 19, ...dates }])
+  t.notMatch(calls.join(), 'get_services')
   clock.advance(1_000)
   items.push({ id: 2, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] })
-  t.match(
-    (await get('/v1/services', someHash)).body.data,
-    [{ id: 4, device_id: 2 }, { id: 9 }],
-    'but for a device that only shows them',
-  )
+  const { data } = (await get('/v1/services', someHash)).body
+  t.match(data, [{ id: 4, device_id: 2 }, { id: 9 }], 'but for a device that only shows them')
 })
 
 t.test('devices with an empty list of services have none, and are not requested one by one', async (t) => {
@@ -114,10 +94,7 @@ t.test('devices with an empty list of services have none, and are not requested 
   const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const { body } = await get('/v1/services', someHash)
   t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
-  t.notOk(
-    calls.some((call) => call.includes('device_id=1')),
-    'unlike the others, whose rows do not say, or not as the platform writes it',
-  )
+  t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')
 })
 
 t.test('services due by days need no permission to read the settings of the account', async (t) => {
