@@ -95,6 +95,8 @@ class SlowFirst extends Platform {
   }
 }
 
+const cacheOn = (platform: Platform) => new AccountCache({ ...cacheOptions, platform })
+
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
   for (const outcome of ['accepted', 'refused'] as const) {
     let end: (data: unknown) => void = () => {}
@@ -104,7 +106,7 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
       }),
     )
     t.teardown(() => slow.close())
-    const cache = new AccountCache({ ...cacheOptions, platform: slow })
+    const cache = cacheOn(slow)
     const first = cache.fetch(new Secret('first'))
     for (let i = 0; i < 20_001; i += 1) await cache.fetch(new Secret(`hash ${i}`))
     t.notOk(cache.peek(new Secret('hash 0')), 'the cache is bounded')
@@ -120,8 +122,7 @@ t.test('a forced validation without a response is none, even while the clock sta
     if (isDown) response.writeHead(500).end()
     else answers({})(request, response)
   })
-  const client = platformClient(t, url)
-  const cache = new AccountCache({ ...cacheOptions, platform: client })
+  const cache = cacheOn(platformClient(t, url))
   const hash = new Secret(someHash)
   const account = await cache.fetch(hash)
   isDown = true
@@ -159,12 +160,8 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
   devices = 200
   const before = calls.length
   for (let i = 0; i < 3; i += 1) t.match(await get('/v1/me', someHash), { status: 200, body: { email: null } })
-  t.match(
-    calls.slice(before),
-    [/get_user_data\?/, /get_devices\?.*limit=1$/, /edit_setup_data\?/],
-    'a forbidden setup is requested once, too',
-  )
-  t.equal(calls.length - before, 3)
+  t.match(calls.slice(before), [/get_user_data\?/, /get_devices\?.*limit=1$/, /edit_setup_data\?/])
+  t.equal(calls.length - before, 3, 'a forbidden setup is requested once, too')
 })
 
 t.test('a text that is too long for an e-mail is none: it would be kept with every account and key', async (t) => {

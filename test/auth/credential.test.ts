@@ -8,9 +8,7 @@ import { publicKeyOf, seal, sealFor, unseal } from '../../src/auth/seal.js'
 const DEMO = 'look-around'
 const hex48 = '0123456789abcdef'.repeat(3)
 
-function kindOf(header: string | undefined): string {
-  return parseCredential(header, DEMO).kind
-}
+const kindOf = (header: string | undefined): string => parseCredential(header, DEMO).kind
 
 t.test('a header is parsed by the rules of HTTP, whatever the case of its scheme and its spaces', async (t) => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
@@ -64,14 +62,8 @@ t.test('every text has a kind, and only visible ASCII can be a credential', asyn
 
 t.test('a secret cannot be printed by accident', async (t) => {
   const secret = new Secret('dont-show-me')
-  const shown = [
-    `${secret}`,
-    String(secret),
-    JSON.stringify({ secret }),
-    inspect(secret),
-    inspect({ a: [secret] }, { showHidden: true }),
-  ]
-  for (const text of shown) {
+  const inspected = [inspect(secret), inspect({ a: [secret] }, { showHidden: true })]
+  for (const text of [`${secret}`, String(secret), JSON.stringify({ secret }), ...inspected]) {
     t.notMatch(text, 'dont-show-me')
     t.match(text, '[secret]')
   }
@@ -92,9 +84,7 @@ t.test('a new key has the documented form, is unique, and has the digest of its 
   }
 })
 
-t.test('an owner does not depend on the spelling of the e-mail, and another e-mail is another owner', async (t) => {
-  t.equal(ownerOf(' Fleet.One@Example.COM '), ownerOf('fleet.one@example.com'))
-  t.not(ownerOf('fleet.one@example.com'), ownerOf('fleet.two@example.com'))
+t.test('a fingerprint has 22 characters, the same for the same text of a domain only', async (t) => {
   t.match(fingerprint('hash', 'abc'), /^[\w-]{22}$/)
   t.equal(fingerprint('hash', 'abc'), fingerprint('hash', 'abc'))
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
@@ -144,14 +134,7 @@ t.test('a text that is no seal opens nothing', async (t) => {
 })
 
 t.test('e-mails differ unless they are the same but for ASCII case and spaces around', async (t) => {
-  const same = [' Owner@Example.COM ', 'owner@example.com']
-  t.equal(new Set(same.map(ownerOf)).size, 1)
-  const others = [
-    'kim@example.com',
-    '\u212aim@example.com',
-    'kim@example.com\u00a0',
-    'k\u0130m@example.com',
-    'ki\u0307m@example.com',
-  ]
+  t.equal(ownerOf(' Owner@Example.COM '), ownerOf('owner@example.com'))
+  const others = ['kim@a.com', '\u212aim@a.com', 'kim@a.com\u00a0', 'k\u0130m@a.com', 'ki\u0307m@a.com', 'tim@a.com']
   t.equal(new Set(others.map(ownerOf)).size, others.length)
 })
