@@ -39,12 +39,9 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     t.equal(unseal(renewed.sealed, key)?.reveal(), hash.reveal(), 'the key opens both')
     const words = [...new Set(copy.toString('latin1').match(/[\w.+/-]{8,}/g))]
     t.ok(words.length > 5)
-    for (const { sealed } of [record, renewed]) {
-      t.notOk(
-        words.some((word) => unseal(sealed, new Secret(word)) ?? unseal(sealed, new Secret(`gps_live_${word}`))),
-        'no text in it opens a seal',
-      )
-    }
+    const secrets = words.flatMap((word) => [new Secret(word), new Secret(`gps_live_${word}`)])
+    for (const { sealed } of [record, renewed])
+      for (const secret of secrets) t.notOk(unseal(sealed, secret), 'no text in it opens a seal')
   })
 
   t.test('every instance finds a created key at once, just as it was stored', async (t) => {
@@ -157,11 +154,8 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
     const owner = anOwner()
     const records = [3, 1, 2].map((age) => aKey(owner, { createdAt: NOW - age }).record)
     await Promise.all(records.map((record) => here.keys.create(record, 20, NOW)))
-    const listed = await there.keys.list(owner, NOW)
-    t.same(
-      [1, 2, 3],
-      listed.map(({ createdAt }) => NOW - createdAt),
-    )
+    const ages = (await there.keys.list(owner, NOW)).map(({ createdAt }) => NOW - createdAt)
+    t.same(ages, [1, 2, 3])
   })
 
   t.test('the last use is known to the minute, and costs a write a minute', async (t) => {
