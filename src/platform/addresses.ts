@@ -4,10 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../lib/bounded-map.js'
+import { parsedJson } from '../lib/parsed-json.js'
 import { textIn } from './body.js'
 import { PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
-import { parsedJson } from './shape.js'
 
 /** How a lookup ended; a closed list, safe as a metric label. */
 export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'

@@ -1,8 +1,9 @@
 /** Turns status, headers and body of a platform response into data or one of three failures (platform.md 1.2). */
+import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import { isObject, itemsOf, parsedJson } from './shape.js'
+import { isObject, itemsOf } from './shape.js'
 
 /** A response without a success status. */
 interface FailedResponse {

@@ -1,4 +1,5 @@
 /** A small language that describes the parts of a platform response to read, and the reader for it. */
+import { parsedJson } from '../lib/parsed-json.js'
 
 /** The value of a field after reading: nested values and nulls have become `undefined`. */
 export type Scalar = string | number | boolean | undefined
@@ -28,15 +29,6 @@ function numericValues(raw: Record<string, unknown>): unknown[] {
   return Object.keys(raw)
     .filter((key) => /^\d+$/.test(key))
     .map((key) => raw[key])
-}
-
-/** The value of a JSON text; undefined for any other text. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */

@@ -1,7 +1,8 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
-import { active, isDigest, isStale, type KeyRecord, newestFirst, parseJson, recordCache, toRecord } from './record.js'
+import { active, isDigest, isStale, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -193,7 +194,7 @@ class EmbeddedKeys implements KeyStore {
 
   /** The record in `json`; undefined when it is damaged. */
   #decode(digest: string, json: string): KeyRecord | undefined {
-    const record = toRecord(parseJson(json))
+    const record = toRecord(parsedJson(json))
     if (record?.digest === digest) return record
     this.#onDamaged('key', digest)
     return undefined

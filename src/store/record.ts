@@ -47,15 +47,6 @@ const validator = Compile(KeyRecord)
 /** The record, or undefined when any of its fields is wrong. Never throws. */
 export const toRecord = (value: unknown): KeyRecord | undefined => (validator.Check(value) ? value : undefined)
 
-/** `JSON.parse` that returns undefined where it would throw. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
 /** `lastUsedAt` is exact to this. */

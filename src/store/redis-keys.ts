@@ -1,7 +1,8 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { hash } from 'node:crypto'
+import { parsedJson } from '../lib/parsed-json.js'
 import type { Batch } from './batch.js'
-import { active, isDigest, isStale, MAX_TIME, newestFirst, parseJson, recordCache, toRecord } from './record.js'
+import { active, isDigest, isStale, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
@@ -141,7 +142,7 @@ export class RedisKeys implements KeyStore {
       return undefined
     }
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
-    const record = toRecord({ ...(parseJson(json ?? '') as object), ...changing })
+    const record = toRecord({ ...(parsedJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {
       const version = { used, limit, sha1: hash('sha1', json ?? '', 'hex') }
       this.#cache.set(digest, { version, record })
