@@ -18,8 +18,7 @@ export function instrumented(store: Store, onStored: OnStored): Store {
 
 /** All members of `target` must be methods that return promises. */
 function timed<T extends object>(target: T, onStored: OnStored): T {
-  const methods = new Map<string, (...args: unknown[]) => Promise<unknown>>()
-  const timedMethod = (verb: string) => {
+  const get = (_: T, verb: string) => {
     const method = Reflect.get(target, verb) as (...args: unknown[]) => Promise<unknown>
     return (...args: unknown[]): Promise<unknown> => {
       const started = performance.now()
@@ -29,11 +28,6 @@ function timed<T extends object>(target: T, onStored: OnStored): T {
       reply.then(report('ok'), report('unavailable'))
       return reply
     }
-  }
-  const get = (_: T, verb: string) => {
-    const known = methods.get(verb) ?? timedMethod(verb)
-    methods.set(verb, known)
-    return known
   }
   return new Proxy(target, { get: get as ProxyHandler<T>['get'] & {} })
 }

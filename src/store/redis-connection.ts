@@ -65,11 +65,9 @@ export class Connection {
 
   /** With the cause of a failed command. */
   unavailable(error: unknown): StoreUnavailable {
-    const cause = withoutCommand(error)
-    return new StoreUnavailable(
-      'Redis is unavailable',
-      DISCONNECTED.test(cause.message) ? (this.#failure ?? cause) : cause,
-    )
+    const failure = withoutCommand(error)
+    const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? failure) : failure
+    return new StoreUnavailable('Redis is unavailable', cause)
   }
 
   /** A single server replies in order: nothing follows before the overdue reply, or the end of the connection. */
