@@ -71,7 +71,7 @@ export class PlatformForbidden extends Error {
 }
 
 interface UnavailableOptions {
-  detail?: string
+  detail?: string | undefined
   cause?: unknown
   retryAfterS?: number
 }
@@ -110,8 +110,7 @@ export function toFailure(error: unknown): Failure {
 export function fromFailure(action: string, failure: Failure): Error {
   if (failure.name === 'refused') return new PlatformRefused(action, failure.detail)
   if (failure.name === 'forbidden') return new PlatformForbidden(action)
-  const { reason, detail } = failure
-  return new PlatformUnavailable(action, reason, detail === undefined ? {} : { detail })
+  return new PlatformUnavailable(action, failure.reason, { detail: failure.detail })
 }
 
 /** Classifies the error of a platform call. @throws the error itself if it is not a platform failure. */

@@ -7,19 +7,13 @@ export type PlatformState = 'up' | 'down' | 'unknown'
 
 const recentMs = 60_000
 
-/** When an action last worked for an account. */
-interface Success {
-  account: string
-  at: number
-}
-
 export class PlatformHealth {
   readonly #now: () => number
   #last: PlatformState = 'unknown'
   /** When an action last had a response that cannot be used; a changed platform may respond well to other actions. */
   readonly #unusableAt = new Map<Action, number>()
-  /** Per action the last successes of two accounts. */
-  readonly #successes = new Map<Action, Success[]>()
+  /** Per action, when it last worked for each of two accounts. */
+  readonly #successes = new Map<Action, { account: string; at: number }[]>()
 
   /** @param now monotonic milliseconds. */
   constructor(now: () => number) {

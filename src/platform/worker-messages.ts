@@ -27,7 +27,8 @@ export type JobAction = keyof JobParams
 
 export interface JobResults {
   get_devices: FleetColumns
-  get_history: HistoryDocument
+  /** `json`: the history as the API documents it, serialized. */
+  get_history: { json: Uint8Array; skippedRows: number }
 }
 
 /** The devices of an account as columns, ordered by id; every column has one entry per device. */
@@ -52,12 +53,6 @@ export interface FleetColumns {
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */
   unknownStates: [word: string, rows: number][]
-}
-
-/** A history as the API documents it, serialized. */
-interface HistoryDocument {
-  json: Uint8Array
-  skippedRows: number
 }
 
 /** One request for the worker. */

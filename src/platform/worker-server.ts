@@ -54,11 +54,8 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
     const reservation = budget.open(job.owner)
     try {
       const handler: JobHandlers[A] = handlers[job.action]
-      const { result, transfer } = await handler(job, {
-        client: clientOf(job.url),
-        signal: controller.signal,
-        reservation,
-      })
+      const context = { client: clientOf(job.url), signal: controller.signal, reservation }
+      const { result, transfer } = await handler(job, context)
       post({ kind: 'result', id, result }, transfer)
     } catch (error) {
       post({ kind: 'failure', id, failure: failureOf(error) })
