@@ -1,18 +1,5 @@
 /** The fields of a device row that the worker indexes; everything else of the row stays text. */
 import type { Row } from '../lib/json-rows/index.js'
-import type { DeviceState } from '../resources/device.js'
-import type { DriverSource } from '../resources/device-state.js'
-
-interface IndexedFields {
-  /** As much of the row as decides its id, status, driver and last update. */
-  row: DeviceState & DriverSource
-  /** Whether the row lists maintenance services as records (`device_data.services`). */
-  listsServices: boolean
-  /** Whether the row has that list, which may be empty. */
-  hasServiceList: boolean
-  /** Whether the row lists maintenance services as texts (`services`). */
-  showsServices: boolean
-}
 
 /** The slots of the indexed fields in a row; the same for every row of one reader. */
 export const slotsOf = (row: Row) => ({
@@ -32,7 +19,8 @@ export const slotsOf = (row: Row) => ({
   shownServices: row.slot('services'),
 })
 
-export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>): IndexedFields => ({
+export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>) => ({
+  /** As much of the row as decides its id, status, driver and last update. */
   row: {
     id: row.scalar(slots.id),
     online: row.scalar(slots.online),
@@ -49,7 +37,10 @@ export const indexedFieldsOf = (row: Row, slots: ReturnType<typeof slotsOf>): In
       current_driver_id: row.scalar(slots.currentDriverId),
     },
   },
+  /** Whether the row lists maintenance services as records (`device_data.services`). */
   listsServices: row.has(slots.listedServices),
+  /** Whether the row has that list, which may be empty. */
   hasServiceList: row.isList(slots.listedServices),
+  /** Whether the row lists maintenance services as texts (`services`). */
   showsServices: row.has(slots.shownServices),
 })
