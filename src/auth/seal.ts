@@ -51,12 +51,8 @@ export function unseal(sealed: string, key: Secret): Secret | undefined {
     if (version !== 'v2') return undefined
     const sender = bytes.subarray(0, publicBytes)
     const own = privateKeyOf(key)
-    const [secret, iv] = agreed(
-      own,
-      toPublicKey(sender.toString('base64url')),
-      sender,
-      rawPublicKey(createPublicKey(own)),
-    )
+    const recipient = rawPublicKey(createPublicKey(own))
+    const [secret, iv] = agreed(own, toPublicKey(sender.toString('base64url')), sender, recipient)
     return decrypted(bytes.subarray(publicBytes), secret, iv)
   } catch {
     return undefined

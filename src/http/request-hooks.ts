@@ -36,12 +36,8 @@ export function installRequestHooks(app: App, options: RequestHookOptions): void
   const report = (request: FastifyRequest, status: number, elapsedMs: number): void => {
     const { method, ip, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
-    observeRequest({
-      method,
-      route: route ?? 'none',
-      status: request.isRehearsed ? 'rehearsed' : status,
-      ms: elapsedMs,
-    })
+    const counted = request.isRehearsed ? 'rehearsed' : status
+    observeRequest({ method, route: route ?? 'none', status: counted, ms: elapsedMs })
     if (status < 400) outages.succeeded('gateway')
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId

@@ -130,10 +130,8 @@ function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): numb
   const total = toKm(wire.distance_sum, unit)
   if (total !== undefined) return Math.max(0, total)
   const travels = legs.filter(isOf(drive, stop))
-  return rounded(
-    travels.reduce((sum, { group }) => sum + Math.max(0, toKm(group.distance, unit) ?? 0), 0),
-    2,
-  )
+  const sum = travels.reduce((km, { group }) => km + Math.max(0, toKm(group.distance, unit) ?? 0), 0)
+  return rounded(sum, 2)
 }
 
 function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {

@@ -114,14 +114,8 @@ function ids({ maxItems = Number.POSITIVE_INFINITY }: Parameter, sent: string): 
 }
 
 /** What a parameter must be, for the caller. */
-export function requirement({
-  type,
-  minimum = 0,
-  minLength = 0,
-  maxLength = 100,
-  maxItems,
-  enum: words,
-}: Parameter): string {
+export function requirement({ type, maxItems, enum: words, ...range }: Parameter): string {
+  const { minimum = 0, minLength = 0, maxLength = 100 } = range
   if (type === 'integer') return `must be an integer of at least ${minimum}`
   if (type === 'array') return `must be 1 to ${maxItems} ids, separated by commas`
   return words

@@ -66,11 +66,11 @@ function responseCache() {
 
 const config = { servesStale: true }
 
-const hasPosition = (device: Device): device is Device & { lat: number; lng: number } =>
-  device.lat !== null && device.lng !== null
+type Position = { lat: number; lng: number }
+const hasPosition = (device: Device): device is Device & Position => device.lat !== null && device.lng !== null
 
 /** The address that the platform sent, else that of the position. Without lookups it costs no promise. */
-const addressOf = <T>(device: Device, find: (position: { lat: number; lng: number }) => T): T | string | null =>
+const addressOf = <T>(device: Device, find: (position: Position) => T): T | string | null =>
   device.address ?? (hasPosition(device) ? find(device) : null)
 
 const withAddress = (device: Device, address: string | null): Device =>
@@ -113,12 +113,8 @@ export function devices(app: App, needs: Needs): void {
       const selected = isFiltered ? devices.where({ status, ids, updatedSince }) : devices
       reply.reserve(devices.bytesOf(Math.min(limit, Math.max(0, selected.length - offset))))
       const list = page(selected, { limit, offset })
-      const data = list.data.map((device) =>
-        withAddress(
-          device,
-          addressOf(device, (position) => account.knownAddress(position)),
-        ),
-      )
+      const known = (position: Position): string | null => account.knownAddress(position)
+      const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
       return sendList(reply, format, { ...list, data }, toDeviceFeature)
     }
     lastKnown.showAge(reply, found)
