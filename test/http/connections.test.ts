@@ -33,11 +33,9 @@ const send = ({ id, response }: Held): void =>
   void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
 
 function hasDevices(t: Test, text: string, ids: number[]): void {
-  const found = responsesIn(text).map(({ status, body }) => [status, JSON.parse(body).id])
-  t.same(
-    found,
-    ids.map((id) => [200, id]),
-  )
+  const found = responsesIn(text).map(({ status, body }) => `${status} ${JSON.parse(body).id}`)
+  const expected = ids.map((id) => `200 ${id}`)
+  t.same(found, expected)
 }
 
 t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
