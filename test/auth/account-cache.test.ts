@@ -9,7 +9,6 @@ import { createKey, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
-const cacheOptions = { realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
 const forbidden = '{"status":0,"message":"Forbidden"}'
 
 t.test('requests waiting for a validation get its outcome, though the account is refused meanwhile', async (t) => {
@@ -95,7 +94,8 @@ class SlowFirst extends Platform {
   }
 }
 
-const cacheOn = (platform: Platform) => new AccountCache({ ...cacheOptions, platform })
+const cacheOn = (platform: Platform) =>
+  new AccountCache({ platform, realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} })
 
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
   for (const outcome of ['accepted', 'refused'] as const) {
