@@ -53,11 +53,3 @@ export const routesOf = (id: number): [action: string, path: string, schema: TSc
 /** The ids of a list or of a feature collection. */
 export const idsOf = ({ data, features = data }: Record<'data' | 'features', { id: number }[]>): number[] =>
   features.map(({ id }) => id)
-
-const metresPerDegree = 111_195
-
-/** Metres between two neighbouring positions, approximately. */
-export function metres(a: { lat: number; lng: number }, b: { lat: number; lng: number }): number {
-  const [dy, dx] = [b.lat - a.lat, (b.lng - a.lng) * Math.cos((a.lat * Math.PI) / 180)]
-  return Math.hypot(dx, dy) * metresPerDegree
-}
