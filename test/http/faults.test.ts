@@ -99,7 +99,8 @@ const isServing = async (child: GatewayProcess): Promise<boolean> => (await chil
 t.test('connections that are reset, whatever they sent, neither end the process nor look like a bug', async (t) => {
   const child = await gatewayProcess(t)
   const total = isLong ? 20_000 : 400
-  await sendAndReset(child.port, total, ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])
+  const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
+  await sendAndReset(child.port, total, [tunnel])
   t.ok(await isServing(child), `serves after ${total} tunnels`)
   const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
   await sendAndReset(child.port, total, [
@@ -112,11 +113,7 @@ t.test('connections that are reset, whatever they sent, neither end the process 
     '',
   ])
   t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
-  const ops = [
-    'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
-    'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
-    'not HTTP\r\n\r\n',
-  ]
+  const ops = [tunnel, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n', 'not HTTP\r\n\r\n']
   await sendAndReset(Number(new URL(child.opsUrl).port), total / 2, ops)
   t.match(await child.metrics(), /^gateway_requests_total/m)
   t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
@@ -161,38 +158,35 @@ t.test(`${many} connections at once are served, cost little, and leave nothing b
 })
 
 // In the short form, http/write-budget proves the memory.
-t.test(
-  'clients that never read hold little memory, and not forever',
-  { skip: !isLong && 'takes two minutes: set FAULTS=long' },
-  async (t) => {
-    const { url: platformUrl, hashes } = await sandbox(t, { devices: 500 })
-    const child = await gatewayProcess(t, { PLATFORM_URL: platformUrl, POSITION_TTL_MS: '600000', ...smallHeap })
-    const [greedy, other] = hashes
-    const path = '/v1/devices?limit=500'
-    t.equal((await child.get(path, greedy)).status, 200)
-    const request = `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`
-    const before = residentMb(child)
-    const sockets = await Promise.all(Array.from({ length: 100 }, () => dial(child)))
-    for (const socket of sockets) {
-      socket.pause().on('error', () => {})
-      socket.write(request.repeat(10))
-    }
-    let responses = 0
-    await until(async () => {
-      const before = responses
-      responses = sum(
-        (await child.metrics()).matchAll(/^gateway_requests_total\{.*route="\/api\/v1\/devices".*\} (\d+)$/gm),
-      )
-      return responses >= 100 && responses === before
-    })
-    // So much work for one account may have been an overload.
-    await until(async () => (await child.get('/v1/devices', other)).status === 200)
-    const grown = residentMb(child) - before
-    t.ok(grown < 150, `${Math.round(grown)} MB`)
-    // Counted in the gateway: a peer that does not read learns nothing of the end.
-    const deadline = performance.now() + 130_000
-    while ((await child.metric(openFiles)) > 100 && performance.now() < deadline) await pause(1_000)
-    t.ok((await child.metric(openFiles)) <= 100, 'disconnected within two minutes')
-    for (const socket of sockets) socket.destroy()
-  },
-)
+const inLongForm = { skip: !isLong && 'takes two minutes: set FAULTS=long' }
+t.test('clients that never read hold little memory, and not forever', inLongForm, async (t) => {
+  const { url: platformUrl, hashes } = await sandbox(t, { devices: 500 })
+  const child = await gatewayProcess(t, { PLATFORM_URL: platformUrl, POSITION_TTL_MS: '600000', ...smallHeap })
+  const [greedy, other] = hashes
+  const path = '/v1/devices?limit=500'
+  t.equal((await child.get(path, greedy)).status, 200)
+  const request = `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`
+  const before = residentMb(child)
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => dial(child)))
+  for (const socket of sockets) {
+    socket.pause().on('error', () => {})
+    socket.write(request.repeat(10))
+  }
+  let responses = 0
+  await until(async () => {
+    const before = responses
+    responses = sum(
+      (await child.metrics()).matchAll(/^gateway_requests_total\{.*route="\/api\/v1\/devices".*\} (\d+)$/gm),
+    )
+    return responses >= 100 && responses === before
+  })
+  // So much work for one account may have been an overload.
+  await until(async () => (await child.get('/v1/devices', other)).status === 200)
+  const grown = residentMb(child) - before
+  t.ok(grown < 150, `${Math.round(grown)} MB`)
+  // Counted in the gateway: a peer that does not read learns nothing of the end.
+  const deadline = performance.now() + 130_000
+  while ((await child.metric(openFiles)) > 100 && performance.now() < deadline) await pause(1_000)
+  t.ok((await child.metric(openFiles)) <= 100, 'disconnected within two minutes')
+  for (const socket of sockets) socket.destroy()
+})

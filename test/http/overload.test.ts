@@ -18,39 +18,37 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
-t.test(
-  'one pause, at the start or later, sheds no request; a late event loop for longer than a sample does',
-  async (t) => {
-    const app = fastify() as unknown as App
-    t.teardown(() => app.close())
-    let now = 3_000
-    const isOverloaded = shedOverload(
-      app,
-      new Turns(() => 0),
-      () => {},
-      () => now,
-    )
-    app.get('/', async () => 'served')
-    await app.ready()
-    const statusAt = async (at: number, isLate: boolean): Promise<number> => {
-      while (isOverloaded() !== isLate) {
-        if (isLate) block(1_600)
-        await pause(1)
-      }
-      now = at
-      return (await app.inject('/')).statusCode
+t.test('one pause sheds no request, at the start or later; an event loop that is late for longer does', async (t) => {
+  const app = fastify() as unknown as App
+  t.teardown(() => app.close())
+  let now = 3_000
+  const turns = new Turns(() => 0)
+  const isOverloaded = shedOverload(
+    app,
+    turns,
+    () => {},
+    () => now,
+  )
+  app.get('/', async () => 'served')
+  await app.ready()
+  const statusAt = async (at: number, isLate: boolean): Promise<number> => {
+    while (isOverloaded() !== isLate) {
+      if (isLate) block(1_600)
+      await pause(1)
     }
-    t.equal(await statusAt(3_000, true), 200, 'after a slow start')
-    t.equal(await statusAt(4_000, false), 200)
-    t.equal(await statusAt(5_600, true), 200, 'after one pause')
-    t.equal(await statusAt(6_500, true), 200, 'within the same sample')
-    t.equal(await statusAt(6_600, true), 503, 'late for longer')
-    t.equal(await statusAt(7_000, false), 200, 'as soon as it is over')
-    t.equal(await statusAt(8_000, true), 200, 'another pause')
-    while (isOverloaded()) await pause(1)
-    t.equal(await statusAt(11_000, true), 200, 'and another one, without a request in between')
-  },
-)
+    now = at
+    return (await app.inject('/')).statusCode
+  }
+  t.equal(await statusAt(3_000, true), 200, 'after a slow start')
+  t.equal(await statusAt(4_000, false), 200)
+  t.equal(await statusAt(5_600, true), 200, 'after one pause')
+  t.equal(await statusAt(6_500, true), 200, 'within the same sample')
+  t.equal(await statusAt(6_600, true), 503, 'late for longer')
+  t.equal(await statusAt(7_000, false), 200, 'as soon as it is over')
+  t.equal(await statusAt(8_000, true), 200, 'another pause')
+  while (isOverloaded()) await pause(1)
+  t.equal(await statusAt(11_000, true), 200, 'and another one, without a request in between')
+})
 
 t.test('while the event loop is late, requests get 503 and health is still served', async (t) => {
   const { get, metrics } = await gateway(t)

@@ -150,27 +150,23 @@ async function attacked(t: Test, on: Stage, name: string, begin: (calm: Calm) =>
 
 for (const group of worst) {
   const names = Object.keys(group).join(' or ')
-  t.test(
-    `an account for which the platform ${names}, in every action, costs another one nothing`,
-    parallel,
-    async (t) => {
-      const on = await stage(t)
-      const phaseMs = forMs / Object.keys(group).length
-      for (const [at, [name, behave]] of Object.entries(group).entries()) {
-        const credential = `${someHash}bad${at}`
-        on.become(undefined)
-        for (const path of allPaths) t.equal((await on.get(path, credential)).status, 200, path)
-        await attacked(t, on, name, async (calm) => {
-          const stop = attack(on, (n) => ({ path: anyPath(n), credential }))
-          on.become(behave, allButValidation)
-          await calm.ask(on, phaseMs)
-          on.become(behave)
-          await calm.ask(on, phaseMs / 2)
-          await stop()
-        })
-      }
-    },
-  )
+  t.test(`an account for which the platform ${names}, in every action, costs others nothing`, parallel, async (t) => {
+    const on = await stage(t)
+    const phaseMs = forMs / Object.keys(group).length
+    for (const [at, [name, behave]] of Object.entries(group).entries()) {
+      const credential = `${someHash}bad${at}`
+      on.become(undefined)
+      for (const path of allPaths) t.equal((await on.get(path, credential)).status, 200, path)
+      await attacked(t, on, name, async (calm) => {
+        const stop = attack(on, (n) => ({ path: anyPath(n), credential }))
+        on.become(behave, allButValidation)
+        await calm.ask(on, phaseMs)
+        on.become(behave)
+        await calm.ask(on, phaseMs / 2)
+        await stop()
+      })
+    }
+  })
 }
 
 t.test('histories of 1 or 12 accounts that hang leave sockets to all others', parallel, async (t) => {

@@ -30,29 +30,16 @@ async function faulty(t: Test, env: Record<string, string> = {}) {
       return (await get('/v1/devices', account)).status === 200
     })
   await works()
-  return {
-    ticks,
-    works,
-    calls,
-    server,
-    clock,
-    get,
-    log,
-    metrics,
-    become: (listener: RequestListener) => {
-      behave = listener
-    },
-    /** The device list of one account. */
-    devices: () => {
-      clock.advance(2)
-      return get('/v1/devices', someHash)
-    },
-    /** As another account: all devices, or one. */
-    devicesOf: (account: string, device?: number) => {
-      clock.advance(2)
-      return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
-    },
+  const become = (listener: RequestListener): void => {
+    behave = listener
   }
+  /** All devices of an account, or one. */
+  const devicesOf = (account: string, device?: number) => {
+    clock.advance(2)
+    return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
+  }
+  const devices = () => devicesOf(someHash)
+  return { ticks, works, calls, server, clock, get, log, metrics, become, devices, devicesOf }
 }
 
 const json = (body: string): RequestListener => {

@@ -45,15 +45,12 @@ t.test('a job whose signal is aborted before or while it runs is a timeout', asy
   t.equal(await failure(history('hang', AbortSignal.timeout(200))), 'PlatformUnavailable get_history: timeout')
 })
 
-t.test(
-  'responses from memory go before lists',
-  { skip: process.platform !== 'linux' && 'priorities of Linux' },
-  async (t) => {
-    const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
-    await devices()
-    const niceOf = (id: string): number =>
-      Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
-    t.equal(niceOf(String(process.pid)), getPriority())
-    t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
-  },
-)
+const onLinux = { skip: process.platform !== 'linux' && 'priorities of Linux' }
+t.test('responses from memory go before lists', onLinux, async (t) => {
+  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
+  await devices()
+  const niceOf = (id: string): number =>
+    Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+  t.equal(niceOf(String(process.pid)), getPriority())
+  t.ok(readdirSync('/proc/self/task').some((id) => niceOf(id) === 10))
+})
