@@ -1,6 +1,6 @@
 /**
  * Bounds the requests that begin in one turn of the event loop. Node accepts one connection a turn (since libuv 1.45), so turns must be short
- * while clients keep the process busy: when 256 connections began at once, some waited 1 to 2 s for a response, and now at most 0.4 s.
+ * while clients keep the process busy: when 256 connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
  */
 import type { RequestListener } from 'node:http'
 
