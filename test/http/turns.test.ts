@@ -9,7 +9,8 @@ t.test('connections are accepted while many requests wait, which begin in order'
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
   const begunBefore: number[] = []
-  const begin = new Turns(() => 0).limit(({ url }, response) => {
+  const turns = new Turns(() => 7_000)
+  const begin = turns.limit(({ url }, response) => {
     begun.push(url)
     response.end(url)
   })
@@ -30,6 +31,7 @@ t.test('connections are accepted while many requests wait, which begin in order'
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   for (const [at, text] of (await Promise.all(responses)).entries()) t.match(text, `\r\n\r\n/${at}`)
   t.same(begun, arrived)
+  t.equal(turns.takeLongestWaitMs(), 0, 'on a clock that stands still, nobody waits')
   const gaps = begunBefore.slice(clients.length).map((count, at, all) => count - (all[at - 1] ?? 0))
   t.ok(Math.max(...gaps) <= 32, `requests begun between two connections: ${gaps}`)
   for (const socket of [...clients, ...later]) socket.destroy()
