@@ -11,7 +11,7 @@ import { sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { isLong } from './faults.js'
 import { answers, platform, someHash } from './helper.js'
 import { GatewayProcess, gatewayProcess } from './process.js'
-import { plainly, program } from './program.js'
+import { program, withEnv } from './program.js'
 import { freePort, portOf, until } from './redis.js'
 
 /** For tap's `skip`; in CI nothing is skipped. */
@@ -233,7 +233,7 @@ while True:
   except OSError: break
 `
   const main = program('main.js')
-  const { env } = plainly({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
+  const { env } = withEnv({ HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` })
   const child = spawn('python3', ['-c', script, process.execPath, main], { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const exit = once(child, 'exit')
   t.teardown(() => child.kill('SIGTERM'))
@@ -252,7 +252,7 @@ t.test('on a full disk it serves, and ends when it is told to', async (t) => {
   const settings = { HOST: '127.0.0.1', PORT: `${port}`, OPS_PORT: 'off', DATA_DIR: `${t.testdir({})}/data` }
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'ignore']
-  const child = spawn(process.execPath, [program('main.js')], { env: plainly(settings).env, stdio })
+  const child = spawn(process.execPath, [program('main.js')], { env: withEnv(settings).env, stdio })
   const exit = once(child, 'exit')
   t.teardown(() => {
     closeSync(full)

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from './helper.js'
-import { plainly, program } from './program.js'
+import { program, withEnv } from './program.js'
 
 export class GatewayProcess {
   readonly #child: ChildProcess
@@ -15,7 +15,7 @@ export class GatewayProcess {
 
   constructor(args: string[], env: Record<string, string>) {
     const settings = { HOST: '127.0.0.1', PORT: '0', OPS_PORT: '0', RATE_LIMIT_MAX: '1000000' }
-    this.#child = fork(program('main.js'), args, plainly({ ...settings, ...env }))
+    this.#child = fork(program('main.js'), args, withEnv({ ...settings, ...env }))
     this.exited = once(this.#child, 'close').then(([code]) => code)
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#lines.push(text))

@@ -4,7 +4,5 @@ import { join } from 'node:path'
 /** A file of the program, compiled as the tests are. */
 export const program = (...path: string[]): string => join(import.meta.dirname, '../src', ...path)
 
-/** Options of `fork` for a file of the program: nothing of the loaders that tests themselves run with. */
-export function plainly(env: Record<string, string>) {
-  return { env: { ...process.env, NODE_OPTIONS: '', ...env }, execArgv: [], silent: true }
-}
+/** Options of `fork` for a file of the program. */
+export const withEnv = (env: Record<string, string>) => ({ env: { ...process.env, ...env }, silent: true })

@@ -33,7 +33,7 @@ async function ended(t: Test, subject: string, signal?: NodeJS.Signals): Promise
   cpSync(import.meta.dirname, join(folder, 'build/test/bench'), { recursive: true })
   symlinkSync('../dist', join(folder, 'build/src'))
   const args = [join(folder, 'build/test/bench/main.js'), '--quick', '--only', subject]
-  const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: folder }
+  const env = { ...process.env, TMPDIR: folder }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const exit = once(child, 'exit')
   while (signal && !processesIn(folder).some((command) => command.startsWith('nginx: worker'))) {

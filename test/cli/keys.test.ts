@@ -12,7 +12,7 @@ import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
 import { answers, embeddedStore, gateway, platform, someHash } from '../helper.js'
 import { createKey, randomKey } from '../limits.js'
-import { plainly, program } from '../program.js'
+import { program, withEnv } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
 import { aKey, anOwner, embeddedPlace, NOW, redisPlace } from '../store/places.js'
 
@@ -40,7 +40,7 @@ t.test('works on the key file, as a process of its own, while a gateway runs', a
   const { config } = await embeddedPlace(t)
   const { created, me } = await running(t, config)
   const run = async (input: string, ...args: string[]) => {
-    const child = fork(program('main.js'), ['keys', ...args], plainly({ DATA_DIR: config.dataDir }))
+    const child = fork(program('main.js'), ['keys', ...args], withEnv({ DATA_DIR: config.dataDir }))
     // Most commands do not read it.
     child.stdin?.on('error', () => {}).end(input)
     const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])

@@ -9,7 +9,7 @@ import { createLogger } from '../../src/ops/log.js'
 import { readableLine } from '../../src/ops/readable-line.js'
 import { platform, someHash } from '../helper.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
-import { plainly, program } from '../program.js'
+import { program, withEnv } from '../program.js'
 import { until } from '../redis.js'
 
 /** Sends requests over keep-alive connections until stopped, each with its own id; collects the ids of those that got a response. */
@@ -93,7 +93,7 @@ t.test('a log without a reader takes bounded memory, and dropped lines are count
       process.send({ dropped, held: process.memoryUsage().arrayBuffers })
     `,
   })
-  const child = fork(join(dir, 'flood.mjs'), [program('ops/log.js')], plainly({}))
+  const child = fork(join(dir, 'flood.mjs'), [program('ops/log.js')], withEnv({}))
   t.teardown(() => child.kill('SIGKILL'))
   const [{ dropped, held }] = await once(child, 'message')
   t.ok(dropped > 32_000_000, `${dropped} bytes dropped`)

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { runReplay } from '../../src/replay/commands.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
-import { plainly, program } from '../program.js'
+import { program, withEnv } from '../program.js'
 import { freePort } from '../redis.js'
 
 const acme = resolve('fixtures/acme')
@@ -73,7 +73,7 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
 
 t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
   const env = { PORT: '0', OPS_PORT: 'off', HOST: '127.0.0.1', DATA_DIR: join(t.testdir({}), 'data') }
-  const child = fork(program('replay/main.js'), [acme, '--port', '0', '--gateway'], plainly(env))
+  const child = fork(program('replay/main.js'), [acme, '--port', '0', '--gateway'], withEnv(env))
   t.teardown(() => child.kill('SIGTERM'))
   const exit = once(child, 'exit')
   let url: string | undefined

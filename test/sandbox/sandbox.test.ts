@@ -8,7 +8,7 @@ import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { deviceRow } from '../../src/sandbox/wire/device.js'
 import type { eventRow } from '../../src/sandbox/wire/records.js'
 import { sandbox } from '../helper.js'
-import { plainly, program } from '../program.js'
+import { program, withEnv } from '../program.js'
 
 type Device = ReturnType<typeof deviceRow>
 type Service = ReturnType<typeof serviceRow<number | boolean>>
@@ -466,7 +466,7 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
 
 t.test('the command line prints base URL, hashes and passwords, and rejects bad options', async (t) => {
   const run = (...args: string[]) => {
-    const child = fork(program('sandbox/main.js'), args, plainly({}))
+    const child = fork(program('sandbox/main.js'), args, withEnv({}))
     t.teardown(() => child.kill('SIGKILL'))
     return child
   }
