@@ -96,6 +96,7 @@ const damaged =
     else response.end(part)
   }
 
+if (isLong) t.setTimeout(1_800_000)
 t.test('whatever becomes of a platform response, the caller gets a documented one', async (t) => {
   t.comment(`seed ${seed}, ${runs} responses: repeat with SEED=${seed}`)
   const clock = new Clock()
