@@ -5,8 +5,8 @@ type Value = string | number
 type Attempt = [command: string, ...args: Value[]]
 
 /** What follows the key in each command. */
-const strings: Attempt[] = [
-  ['SET', '1', 'PX', 5_000],
+const strings = (): Attempt[] => [
+  ['SET', '1', 'PXAT', Date.now() + 5_000],
   ['GET'],
   ['INCR'],
   ['SETRANGE', 0, ''],
@@ -26,16 +26,22 @@ const hashes = (): Attempt[] => [
   ['DEL'],
 ]
 
+const reasons: [message: RegExp, reason: string][] = [
+  [/NOPERM|ACL failure/, 'the ACL denies'],
+  // Redis 6.2 has the first `SET` with `PXAT`.
+  [/syntax error/, 'Redis 6.2 or newer is needed for'],
+]
+
 /** @param call sends one command. @returns what Redis says, with the refused commands and the pattern of their keys. */
 export async function refusedCommands(call: (...attempt: Attempt) => Promise<unknown>): Promise<Map<string, string[]>> {
   const name = `check-${randomUUID()}`
-  const commands = { 'gps:count:': strings, 'gps:id:': strings, 'gps:key:': hashes(), 'gps:owner:': hashes() }
+  const commands = { 'gps:count:': strings(), 'gps:id:': strings(), 'gps:key:': hashes(), 'gps:owner:': hashes() }
   const refused = new Map<string, string[]>()
   const attempt = async (prefix: string, command: string, ...args: Value[]): Promise<void> => {
     await call(command, ...args).catch(({ message }: Error) => {
       // The script of this digest does not exist.
       if (message.startsWith('NOSCRIPT')) return
-      const reason = /NOPERM|ACL failure/.test(message) ? 'the ACL denies' : `${message}:`
+      const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
       refused.set(reason, [...(refused.get(reason) ?? []), `${command} ${prefix}*`])
     })
   }

@@ -1,6 +1,8 @@
 /** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { check } from '../../src/cli/check/check.js'
@@ -10,7 +12,7 @@ import { encryption } from '../../src/cli/check/store.js'
 import { readConfig } from '../../src/config.js'
 import { answers, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
-import { redisCluster, redisServer, until, withoutRedis } from '../redis.js'
+import { portOf, redisCluster, redisServer, until, withoutRedis } from '../redis.js'
 
 /** A folder as the gateway creates it. */
 function dataDir(t: Test): string {
@@ -177,6 +179,21 @@ t.test('a Redis user without a right that the gateway needs is found', { skip: w
     t.match(found, { 'Redis commands': commands, 'Redis role': role }, rights)
   }
   t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
+})
+
+t.test('a Redis that is too old is found', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  // As Redis 6.0 does, the server finds a word in `SET` that it does not know.
+  const old = createServer((socket) => {
+    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.setEncoding('latin1').on('data', (sent) => upstream.write(String(sent).replaceAll('PXAT', 'WHAT'), 'latin1'))
+    upstream.pipe(socket).once('close', () => upstream.destroy())
+  })
+  old.listen(0, '127.0.0.1')
+  await once(old, 'listening')
+  t.teardown(() => old.close())
+  const found = await findings({ REDIS_URL: `redis://127.0.0.1:${portOf(old)}` })
+  t.equal(found['Redis commands'], 'fail: Redis 6.2 or newer is needed for SET gps:count:*, SET gps:id:*')
 })
 
 t.test(
