@@ -24,7 +24,7 @@ type Site = keyof typeof SITES
 export const siteAt = (center: Point, site: Site): Point => moved(center, 1000 * SITES[site][0], 1000 * SITES[site][1])
 
 /** The accounts of a sandbox. The demo account comes first and has the given number of devices. */
-export function createAccounts(seed: number, devices: number): Account[] {
+export function createAccounts(seed: number, devices: number): [demo: Account, other: Account] {
   const demo = { userId: 31, email: 'fleet@example.com', plan: 'Fleet', devices, firstId: 1001, zoneSeconds: 3600 }
   const other = { userId: 32, email: 'depot@example.com', plan: 'Small fleet', devices: 12, firstId: 900_001 }
   return [

@@ -30,7 +30,7 @@ export class EventTable {
     this.#account = account
   }
 
-  /** Computes the week, one alert or device per step. */
+  /** Computes the week, an alert or a device to a step. */
   *prepare(): Generator<void, void> {
     if (this.#week) return
     const marks = new Map<Report[], Mark[]>()
@@ -43,7 +43,9 @@ export class EventTable {
       for (const mark of marks.get(program)!)
         if (index % mark.alert.nth === 0) events.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
     }
+    yield
     events.sort((a, b) => a.at - b.at || a.index - b.index)
+    yield
     this.#week = events.map((event, id) => ({ ...event, id }))
   }
 
