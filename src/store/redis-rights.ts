@@ -49,5 +49,7 @@ export async function refusedCommands(call: (...attempt: Attempt) => Promise<unk
     for (const [command, ...rest] of attempts) await attempt(prefix, command, prefix + name, ...rest)
   await attempt('gps:key:', 'EVAL', "return redis.call('TIME')", 1, `gps:key:${name}`)
   await attempt('gps:key:', 'EVALSHA', '0'.repeat(40), 1, `gps:key:${name}`)
+  // For the list of all keys on the command line.
+  await attempt('gps:key:', 'SCAN', 0, 'MATCH', `gps:key:${name}`)
   return refused
 }

@@ -30,9 +30,14 @@ async function redis(urls: string): Promise<Finding[]> {
   } catch (error) {
     const { name, message } = error as Error
     // The text of our own connection's error holds at most an address.
-    const late = `no reply in time${urls.includes(',') ? ', or not all slots of the cluster are served' : ''}`
-    return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late : message}`)]
+    return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late(urls) : message}`)]
   }
+}
+
+/** Why a connection was not ready in time. */
+function late(urls: string): string {
+  const slots = urls.includes(',') ? ', or not all slots of the cluster are served' : ''
+  return `no reply in time${slots}${urls.includes('rediss:') ? ', or the server expects no TLS' : ''}`
 }
 
 const fieldOf = (info: string, name: string): string | undefined =>
