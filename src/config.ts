@@ -124,7 +124,7 @@ function baseProblem(raw: string): string | undefined {
   return username + password + search + hash === '' ? undefined : 'must be a URL without user, query and fragment'
 }
 
-/** The Redis client throws, or ends the process, for what it cannot read. */
+/** Rejects URLs with which the Redis client would throw, or end the process. */
 function redisProblem(raw: string): string | undefined {
   const problem = urlProblem(raw, ['redis:', 'rediss:'])
   if (problem !== undefined) return problem

@@ -53,7 +53,7 @@ async function run(config: Config): Promise<void> {
   const open = async () => {
     if (config.redisUrl === undefined) await verifyKeyFile(keyFileIn(config.dataDir))
     const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
-    // With a demo token also beside a real platform.
+    // A demo token needs the sandbox even if there is a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
     const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
     return { store, sandbox, app: await buildApp(config, deps) }

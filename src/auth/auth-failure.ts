@@ -4,10 +4,10 @@ import { admit, type Usage } from '../rate-limit/limiter.js'
 
 export class AuthFailure extends Error {
   override readonly name = 'AuthFailure'
-  /** Of the name that the failure was counted on. */
+  /** The usage of the name that the failure was counted under. */
   readonly usage: Usage
 
-  /** @param cause undefined where the exceeded limit is the failure. */
+  /** @param cause undefined if the exceeded limit is itself the failure. */
   constructor(usage: Usage, cause?: unknown) {
     super('authentication failed', { cause })
     this.usage = usage

@@ -44,7 +44,7 @@ export interface Attempt {
   ip: string
   /** Age up to which the last good validation counts while the platform is unavailable. */
   maxStaleMs: number
-  /** Completed as far as possible, also if authentication fails: whose request it is, for the log. */
+  /** Filled in as far as it is known, also if authentication fails, so that the log shows whose request it was. */
   attribution: { caller?: Caller; accountId?: string | undefined }
 }
 
@@ -154,7 +154,7 @@ export class Authenticator {
     return { account, caller, usage }
   }
 
-  /** Completes a record of the first release. Only the key itself, while its hash is valid, has all that this takes. */
+  /** Adds the fields that records of the first release lack. They can be computed only from the key itself, while its hash is valid. */
   async #makeRenewable({ id, digest, sealed }: KeyRecord, key: Secret, hash: Secret, account: Account): Promise<void> {
     const { keys, clock } = this.#options
     const userId = await account.userId()

@@ -107,6 +107,6 @@ export function newKey(): { key: Secret; hint: string } {
   return { key: new Secret(keyPrefix + random), hint: `${keyPrefix}${random.slice(0, 4)}…${random.slice(-4)}` }
 }
 
-/** Whether a record holds a given platform hash is shown by this digest, which differs from record to record. */
+/** A digest of the platform hash, different in each record: shows whether the record holds a given hash. */
 export const hashPrintOf = (platformHash: Secret, keyId: string): string =>
   fingerprint(`hash:${keyId}`, platformHash.reveal())

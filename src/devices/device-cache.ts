@@ -33,7 +33,7 @@ const hashNameIn = (key: string): string => key.split(':', 1)[0] as string
 /** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, Load>
-  /** The keys of each hash: to search all keys for those of one takes 200 ms with 35,000 entries. */
+  /** The keys of each hash: searching all keys for those of one hash takes 200 ms with 35,000 entries. */
   readonly #keys = new Map<string, Set<string>>()
   readonly #lists: CorrectedLists
   readonly #options: DeviceCacheOptions
@@ -86,7 +86,7 @@ export class DeviceCache {
     return cached ?? this.#cache.forceFetch(keyOf(account, id), { context: () => this.#load(account, id) })
   }
 
-  /** As `fetch`, the newest that is cached, fresh or expired; undefined where there is none of that age. */
+  /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
     const cached = [account.hashName, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
     const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)

@@ -43,7 +43,7 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
 const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilder =>
   new FleetBuilder(now, clock && toZone(clock))
 
-/** Undefined where the list has to show whether the account has the device: on a platform that ignores `id`, or responds with an error to it. */
+/** Undefined if only the whole list can show whether the account has the device: the platform ignores `id`, or responds to it with an error. */
 async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
   const fleet = builderFor(job)
   const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
@@ -87,7 +87,7 @@ function readPage(
   query: Query,
 ): Promise<PageCount> {
   return context.client.send({ action: 'get_devices', hash, query }, context.signal, async (body) => {
-    // Taken here, since a request that is sent again starts with rows of its first attempt in the builder.
+    // Read here, because after a retry the builder still holds rows of the first attempt.
     const firstRow = fleet.nextRow
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }

@@ -22,7 +22,7 @@ const maxTitleLength = 200
 const entryBytes = 68
 
 export interface PageCount {
-  /** All items of the page, also those that are no devices or repeat one. */
+  /** All items of the page, including repeated devices and items that are not devices. */
   items: number
   /** Devices that no earlier page had. */
   added: number
@@ -32,7 +32,7 @@ export class FleetBuilder {
   readonly #now: number
   readonly #clock: Zone | undefined
   readonly #texts = new TextArenaBuilder()
-  /** By row. */
+  /** Row → state word. */
   readonly #unknownStates = new Map<number, string>()
   // One entry per row, in the order of arrival.
   /** Device ids; 0 for a row without a usable one. */
@@ -40,7 +40,7 @@ export class FleetBuilder {
   readonly #flags: number[] = []
   readonly #drivers: number[] = []
   readonly #updated: number[] = []
-  /** Indexes in the titles; of rows that are no devices, nothing. */
+  /** The index of each group title; empty for rows that are not devices. */
   readonly #groupOf: number[] = []
   /** The rows that are devices, each once, in the order of the response. */
   readonly #order: number[] = []

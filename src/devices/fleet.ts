@@ -79,7 +79,7 @@ export class Fleet implements Sliceable<Device> {
     return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + 3 * this.maxResponseBytes
   }
 
-  /** Memory for responses that show the list: half of that for the devices that may be kept, which is enough for each of them once. */
+  /** Memory for serialized responses of this list: half the estimate for the kept devices, enough to serialize each of them once. */
   get maxResponseBytes(): number {
     return this.bytesOf(Math.min(this.length, maxDecoded) / 2)
   }

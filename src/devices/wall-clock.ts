@@ -1,4 +1,4 @@
-/** Unix times of installations that write their wall clock as Unix time: recognised by rows of the future, and corrected. */
+/** Detects and corrects the Unix times of installations that write their wall clock as Unix time: their rows lie in the future. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import type { Scalar } from '../platform/shape.js'
@@ -19,7 +19,7 @@ export function correctTimes(row: UnixTimes, zone: Zone): void {
   }
 }
 
-/** Clocks and networks differ by less. */
+/** Clock skew and network delay are smaller than this. */
 const toleranceMinutes = 5
 const maxOffsetMinutes = 14 * 60
 

@@ -6,7 +6,7 @@ import type { Reservation } from '../lib/byte-budget.js'
 
 /** Pipelined requests that may wait on one connection. */
 const maxWaiting = 64
-/** The same for all connections together: 16 MB if each has headers of 16 KiB. */
+/** The same for all connections together, 16 MB if each request has headers of 16 KiB. */
 const maxWaitingInTotal = 1_000
 
 /** Why the gateway closes a connection early. */
@@ -22,7 +22,7 @@ export interface Connection {
   reply: { reply: FastifyReply; since: number } | undefined
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
-  /** What `closeIncomplete` saw. */
+  /** What `closeIncomplete` saw at its last call. */
   seen: { bytes: number; calls: number; stalls: number }
 }
 

@@ -22,7 +22,7 @@ export function shedOverload(app: App, turns: Turns, onShed: () => void, now = (
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   const timer = setInterval(() => {
-    // No delay at all was measured where the loop stood still for the whole sample.
+    // If the loop was blocked for the whole sample, no delay was measured at all.
     isLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs) || turns.takeLongestWaitMs() > maxDelayMs
     if (!isLate) lateSince = undefined
     delays.reset()

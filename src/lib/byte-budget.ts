@@ -16,7 +16,7 @@ export interface Reservation {
   release(): void
 }
 
-/** Releases a reservation once no call uses it: one that has failed leaves others behind, which equal requests may share. */
+/** Releases a reservation once no call uses it: calls that started beside a failed one go on, and equal requests may share them. */
 export const releaseAfter = (calls: readonly Promise<unknown>[], reservation: Reservation): void =>
   void Promise.allSettled(calls).then(() => reservation.release())
 

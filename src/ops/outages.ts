@@ -21,7 +21,7 @@ export class Outages {
     this.#now = now
   }
 
-  /** @param of one of a few fixed names, of what failed. */
+  /** @param of what failed: one of a few fixed names. */
   failed(of: string, error: unknown, reqId: string): void {
     const now = this.#now()
     this.#end(of)

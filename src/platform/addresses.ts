@@ -1,5 +1,5 @@
 /**
- * Addresses of coordinates, from the platform's geocoder: few lookups, remembered for each account by itself, and never worth a failure.
+ * Addresses of coordinates from the platform's geocoder: few lookups, cached per account; a failed lookup never fails a request.
  * They bypass circuit breaker, bulkhead and reports: a geocoder says nothing about the rest of the platform.
  */
 import { setTimeout as pause } from 'node:timers/promises'

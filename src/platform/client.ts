@@ -119,7 +119,7 @@ export class Platform {
     return this.#call(action, hash, (signal, owner) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
-  /** Whether the platform, to this account, had no such action a short while ago. */
+  /** Whether the platform recently responded to this account that it has no such action. */
   lacks(action: Action, hash: string): boolean {
     return this.#missing.has(nameOf(hash), action)
   }
@@ -159,7 +159,7 @@ export class Platform {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()
-      // Stays so after a bug of the gateway: an error that is no platform failure.
+      // Stays unchanged after a bug of the gateway: an error that is not a platform failure.
       let health: Outcome = 'ignored'
       try {
         const found = await send(signal, account)

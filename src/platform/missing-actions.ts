@@ -1,4 +1,4 @@
-/** Remembers for some minutes which actions the platform has not, as seen by each account. */
+/** Remembers for some minutes which actions the platform does not have, as seen by each account. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Action } from './actions.js'
 

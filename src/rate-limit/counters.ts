@@ -64,7 +64,7 @@ export interface FailoverCountersOptions {
   onCounted?: (where: 'shared' | 'local') => void
 }
 
-/** The shared counters; while they are unavailable, or where there are none, those of this process. Never rejects. */
+/** The shared counters; the counters of this process while those are unavailable, or if there are none. Never rejects. */
 export class FailoverCounters {
   readonly #options: FailoverCountersOptions
   readonly #local: LocalCounters
@@ -130,7 +130,7 @@ export class FailoverCounters {
     const probed = this.#lostName ?? name
     try {
       await shared.read(probed)
-      // Without an outage, or with one of another name that began meanwhile, this read ends none.
+      // A read ends only the outage of its own name, if that one is not over yet.
       if (this.#lostName !== probed) return
       this.#lostName = undefined
       this.#options.onShared(true)

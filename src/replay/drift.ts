@@ -1,4 +1,4 @@
-/** How the shape of a response has changed since it was recorded. Values do not count. */
+/** Compares the shape of a response with its recording. Values do not count. */
 
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }

@@ -57,7 +57,7 @@ export function odometerKm(device: WireDevice | undefined): number | undefined {
   return toKm(device?.total_distance, distanceUnit(device))
 }
 
-/** Engine hours of a sensor that states its unit: a plain number may be hours or seconds (platform.md 8.3). */
+/** Engine hours of a sensor that states its unit; a number without a unit may be hours or seconds (platform.md 8.3). */
 export function engineHours(device: WireDevice | undefined): number | undefined {
   const { written, amount, unit } = counterOf(device, 'engine_hours')
   const factor = unit === undefined ? undefined : secondsPer(unit)

@@ -18,12 +18,12 @@ const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 /** Responses to cache per device or device list. */
 const maxResponses = 4
 
-/** Durations that count on while a device stands still: to a client, another of them is no change, but its start and its end are. */
+/** Durations that grow while a device stands still: only their start and their end change the entity tag. */
 const counting = /"(stopped|idle)_seconds":[1-9]\d*/g
 const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_seconds":1'))
 
 interface CacheOptions {
-  /** That of `CachedResponse`. */
+  /** The address that the response shows, see `CachedResponse`. */
   address?: string | null
   /** Memory for the responses of one source. */
   maxBytes?: number
@@ -118,7 +118,7 @@ export function devices(app: App, needs: Needs): void {
       return sendList(reply, format, { ...list, data }, toDeviceFeature)
     }
     lastKnown.showAge(reply, found)
-    // The selections of others are rarely the same.
+    // Other filters rarely repeat, so their responses are not kept.
     const isCached = ids === undefined && updatedSince === undefined
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
     const serialize = (): string =>

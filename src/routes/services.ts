@@ -52,7 +52,7 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const rows = requested
     .filter((id) => listed.has(id))
     .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
-  // If some devices show services, only those have any. If none does, those without a list may just not include them.
+  // If some rows show services, only their devices have any. If none does, rows without a list may merely omit it.
   const others = requested.filter((id) => shown.has(id) && (rows.length === 0 || !listed.has(id)))
   if (rows.length > 0 || others.length > 0) return [...rows, ...(await account.deviceServices(others))]
   return account.deviceServices(requested.filter((id) => !withList.has(id)))

@@ -30,7 +30,7 @@ export class EventTable {
     this.#account = account
   }
 
-  /** Computes the week, an alert or a device to a step. */
+  /** Computes the week in small steps, so that other requests can run in between. */
   *prepare(): Generator<void, void> {
     if (this.#week) return
     const marks = new Map<Report[], Mark[]>()

@@ -27,7 +27,7 @@ export const dayStart = (account: Account, day: number): number => day * DAY - a
 /** What a device repeats every week since `start`, Unix seconds, with its counters then and what its tracker is off. */
 type Timeline = { program: Report[]; start: number; km: number; offset: Point }
 
-/** Compiles all programs of an account, up to 30 ms each in a process that has just started: done before requests arrive. */
+/** Compiles all programs of an account before requests arrive: the first ones block the event loop for up to 30 ms each. */
 export function compilePrograms(account: Account): void {
   for (let number = 0; number < PROGRAMS; number += 1) programOf(account, number)
 }

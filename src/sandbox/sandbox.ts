@@ -24,7 +24,7 @@ export function sandboxAccounts(seed = 7, devices = 50) {
  */
 export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date as { now(): number } } = {}) {
   const accounts = createAccounts(seed, devices)
-  // Of the demo account; those of another take no 10 ms each, once the code is warm.
+  // Enough for the other account, too: once V8 has compiled the code, a program takes less than 10 ms.
   compilePrograms(accounts[0])
   const states = new Map(
     accounts.map((account) => [account.hash, { account, events: new EventTable(account) }] as const),
