@@ -1,16 +1,13 @@
-/** A recording holds no identifying data, and otherwise equals what the platform sent. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+/** A scrubbed exchange holds no identifying data, and keeps its shape. */
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
 import { type Exchange, fileNameOf, format, type RecordedResponse, readFolder } from '../../src/replay/exchange.js'
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildRecorder } from '../../src/replay/record.js'
-import { buildReplay, hashOf } from '../../src/replay/replay.js'
+import { hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { platform } from '../helper.js'
 
 const fixtures = resolve('fixtures')
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
@@ -249,135 +246,4 @@ t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t)
       t.same([changed, findLeaks(safe, [hashOf(name)])], [[], []], `${name}/${fileNameOf(exchange)}`)
     }
   }
-})
-
-t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
-  const [first, second] = [
-    { id: 1, name: 'a', note: 'b' },
-    { id: 2, name: null },
-  ]
-  const was = { items: [first, second], total: 2 }
-  t.same(drift(was, { items: [], total: 0 }), [])
-  t.same(drift(was, { items: [{ id: 1, name: null }], total: 1 }), [])
-  t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
-    { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
-    { path: '$.items[].name', what: 'gone', was: 'string', is: '' },
-    { path: '$.total', what: 'gone', was: 'number', is: '' },
-    { path: '$.more', what: 'new', was: '', is: 'number' },
-  ])
-})
-
-/** A recorder in front of a platform: its API base, the folder it records into and its log. */
-async function recording(t: Test, base: string, update: boolean, by: Scrub = scrub) {
-  const folder = join(t.testdir({}), 'account')
-  const lines: string[] = []
-  const recorder = buildRecorder({ platform: base, folder, update, scrub: by, log: (line) => lines.push(line) })
-  t.teardown(() => recorder.app.close())
-  const origin = await recorder.app.listen({ host: '127.0.0.1', port: 0 })
-  return { base: `${origin}/api`, folder, lines, recorder }
-}
-
-const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
-
-t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
-  const { url: base, calls } = await platform(t, (_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[]')
-  })
-  for (const update of [false, true]) {
-    const one = await recording(t, base, update)
-    for (const line of [/get_devices\.id=5\.json: new/, update ? /: 0 differences, stored$/ : /: new$/]) {
-      t.equal((await fetch(`${one.base}/get_devices?lang=en&user_api_hash=${hash}&id=5`)).status, 200)
-      t.match(one.lines.pop(), line)
-    }
-    const files = await filesIn(one.folder)
-    t.same(files, update ? ['account.json', 'get_devices.id=5.json'] : [])
-    if (update) t.notMatch(await readFile(join(one.folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
-  }
-  const twice = '/get_devices?id[]=5&id[]=6&user_api_hash='
-  await fetch((await recording(t, base, false)).base + twice)
-  t.equal(decodeURIComponent(calls.at(-1) ?? ''), `/api${twice}`, 'a repeated parameter reaches the platform')
-  const away = await recording(t, 'http://127.0.0.1:1/api', true)
-  t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
-  t.same(away.lines, ['get_devices: http://127.0.0.1:1/api does not respond (ECONNREFUSED)'])
-})
-
-t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
-  const device = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
-  const fix = { lat: 41.387917, lng: 2.169919, course: 92 }
-  const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
-  const row = { ...device, ...fix, name: 'Falcon 12', online: 'ack', driver: 'Ana Ruiz', traccar }
-  const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
-  const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
-  const bodies: Record<string, unknown> = {
-    get_user_data: { email: 'ops@fleet.test', plan: 'Gold', days_left: 3 },
-    get_devices: [{ title: 'Northern Depot', items: [{ ...row, device_data: { sim_number: '34600123456' } }] }],
-    'services/47110': { status: 1, data: [service] },
-    get_events: { status: 1, items: { data: [event] } },
-  }
-  const identifying =
-    /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
-  t.match(JSON.stringify(bodies), identifying)
-  const { url: base } = await platform(t, (request, response) => {
-    response.end(JSON.stringify(bodies[new URL(request.url ?? '', 'http://x').pathname.slice('/api/'.length)]))
-  })
-  const one = await recording(t, base, true)
-  for (const [action, body] of Object.entries(bodies)) {
-    const response = await fetch(`${one.base}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)
-    t.equal(await response.text(), JSON.stringify(body), 'the proxy changes nothing')
-  }
-  for (const file of await filesIn(one.folder)) {
-    t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
-  }
-  const replay = buildReplay([await readFolder(one.folder)])
-  t.teardown(() => replay.close())
-  for (const [action, body] of Object.entries(bodies)) {
-    const expected = scrub({ action, query: {}, responses: [{ json: body }] })
-    const { statusCode, body: sent } = await replay.inject(`/api/${expected.action}?user_api_hash=any`)
-    t.equal(statusCode, 200, expected.action)
-    t.equal(sent, canonical(expected.responses[0]?.json), expected.action)
-  }
-})
-
-/** The JSON of a value after a file: with sorted keys. */
-const canonical = (value: unknown): string => JSON.stringify(JSON.parse(format(value)))
-
-t.test('an exchange that still holds a leak is not written', async (t) => {
-  const { url: base } = await platform(t, (_, response) => {
-    response.end(JSON.stringify({ type: Buffer.from('mail ops@fleet.test').toString('base64') }))
-  })
-  const one = await recording(t, base, true, (exchange) => exchange)
-  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
-  t.same(await filesIn(one.folder), [])
-  t.equal(one.recorder.counts.rejected, 1)
-  t.match(one.lines, [/not written: \$\.responses\[0\]\.json\.type: an e-mail address/])
-  t.equal(one.lines.length, 1)
-})
-
-t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
-  const { url: base } = await platform(t, (_, response) => void response.end('[]'))
-  const one = await recording(t, base, true)
-  await mkdir(one.folder)
-  await writeFile(join(one.folder, 'get_devices.json'), 'edited')
-  for (const action of ['get_devices', 'get_geofences']) {
-    t.equal((await fetch(`${one.base}/${action}?user_api_hash=${hash}`)).status, 200)
-  }
-  t.match(one.lines[0], /get_devices: not written: .*get_devices\.json/)
-  t.same([one.recorder.counts.stored, one.recorder.counts.rejected], [1, 1])
-})
-
-t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
-  const { url: base, calls } = await platform(t, (_, response) => {
-    response.writeHead(302, { location: '/login' }).end()
-  })
-  const one = await recording(t, base, true)
-  for (const action of ['destroy_device', 'get_devices/../destroy_device', 'services/5/x', '']) {
-    t.equal((await fetch(`${one.base}/${action}?user_api_hash=x`)).status, 405, action)
-  }
-  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`, { method: 'POST' })).status, 405)
-  t.same(calls, [])
-  const response = await fetch(`${one.base}/get_devices?user_api_hash=x`, { redirect: 'manual' })
-  t.match(response, { status: 302 })
-  t.equal(calls.length, 1)
-  const [{ responses } = { responses: [] }] = (await readFolder(one.folder)).exchanges
-  t.same(responses, [{ status: 302, headers: { location: '/login' } }])
 })
