@@ -1,10 +1,13 @@
 /** What the tests of the worker share: device rows in every spelling, and jobs run by the real worker over real sockets. */
 import type { RequestListener } from 'node:http'
+import { Fleet } from '../../src/devices/fleet.js'
+import { PlatformUnavailable } from '../../src/platform/errors.js'
 import { WorkerClient } from '../../src/platform/worker-client.js'
 import type { JobAction, JobParams, JobResults } from '../../src/platform/worker-messages.js'
 import { platform, someHash, startedWorker, type Test } from '../helper.js'
 
 export const now = Date.UTC(2026, 4, 12, 9, 30)
+export const zone = { offsetMinutes: 120 }
 
 /** A platform with this listener, and the worker of the file, or one of its own for another module; `run` runs a job against it. */
 export async function jobs(t: Test, listener: RequestListener, module?: URL) {
@@ -18,6 +21,19 @@ export async function jobs(t: Test, listener: RequestListener, module?: URL) {
   ): Promise<JobResults[A]> => worker.run({ action, url, hash: someHash, owner: 'a', params }, signal)
   return { worker, calls, run, devices: (id?: number) => run('get_devices', { id, now }) }
 }
+
+/** Runs jobs against a platform; `fleet` decodes the devices. */
+export async function lists(t: Test, listener: RequestListener) {
+  const all = await jobs(t, listener)
+  return { ...all, fleet: async (id?: number) => new Fleet(await all.devices(id), zone) }
+}
+
+/** The reason of a failure, or the name of another error; `data` if there is none. */
+export const failureOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'data',
+    (error: unknown) => (error instanceof PlatformUnavailable ? error.reason : (error as Error).name),
+  )
 
 const pad = 'x'.repeat(800)
 

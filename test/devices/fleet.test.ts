@@ -1,0 +1,176 @@
+/** Fleets read by the real worker over real sockets: the same devices as parsing the whole response. */
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
+import { pageOf } from '../../src/platform/pages.js'
+import { read } from '../../src/platform/shape.js'
+import { type WireDevice, wireDevice } from '../../src/platform/wire.js'
+import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
+import { driverIdOf } from '../../src/resources/device-state.js'
+import { failureOf, jobs, list, lists, now, row, zone } from './worker.js'
+
+/** The rows of a response that is parsed as a whole: what the worker's result is compared with. */
+function rowsOf(body: unknown): WireDevice[] {
+  const groups = read([{ title: 'scalar', items: [wireDevice] }] as const, pageOf(body).rows)
+  const all = groups.flatMap(({ title, items }) =>
+    (items as WireDevice[]).map((item) => ({ ...item, group: title === undefined ? undefined : String(title) })),
+  )
+  const first = new Map<number, WireDevice>()
+  for (const one of all) {
+    const id = deviceId(one)
+    if (id !== undefined && !first.has(id)) first.set(id, one)
+  }
+  return [...first].sort(([a], [b]) => a - b).map(([, one]) => one)
+}
+
+const devicesOf = (rows: WireDevice[]): Device[] => rows.map((one) => toDevice(one, now, zone) as Device)
+
+/** Sends a text in pieces of odd sizes. */
+function sendInPieces(response: ServerResponse, text: string, isGzip = false): void {
+  if (isGzip) response.setHeader('content-encoding', 'gzip')
+  const bytes = isGzip ? gzipSync(text, { level: 1 }) : Buffer.from(text)
+  for (let from = 0, size = 1; from < bytes.length; from += size, size = (size * 7919) % 65_521) {
+    response.write(bytes.subarray(from, from + size))
+  }
+  response.end()
+}
+
+for (const count of [3, 3_000]) {
+  t.test(`a list of ${count + 4} devices reads as the whole document would, packed or not`, async (t) => {
+    const body = list(count)
+    let isGzip = false
+    const text = JSON.stringify(body)
+    const { devices } = await jobs(t, (_request, response) => sendInPieces(response, text, isGzip))
+    const rows = rowsOf(body)
+    const expected = devicesOf(rows)
+    for (isGzip of [false, true]) {
+      const columns = await devices()
+      const fleet = new Fleet(columns, zone)
+      t.equal(fleet.length, count + 4)
+      t.ok(Number.isInteger(fleet.bytes), 'as the cache needs it')
+      t.ok(fleet.bytes > 1.5 * fleet.bytesOf(Math.min(500, fleet.length)), 'kept devices count, and their responses')
+      assert.deepStrictEqual(fleet.slice(0, 10_000), expected)
+      const known = { imei: '992', plate_number: 'Ö 2', vin: 'V2', sim_number: '2', ignition: true, odometer_km: 12 }
+      t.match(fleet.get(2), { ...known, moved_at: now / 1000 - 2, stopped_seconds: 2, idle_seconds: 2, driver_id: 7 })
+      const rowsById = fleet.ids.map((id) => fleet.row(id))
+      assert.deepStrictEqual(rowsById, rows)
+      const contacts = rows.map((one) => Math.max(Number(one.timestamp ?? 0), Number(one.acktimestamp ?? 0)))
+      const since = Math.max(...contacts)
+      const filters = [undefined, 'online', 'offline', 'moving'].flatMap((status) =>
+        [undefined, since, since + 1].flatMap((updatedSince) =>
+          [undefined, [], [1, 2, count, 99_999]].map((ids) => ({ status, updatedSince, ids }) as DeviceFilter),
+        ),
+      )
+      for (const filter of filters) {
+        const { status, updatedSince = 0, ids } = filter
+        const isSelected = (device: Device, at: number): boolean =>
+          (status ?? device.status) === device.status &&
+          (contacts[at] as number) >= updatedSince &&
+          (ids?.includes(device.id) ?? true)
+        const some = expected.filter(isSelected)
+        const found = fleet.where(filter)
+        t.same([found.length, ...found.slice(1, 4)], [some.length, ...some.slice(1, 4)], JSON.stringify(filter))
+      }
+      t.equal(fleet.withDriver(7), rows.find((one) => driverIdOf(one) === 7)?.id)
+      t.equal(fleet.withDriver(8), undefined)
+      t.same(fleet.withServices('listed'), rows.filter((one) => one.device_data.services.length > 0).map(deviceId))
+      t.same(fleet.withServices('shown'), rows.filter((one) => one.services.length > 0).map(deviceId))
+      t.same(columns.unknownStates, [['Busy', 1]])
+      t.equal(columns.skippedRows, 5, 'two groups, two items that are no records, and a record without an id')
+      t.equal(fleet.get(count + 1), fleet.get(count + 1), 'a device that is read again is the same object')
+      t.equal(fleet.get(99_999), undefined)
+      t.notOk(fleet.has(99_999))
+    }
+  })
+}
+
+t.test('every layout of the platform is read', async (t) => {
+  const items = [row(1), row(2)]
+  const layouts: Record<string, unknown> = {
+    groups: [{ title: 'A', items }],
+    'groups in items': { items: [{ title: 'A', items }], total: '2', per_page: 5 },
+    'groups in data with pagination': { data: { 4: { title: 'A', items } }, pagination: { total: 2, last_page: '2' } },
+    'a paginator in items': { items: { total: 2, current_page: 1, data: [{ title: 'A', items }] } },
+    'groups with numeric keys': { 0: { title: 'A', items }, 7: { title: 'B', items: [] } },
+    'groups as a JSON string': { items: JSON.stringify([{ title: 'A', items }]) },
+    'items with numeric keys': [{ title: 'A', items: { 3: row(1), 9: row(2) } }],
+    'pretty-printed': `${JSON.stringify([{ title: 'A', items }], null, 4)}\n`,
+    'a byte order mark': `\ufeff \n${JSON.stringify([{ title: 'A', items }])}`,
+    'no group title': [{ items }],
+    'no devices': [],
+    'no devices in an object': { items: [] },
+    'no devices under numeric keys': { status: 1, pagination: { total: 0 } },
+  }
+  let text = ''
+  const { fleet } = await lists(t, (_request, response) => sendInPieces(response, text))
+  for (const [name, body] of Object.entries(layouts)) {
+    text = typeof body === 'string' ? body : JSON.stringify(body)
+    const found = await fleet()
+    t.same(found.slice(0, 9), devicesOf(rowsOf(JSON.parse(text.replace(/^\ufeff/, '')))), name)
+    t.equal(found.length, name.startsWith('no devices') ? 0 : 2, name)
+  }
+})
+
+t.test('a response with a byte changed or cut off gives what the whole document would give', async (t) => {
+  const whole = Buffer.from(JSON.stringify(list(30)))
+  let bytes = whole
+  const { devices, fleet } = await lists(t, (_request, response) => void response.end(bytes))
+  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+  t.comment(`seed ${seed}`)
+  const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255), isCut: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(change, async ({ at, byte, isCut }) => {
+      bytes = Buffer.from(isCut ? whole.subarray(0, at) : whole)
+      if (!isCut) bytes[at] = byte
+      let parsed: unknown
+      try {
+        parsed = JSON.parse(bytes.toString())
+      } catch {
+        assert.equal(await failureOf(devices()), bytes.toString().startsWith('<') ? 'html' : 'bad_json')
+        return
+      }
+      assert.deepStrictEqual((await fleet()).slice(0, 999), devicesOf(rowsOf(parsed)))
+    }),
+    { numRuns: 150, seed },
+  )
+})
+
+t.test('N19 a device in two groups is one device, in the first of them', async (t) => {
+  const body = [
+    { title: 'A', items: [row(1)] },
+    { title: 'B', items: [{ ...row(1), id: '1' }, row(2)] },
+  ]
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify(body)))
+  const found = (await fleet()).slice(0, 9).map(({ id, group }) => `${id} ${group}`)
+  t.same(found, ['1 A', '2 B'])
+})
+
+t.test('a list of 100,000 devices has every one of them', async (t) => {
+  const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const found = await fleet()
+  t.equal(found.length, 100_001)
+  t.match(found.get(77_777), { id: 77_777, lat: 48.1 })
+})
+
+t.test("a device's name is the same, read alone or with the device", async (t) => {
+  const texts = ['Van 4', '', '-', '  ', 'a"b', 'a\\', '\\"', '","', 'Ö 🚚', '\u0000\n', '[1,"x"', 'x'.repeat(20_000)]
+  const names = [...texts, null, 7, true]
+  const ids = [(id: number) => id, (id: number) => `${id}`, (id: number) => `x,"${id}`]
+  const items = names.flatMap((name, at) =>
+    ids.flatMap((idOf, kind) =>
+      ['Spare', null, '"'].map((own, other) => {
+        const id = 1 + 9 * at + 3 * kind + other
+        return { id: idOf(id), name, device_data: { id, name: own } }
+      }),
+    ),
+  )
+  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ title: 'A', items }])))
+  const found = await fleet()
+  t.equal(found.length, items.length)
+  for (const id of found.ids) t.equal(found.name(id), found.get(id)?.name, JSON.stringify(items[id - 1]).slice(0, 80))
+  t.equal(found.name(9_999), undefined)
+})
