@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
-import type { KeyRecord, Store } from '../../src/store/store.js'
+import type { Counters, KeyRecord, Store } from '../../src/store/store.js'
 import { type RedisServer, redisCluster, redisServer } from '../redis.js'
 
 export const DAY_MS = 86_400_000
@@ -45,6 +45,18 @@ export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: 
 
 /** What is stored under a name: a key record as JSON, a digest, or an entry of an index. */
 export type Table = 'key' | 'id' | 'owner'
+
+/** A store in Redis, and the errors of its connection. */
+export async function openRedis(
+  t: Test,
+  redisUrl: string,
+): Promise<{ store: Store; counters: Counters; errors: Error[] }> {
+  const errors: Error[] = []
+  const deps = { clock: () => NOW, onError: (error: Error) => errors.push(error), onDamaged: () => {} }
+  const store = await openStore({ redisUrl, dataDir: '' }, deps)
+  t.teardown(() => store.close())
+  return { store, counters: store.counters!, errors }
+}
 
 export interface Place {
   readonly config: StoreConfig

@@ -1,0 +1,240 @@
+/** Recovery from every kind of outage, of one Redis and of a cluster. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { inspect } from 'node:util'
+import t, { type Test } from 'tap'
+import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
+import {
+  clusterReplica,
+  detour,
+  portOf,
+  type RedisServer,
+  redisCluster,
+  redisServer,
+  stopOnceCopied,
+  until,
+  withoutRedis,
+} from '../redis.js'
+import { aKey, anOwner, DAY_MS, NOW, openRedis } from './places.js'
+
+/** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
+const PROMPTLY_MS = 2_000
+
+const works = (request: Promise<unknown>): Promise<boolean> => request.then(() => true).catch(() => false)
+
+/** The methods that cannot work without writing, those that only read, and the one that also works on a full server. */
+const methods = ({ keys, counters }: Store, record: KeyRecord) => ({
+  writes: {
+    create: () => keys.create(aKey(anOwner()).record, 20, NOW),
+    use: () => keys.use(record.digest, DAY_MS, NOW),
+    setLimit: () => keys.setLimit(record.id, 5, NOW),
+    touch: () => keys.touch(record, NOW),
+    increment: () => counters!.increment('c', 60_000),
+    read: () => counters!.read('c'),
+  },
+  reads: {
+    find: () => keys.find(record.digest, NOW),
+    findById: () => keys.findById(record.id, NOW),
+    list: () => keys.list(record.owner, NOW),
+  },
+  revoke: () => keys.revoke(record.owner, record.id, NOW),
+})
+
+async function reject(t: Test, store: Store, requests: Record<string, () => Promise<unknown>>): Promise<void> {
+  for (const [name, request] of Object.entries(requests)) {
+    const started = performance.now()
+    await t.rejects(request(), StoreUnavailable, name)
+    t.ok(performance.now() - started < PROMPTLY_MS, `${name} rejects promptly`)
+    t.equal(store.up(), false)
+  }
+}
+
+interface Outage {
+  options?: string[]
+  begin: (server: RedisServer) => unknown
+  end: (server: RedisServer) => unknown
+  /** Otherwise only writes fail. */
+  isTotal?: true
+}
+
+const setting = (name: string, bad: string, good: string): Outage => ({
+  begin: (server) => server.command('config', 'set', name, bad),
+  end: (server) => server.command('config', 'set', name, good),
+})
+
+const outages: Record<string, Outage> = {
+  freezes: { begin: (server) => server.freeze(), end: (server) => server.thaw(), isTotal: true },
+  'dies, and comes back with what it wrote down': {
+    options: ['--appendonly', 'yes', '--appendfsync', 'always'],
+    begin: (server) => server.stop(),
+    end: (server) => server.start(),
+    isTotal: true,
+  },
+  'becomes the replica of a master that is away': {
+    begin: (server) => server.command('replicaof', '127.0.0.1', '1'),
+    end: (server) => server.command('replicaof', 'no', 'one'),
+  },
+  'is full': setting('maxmemory', '1', '0'),
+  'lacks the replicas that it needs to write': setting('min-replicas-to-write', '1', '0'),
+}
+
+t.test('when one Redis', { skip: withoutRedis }, async (t) => {
+  for (const [name, { options = [], begin, end, isTotal }] of Object.entries(outages)) {
+    t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
+      const server = await redisServer(t, ...options)
+      const { store, errors } = await openRedis(t, server.url)
+      const { record } = aKey(anOwner())
+      await store.keys.create(record, 20, NOW)
+      const { writes, reads, revoke } = methods(store, record)
+      for (let round = 1; round <= 2; round += 1) {
+        await begin(server)
+        await reject(t, store, isTotal ? { ...writes, ...reads, revoke } : writes)
+        if (isTotal) await until(() => errors.length >= round)
+        else for (const read of Object.values(reads)) await until(() => works(read()))
+        t.equal(store.up(), false, 'reads alone do not make it whole')
+        await end(server)
+        await until(() => works(round === 1 ? writes.increment() : writes.use()))
+        t.equal(store.up(), true, 'one write is enough')
+        t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
+        t.equal(await writes.create(), 'created')
+        if (isTotal) t.equal(errors.length, round, 'each outage is reported once')
+      }
+    })
+  }
+
+  t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
+    const line = await detour(t, await redisServer(t))
+    const { store } = await openRedis(t, line.url)
+    line.delayMs = 60
+    t.equal(await store.keys.find('unknown', NOW), undefined)
+    line.delayMs = 700
+    await reject(t, store, methods(store, aKey(anOwner()).record).reads)
+    line.delayMs = 0
+    await until(() => works(store.keys.find('unknown', NOW)))
+  })
+
+  t.test('fails over to its replica, keys go on working', async (t) => {
+    const master = await redisServer(t)
+    const replica = await redisServer(t, '--replicaof', '127.0.0.1', String(master.port))
+    const line = await detour(t, master)
+    await until(async () => (await replica.command('info', 'replication')).includes('master_link_status:up'))
+    const { store } = await openRedis(t, line.url)
+    const { record } = aKey(anOwner())
+    await store.keys.create(record, 20, NOW)
+    await stopOnceCopied(master, replica)
+    await reject(t, store, methods(store, record).writes)
+    await replica.command('replicaof', 'no', 'one')
+    line.target = replica
+    await until(() => works(store.keys.find(record.digest, NOW)))
+    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
+  })
+
+  t.test('is away at the start, the store opens degraded and connects later', async (t) => {
+    const server = await redisServer(t)
+    await server.stop()
+    const started = performance.now()
+    const { store } = await openRedis(t, server.url)
+    t.ok(performance.now() - started < 2 * PROMPTLY_MS)
+    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
+    await server.start()
+    await until(() => store.up())
+    t.equal(await store.keys.find('unknown', NOW), undefined)
+  })
+
+  t.test('accepts connections and sends nothing, the store opens degraded', async (t) => {
+    const mute = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => mute.close())
+    await once(mute, 'listening')
+    const { store, errors } = await openRedis(t, `redis://127.0.0.1:${portOf(mute)}`)
+    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
+    await until(() => errors.length > 0)
+  })
+
+  t.test('refuses the password, no error holds the password', async (t) => {
+    const server = await redisServer(t, '--requirepass', 'invented-right')
+    const { store, errors } = await openRedis(t, server.url.replace('//', '//:invented-wrong@'))
+    const failure = await store.keys.find('unknown', NOW).catch((error) => error)
+    t.type(failure, StoreUnavailable)
+    t.match(failure.cause.message, 'WRONGPASS', 'not that there is no connection')
+    await until(() => errors.length > 0)
+    t.notMatch(inspect([failure, ...errors], { depth: 9, showHidden: true }), 'invented-wrong')
+    const { store: welcome } = await openRedis(t, server.url.replace('//', '//:invented-right@'))
+    t.equal(await welcome.keys.find('unknown', NOW), undefined)
+  })
+
+  t.test('refuses a record, the error does not hold the record', async (t) => {
+    const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
+    const { store } = await openRedis(t, server.url)
+    const { record } = aKey(anOwner())
+    const failure = await store.keys.create(record, 20, NOW).catch((error) => error)
+    t.match(failure.cause.message, /OOM/)
+    const shown = inspect(failure, { depth: 9, showHidden: true })
+    for (const part of [record.email, record.sealed, record.digest]) t.notOk(shown.includes(part))
+  })
+})
+
+t.test('when a cluster', { skip: withoutRedis }, async (t) => {
+  const { url, nodes } = await redisCluster(t, '--cluster-require-full-coverage', 'no')
+  const { store, counters } = await openRedis(t, url)
+  /** A record whose slot belongs to a node. */
+  const recordAt = async (node: number) => {
+    for (;;) {
+      const { record } = aKey(anOwner())
+      const slot = Number(await nodes[0]!.command('cluster', 'keyslot', `gps:key:${record.digest}`))
+      if (Math.floor(slot / 5461.5) === node) return { record, slot }
+    }
+  }
+
+  t.test('moves a slot to another node, the store follows', async (t) => {
+    const { record, slot } = await recordAt(0)
+    t.equal(await store.keys.find(record.digest, NOW), undefined)
+    const target = await nodes[1]!.command('cluster', 'myid')
+    for (const node of nodes) await node.command('cluster', 'setslot', String(slot), 'node', target)
+    t.equal(await store.keys.create(record, 20, NOW), 'created')
+    t.same(await store.keys.find(record.digest, NOW), record)
+    t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
+  })
+
+  t.test('counts many names in many slots within one turn', async (t) => {
+    const increment = (_: unknown, i: number) => counters.increment(`name${i % 16}`, 60_000)
+    const counts = await Promise.all(Array.from({ length: 64 }, increment))
+    const total = counts.reduce((sum, { current }) => sum + current, 0)
+    t.equal(total, 16 * (1 + 2 + 3 + 4))
+  })
+
+  t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
+    const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
+    const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
+    await find(lost)
+    const outages = { freeze: 'thaw', stop: 'start' } as const
+    for (const begin of ['freeze', 'stop'] as const) {
+      await nodes[2]![begin]()
+      await reject(t, store, { [begin]: () => find(lost) })
+      t.equal(await find(kept), undefined)
+      await nodes[2]![outages[begin]]()
+      await until(() => works(find(lost)))
+      t.equal(store.up(), true)
+    }
+  })
+
+  t.test('wants a password, all nodes get it, also those that only the cluster names', async (t) => {
+    const records = await Promise.all([0, 1, 2].map(async (node) => (await recordAt(node)).record))
+    for (const node of nodes) await node.command('config', 'set', 'requirepass', 'invented-right')
+    const withPassword = nodes[0]!.url.replace('//', '//:invented-right@')
+    const { keys } = (await openRedis(t, `${withPassword},${withPassword}`)).store
+    for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
+    for (const node of nodes) await node.command('-a', 'invented-right', 'config', 'set', 'requirepass', '')
+  })
+
+  t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {
+    const replica = await clusterReplica(t, nodes[0]!, nodes)
+    const { record } = await recordAt(0)
+    const find = () => store.keys.find(record.digest, NOW)
+    await store.keys.create(record, 20, NOW)
+    await stopOnceCopied(nodes[0]!, replica)
+    await until(async () => !(await works(find())))
+    t.equal(await replica.command('cluster', 'failover', 'takeover'), 'OK')
+    await until(() => works(find()))
+    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
+  })
+})
