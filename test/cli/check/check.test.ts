@@ -1,31 +1,11 @@
 /** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
-import { once } from 'node:events'
-import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { check } from '../../src/cli/check/check.js'
-import { type Finding, report } from '../../src/cli/check/finding.js'
-import { settings } from '../../src/cli/check/settings.js'
-import { encryption } from '../../src/cli/check/store.js'
-import { readConfig } from '../../src/config.js'
-import { answers, platform, sandbox, someHash } from '../helper.js'
-import { GatewayProcess } from '../process.js'
-import { portOf, redisCluster, redisServer, until, withoutRedis } from '../redis.js'
-
-/** A folder as the gateway creates it. */
-function dataDir(t: Test): string {
-  const dir = t.testdir({})
-  chmodSync(dir, 0o700)
-  return dir
-}
-
-/** Verdict and text of each finding by its name. */
-const byName = (all: Finding[]): Record<string, string> =>
-  Object.fromEntries(all.map(({ name, verdict, text }) => [name, `${verdict}: ${text}`]))
-const findings = async (env: Record<string, string>) => byName(await check(env))
-const settingsIn = (env: Record<string, string>) => byName(settings(readConfig(env), Object.keys(env)))
+import t from 'tap'
+import { check } from '../../../src/cli/check/check.js'
+import { report } from '../../../src/cli/check/finding.js'
+import { answers, platform, sandbox, someHash } from '../../helper.js'
+import { GatewayProcess } from '../../process.js'
+import { dataDir, findings, settingsIn } from './findings.js'
 
 t.test('a sound deployment has nothing to fix', async (t) => {
   const { url, hashes } = await sandbox(t)
@@ -164,115 +144,9 @@ t.test('a misspelt variable is found, and a name of something else is not', asyn
   for (const name of Object.keys(right)) t.notMatch(found[name] ?? '', /meant/)
 })
 
-t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t)
-  const cases: [rights: string, commands: RegExp, role?: RegExp][] = [
-    ['~gps:* +@all', /^ok: each command of the gateway was tried$/],
-    ['~gps:* +@all -hdel -incr', /^fail: .*INCR gps:count:\*.*HDEL gps:owner:\*/],
-    ['~gps:key:* ~gps:id:* ~gps:owner:* +@all', /^fail: .*SET gps:count:\*/],
-    ['~gps:* +@all -@scripting', /^fail: .*EVAL/],
-    ['~gps:* +@all -scan', /^fail: the ACL denies SCAN gps:key:\*$/],
-    ['~gps:* +@all -info -config', /^ok/, /^warn: unknown/],
-  ]
-  for (const [rights, commands, role = /./] of cases) {
-    await server.command('acl', 'setuser', 'gateway', 'reset', 'on', '>a-password', ...rights.split(' '))
-    const found = await findings({ REDIS_URL: server.url.replace('//', '//gateway:a-password@') })
-    t.match(found, { 'Redis commands': commands, 'Redis role': role }, rights)
-  }
-  t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
-})
-
-t.test('a Redis that is too old is found', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t)
-  // As Redis 6.0 does, the server finds a word in `SET` that it does not know.
-  const old = createServer((socket) => {
-    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1')
-    socket.setEncoding('latin1').on('data', (sent) => upstream.write(String(sent).replaceAll('PXAT', 'WHAT'), 'latin1'))
-    upstream.pipe(socket).once('close', () => upstream.destroy())
-  })
-  old.listen(0, '127.0.0.1')
-  await once(old, 'listening')
-  t.teardown(() => old.close())
-  const found = await findings({ REDIS_URL: `redis://127.0.0.1:${portOf(old)}` })
-  t.equal(found['Redis commands'], 'fail: Redis 6.2 or newer is needed for SET gps:count:*, SET gps:id:*')
-})
-
-t.test(
-  'a data folder that is missing, cannot be created, is open to other users, or has a bad file is found',
-  async (t) => {
-    const dir = dataDir(t)
-    const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
-    t.match(await at(dir), /^ok/)
-    chmodSync(dir, 0o755)
-    t.match(await at(dir), /^fail: .*0755.*0700/)
-    t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
-    t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
-    writeFileSync(join(dir, 'file'), '')
-    for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
-      t.match(await at(path), /^fail: .*cannot be created/)
-    t.match(await at('/proc/self'), /^fail: .*not writable/)
-    t.same(readdirSync(dir), ['file'], 'nothing is left behind')
-    chmodSync(dir, 0o700)
-    const file = join(dir, 'keys.mdb')
-    writeFileSync(file, 'nonsense', { mode: 0o600 })
-    t.match(await at(dir), /^warn: .*not checked/)
-    writeFileSync(`${file}-lock`, '', { mode: 0o600 })
-    t.match(await at(dir), /^fail: .*keys.mdb is damaged/)
-    truncateSync(file)
-    t.match(await at(dir), /^ok/)
-    chmodSync(file, 0o644)
-    t.match(await at(dir), /^fail: .*0644.*0600/)
-    rmSync(file)
-    mkdirSync(file, 0o700)
-    t.match(await at(dir), /^fail: EISDIR/)
-  },
-)
-
-t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t)
-  const found = () => findings({ REDIS_URL: server.url })
-  t.match(await found(), { Redis: /^ok: version \d/, 'Redis eviction': /^ok/, 'Redis persistence': /^fail: none/ })
-  await server.command('config', 'set', 'maxmemory-policy', 'allkeys-lru')
-  await server.command('config', 'set', 'save', '900 1')
-  t.match(await found(), { 'Redis eviction': /^fail: .*allkeys-lru/, 'Redis persistence': /^warn: snapshots/ })
-  await server.command('config', 'set', 'min-replicas-to-write', '1')
-  t.match(await found(), { 'Redis commands': /^fail: NOREPLICAS[^:]+: SET gps:count:\*,.* HSET gps:key:\*/ })
-  await server.command('config', 'set', 'appendonly', 'yes')
-  await server.command('replicaof', '127.0.0.1', '1')
-  t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
-  const encrypted = await findings({ REDIS_URL: server.url.replace('redis:', 'rediss:') })
-  t.equal(encrypted.Redis, 'fail: cannot be used: no reply in time, or the server expects no TLS')
-  await server.stop()
-  const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
-  t.match(away, /^fail +Redis +cannot be used/m)
-  t.notMatch(away, /a-password/)
-  t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
-})
-
-t.test('a cluster that is named by one node only, or lacks slots, is found', { skip: withoutRedis }, async (t) => {
-  const { url, nodes } = await redisCluster(t)
-  t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
-  t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
-  await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
-  const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
-  await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
-  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
-})
-
 // That it is 0 for a sound deployment: every command of the README is run as pasted.
 t.test('the exit code is 1 when something needs fixing', async (t) => {
   const child = new GatewayProcess(['check'], { DATA_DIR: dataDir(t), PLATFORM_URL: 'http://127.0.0.1:1/api' })
   t.equal(await child.exited, 1)
   t.match(child.log, /^fail +platform /m)
-})
-
-t.test('Redis without TLS is accepted on private addresses only', async (t) => {
-  const verdict = (host: string) => encryption(`redis://${host}:6379`).verdict
-  const names = ['localhost', 'redis', 'redis.internal']
-  const near = ['127.0.0.1', '10.1.2.3', '192.168.1.2', '172.16.0.1', '172.31.9.9']
-  const near6 = ['[::1]', '[fc00::1]', '[FD12:3456::1]', '[fe80::1]']
-  for (const host of [...names, ...near, ...near6]) t.equal(verdict(host), 'ok', host)
-  const far = ['redis.example.com', '8.8.8.8', '172.15.0.1', '172.32.0.1', '[2001:db8::1]', '[fc::1]', '[::2]']
-  for (const host of far) t.equal(verdict(host), 'warn', host)
-  t.equal(encryption('rediss://redis.example.com').verdict, 'ok')
 })

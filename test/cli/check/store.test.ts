@@ -1,0 +1,117 @@
+/** The preflight check of the place where API keys are stored. */
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { check } from '../../../src/cli/check/check.js'
+import { report } from '../../../src/cli/check/finding.js'
+import { encryption } from '../../../src/cli/check/store.js'
+import { portOf, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
+import { dataDir, findings } from './findings.js'
+
+t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const cases: [rights: string, commands: RegExp, role?: RegExp][] = [
+    ['~gps:* +@all', /^ok: each command of the gateway was tried$/],
+    ['~gps:* +@all -hdel -incr', /^fail: .*INCR gps:count:\*.*HDEL gps:owner:\*/],
+    ['~gps:key:* ~gps:id:* ~gps:owner:* +@all', /^fail: .*SET gps:count:\*/],
+    ['~gps:* +@all -@scripting', /^fail: .*EVAL/],
+    ['~gps:* +@all -scan', /^fail: the ACL denies SCAN gps:key:\*$/],
+    ['~gps:* +@all -info -config', /^ok/, /^warn: unknown/],
+  ]
+  for (const [rights, commands, role = /./] of cases) {
+    await server.command('acl', 'setuser', 'gateway', 'reset', 'on', '>a-password', ...rights.split(' '))
+    const found = await findings({ REDIS_URL: server.url.replace('//', '//gateway:a-password@') })
+    t.match(found, { 'Redis commands': commands, 'Redis role': role }, rights)
+  }
+  t.equal(await server.command('dbsize'), '0', 'nothing is left behind')
+})
+
+t.test('a Redis that is too old is found', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  // As Redis 6.0 does, the server finds a word in `SET` that it does not know.
+  const old = createServer((socket) => {
+    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.setEncoding('latin1').on('data', (sent) => upstream.write(String(sent).replaceAll('PXAT', 'WHAT'), 'latin1'))
+    upstream.pipe(socket).once('close', () => upstream.destroy())
+  })
+  old.listen(0, '127.0.0.1')
+  await once(old, 'listening')
+  t.teardown(() => old.close())
+  const found = await findings({ REDIS_URL: `redis://127.0.0.1:${portOf(old)}` })
+  t.equal(found['Redis commands'], 'fail: Redis 6.2 or newer is needed for SET gps:count:*, SET gps:id:*')
+})
+
+t.test(
+  'a data folder that is missing, cannot be created, is open to other users, or has a bad file is found',
+  async (t) => {
+    const dir = dataDir(t)
+    const at = async (path: string) => (await findings({ DATA_DIR: path })).DATA_DIR
+    t.match(await at(dir), /^ok/)
+    chmodSync(dir, 0o755)
+    t.match(await at(dir), /^fail: .*0755.*0700/)
+    t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
+    t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
+    writeFileSync(join(dir, 'file'), '')
+    for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
+      t.match(await at(path), /^fail: .*cannot be created/)
+    t.match(await at('/proc/self'), /^fail: .*not writable/)
+    t.same(readdirSync(dir), ['file'], 'nothing is left behind')
+    chmodSync(dir, 0o700)
+    const file = join(dir, 'keys.mdb')
+    writeFileSync(file, 'nonsense', { mode: 0o600 })
+    t.match(await at(dir), /^warn: .*not checked/)
+    writeFileSync(`${file}-lock`, '', { mode: 0o600 })
+    t.match(await at(dir), /^fail: .*keys.mdb is damaged/)
+    truncateSync(file)
+    t.match(await at(dir), /^ok/)
+    chmodSync(file, 0o644)
+    t.match(await at(dir), /^fail: .*0644.*0600/)
+    rmSync(file)
+    mkdirSync(file, 0o700)
+    t.match(await at(dir), /^fail: EISDIR/)
+  },
+)
+
+t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const found = () => findings({ REDIS_URL: server.url })
+  t.match(await found(), { Redis: /^ok: version \d/, 'Redis eviction': /^ok/, 'Redis persistence': /^fail: none/ })
+  await server.command('config', 'set', 'maxmemory-policy', 'allkeys-lru')
+  await server.command('config', 'set', 'save', '900 1')
+  t.match(await found(), { 'Redis eviction': /^fail: .*allkeys-lru/, 'Redis persistence': /^warn: snapshots/ })
+  await server.command('config', 'set', 'min-replicas-to-write', '1')
+  t.match(await found(), { 'Redis commands': /^fail: NOREPLICAS[^:]+: SET gps:count:\*,.* HSET gps:key:\*/ })
+  await server.command('config', 'set', 'appendonly', 'yes')
+  await server.command('replicaof', '127.0.0.1', '1')
+  t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
+  const encrypted = await findings({ REDIS_URL: server.url.replace('redis:', 'rediss:') })
+  t.equal(encrypted.Redis, 'fail: cannot be used: no reply in time, or the server expects no TLS')
+  await server.stop()
+  const away = report(await check({ REDIS_URL: server.url.replace('//', '//:a-password@') }))
+  t.match(away, /^fail +Redis +cannot be used/m)
+  t.notMatch(away, /a-password/)
+  t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
+})
+
+t.test('a cluster that is named by one node only, or lacks slots, is found', { skip: withoutRedis }, async (t) => {
+  const { url, nodes } = await redisCluster(t)
+  t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
+  t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
+  await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
+  const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
+  await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
+  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
+})
+
+t.test('Redis without TLS is accepted on private addresses only', async (t) => {
+  const verdict = (host: string) => encryption(`redis://${host}:6379`).verdict
+  const names = ['localhost', 'redis', 'redis.internal']
+  const near = ['127.0.0.1', '10.1.2.3', '192.168.1.2', '172.16.0.1', '172.31.9.9']
+  const near6 = ['[::1]', '[fc00::1]', '[FD12:3456::1]', '[fe80::1]']
+  for (const host of [...names, ...near, ...near6]) t.equal(verdict(host), 'ok', host)
+  const far = ['redis.example.com', '8.8.8.8', '172.15.0.1', '172.32.0.1', '[2001:db8::1]', '[fc::1]', '[::2]']
+  for (const host of far) t.equal(verdict(host), 'warn', host)
+  t.equal(encryption('rediss://redis.example.com').verdict, 'ok')
+})
