@@ -9,10 +9,7 @@ import { sandbox } from '../helper.js'
 export type Device = ReturnType<typeof deviceRow>
 export type Service = ReturnType<typeof serviceRow<number | boolean>>
 export type Event = ReturnType<typeof eventRow>
-type Point = { raw_time: string } & Record<
-  'id' | 'device_id' | 'lat' | 'lng' | 'speed' | 'course' | 'distance',
-  number
->
+type Point = { raw_time: string } & Record<'id' | 'device_id' | 'lat' | 'lng' | 'speed' | 'course' | 'distance', number>
 type Group = { status: number; time_seconds: number; raw_time: string; message?: string; items: Point[] }
 export type History = {
   items: Group[]

@@ -7,8 +7,7 @@ import { read } from '../../../src/platform/shape.js'
 import { wireDevice, wirePoint } from '../../../src/platform/wire.js'
 
 type Json = Record<string, unknown>
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Lenient as a caller may be: numeric keys for a list, JSON in a string for a list or object. */
 function normalize(shape: RowShape, raw: unknown): Json {
@@ -172,21 +171,7 @@ t.comment(`SEED=${seed}`)
 export const check = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number, work: (value: T) => void): void =>
   fc.assert(fc.property(arbitrary, work), { seed, numRuns })
 
-const names = [
-  'id',
-  'name',
-  'items',
-  'driver',
-  'own',
-  'title',
-  'a',
-  '',
-  '0',
-  '12',
-  '__proto__',
-  'constructor',
-  'č',
-]
+const names = ['id', 'name', 'items', 'driver', 'own', 'title', 'a', '', '0', '12', '__proto__', 'constructor', 'č']
 const space = fc.constantFrom('', '', '', '', '', ' ', '\n', '\t\r ', `\n${' '.repeat(40)}`)
 const escapedUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -209,9 +194,7 @@ const objectOf = (members: fc.Arbitrary<[string, string]>) =>
   fc
     .tuple(fc.array(members, { maxLength: 6 }), space, space)
     .map(([all, a, b]) => `{${a}${all.map(([name, value]) => `${name}${b}:${a}${value}`).join(`${b},${a}`)}${b}}`)
-const nameText = stringOf(
-  fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...names) }, fc.string({ maxLength: 50 })),
-)
+const nameText = stringOf(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...names) }, fc.string({ maxLength: 50 })))
 export const { anything } = fc.letrec<{ anything: string }>((tie) => ({
   anything: fc.oneof(
     { maxDepth: 4 },

@@ -3,7 +3,19 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type Row, RowReader } from '../../../src/lib/json-rows/index.js'
 import { isLong } from '../../faults.js'
-import { anything, assertSame, check, counted, documentOf, lenient, size, small, unlimited, utf8, wires } from './documents.js'
+import {
+  anything,
+  assertSame,
+  check,
+  counted,
+  documentOf,
+  lenient,
+  size,
+  small,
+  unlimited,
+  utf8,
+  wires,
+} from './documents.js'
 
 t.test('any document reads as JSON.parse reads it, however it is split', async (t) => {
   const runs = isLong ? 2_000 : 600

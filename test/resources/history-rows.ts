@@ -1,0 +1,18 @@
+/** What the tests of histories share: the history of a response, and points of a day. */
+import { read } from '../../src/platform/shape.js'
+import { wireHistory } from '../../src/platform/wire.js'
+import { type History, type HistoryContext, toHistory } from '../../src/resources/history.js'
+
+const requested = { deviceId: 318, from: '2026-05-11', to: '2026-05-12' }
+export const zone = { offsetMinutes: 120 }
+export const history = (raw: unknown, context: Partial<HistoryContext> = { zone }) =>
+  toHistory(read(wireHistory, raw), { ...requested, ...context })
+const place = { latitude: 48.2, longitude: 16.3, lat: 48.2, lng: 16.3 }
+/** A point on 11 May 2026. Its `device_id` is not the id of the device (N29). */
+export const point = (id: unknown, time: string, more: object = {}) => ({
+  ...{ id, device_id: 5, raw_time: `2026-05-11 ${time}`, time: `11-05-2026 ${time}`, ...place, speed: 14, ...more },
+})
+export const clocks = ({ positions }: History): string[] => positions.map(({ time }) => time.slice(11))
+
+export const told = { course: 88, altitude: 171 }
+export const envelope = { object: 'history', device_id: 318, from: '2026-05-11', to: '2026-05-12' }

@@ -1,0 +1,80 @@
+/** The trips, stops and events of a history. */
+import t from 'tap'
+import { history, point } from './history-rows.js'
+
+t.test('trips and stops follow what their group says, in the units of the account', async (t) => {
+  const mph = { sensors: [{ id: 'speed', sufix: 'mph' }] }
+  const start = { raw_time: '2026-05-11 07:00:00' }
+  const points = [point(1, '07:00:00', { speed: 10 }), point(2, '07:10:00', { longitude: 16.5, speed: 62 })]
+  const rows: [name: string, group: object, expected: object][] = [
+    ['the text before the seconds', { time: '2min', time_seconds: 700 }, { to: '2026-05-11 07:02:00' }],
+    ['the seconds', { time: null, time_seconds: '703' }, { to: '2026-05-11 07:11:43', duration_seconds: 703 }],
+    ['its end', { left: '11-05-2026 07:30:00' }, { to: '2026-05-11 07:30:00', duration_seconds: 1800 }],
+    ['its last point', { items: points }, { to: '2026-05-11 07:10:00', duration_seconds: 600 }],
+    ['nothing', { time: 'soon' }, { from: '2026-05-11 07:00:00', to: '2026-05-11 07:00:00', duration_seconds: null }],
+    ['an end before its start', { left: '2026-05-11 06:00:00' }, { to: '2026-05-11 07:00:00', duration_seconds: 0 }],
+    ['its start in display format', { raw_time: null, show: '11-05-2026 06:00:00' }, { from: '2026-05-11 06:00:00' }],
+    ['its first point', { raw_time: '-', items: points }, { from: '2026-05-11 07:00:00' }],
+    ['a duration beyond every calendar', { time: '999999999d' }, { to: '2026-05-11 07:00:00' }],
+  ]
+  for (const [name, group, span] of rows) {
+    const legs = { trips: 1, stops: '2' } as const
+    for (const list of ['trips', 'stops'] as const)
+      t.hasStrict(history({ items: [{ ...start, status: legs[list], ...group }] })[list], [span], `${list}: ${name}`)
+  }
+  const trip = (group: object, more: object = {}) =>
+    history({ items: [{ ...start, status: 1, ...group }], ...more }).trips
+  t.hasStrict(trip({ distance: '10', top_speed: 62, average_speed: '31 mph' }, mph), [
+    { distance_km: 16.09, top_speed: 99.8, average_speed: 49.9 },
+  ])
+  const [miles, km] = [
+    { status: 1, distance: '10 mi' },
+    { status: 2, distance: 1 },
+  ]
+  t.equal(history({ items: [miles, km] }).distance_km, 17.09)
+  t.hasStrict(trip({ items: points }, mph), [{ distance_km: 0, top_speed: 99.8, average_speed: null }])
+  t.hasStrict(trip({ items: points }), [{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.5 } }])
+  t.hasStrict(trip({}), [{ start: { lat: null, lng: null }, end: { lat: null, lng: null } }])
+  const addresses = [point(1, '07:00:00'), point(2, '07:01:00', { address: 'Quay 3' })]
+  t.hasStrict(history({ items: [{ ...start, status: 2, items: addresses }] }).stops, [{ lat: 48.2, address: 'Quay 3' }])
+  t.strictSame(history({ items: [{ status: 1 }, { status: 2 }, { status: 5 }] }), history({}), 'none without a time')
+})
+
+t.test('a stop over a change of the clock ends when the clock of the account says so', async (t) => {
+  const spring = { from: '03-29 02:00', to: '10-25 02:00' }
+  const stop = { status: 2, raw_time: '2026-03-28 18:00:00', left: '2026-03-29 07:00:00' }
+  const ends = { from: '2026-03-28 18:00:00', to: '2026-03-29 07:00:00', duration_seconds: 12 * 3600 }
+  for (const summer of [{ summer: spring }, { name: 'Europe/Vienna' }]) {
+    const stops = (group: object) => history({ items: [group] }, { zone: { offsetMinutes: 60, ...summer } }).stops
+    for (const group of [stop, { ...stop, time: '12h 0min 0s' }, { ...stop, time: '12h 0min 0s', left: null }])
+      t.hasStrict(stops(group), [ends])
+    const autumn = { status: 2, raw_time: '2026-10-24 18:00:00', time: '14h 0min 0s' }
+    t.hasStrict(stops(autumn), [{ to: '2026-10-25 07:00:00' }])
+    t.hasStrict(stops({ status: 2, raw_time: '2026-03-29 02:30:00' }), [{ to: '2026-03-29 02:30:00' }])
+  }
+})
+
+t.test('trips, stops and events are oldest first', async (t) => {
+  const group = (status: number, time: string) => ({ status, raw_time: `2026-05-11 ${time}`, message: time })
+  const kinds = [1, 2, 5].flatMap((status) => ['09:00:00', '08:00:00', '10:00:00'].map((time) => group(status, time)))
+  const { trips, stops, events } = history({ items: kinds })
+  const spans = ['08:00:00', '09:00:00', '10:00:00'].map((time) => ({ from: `2026-05-11 ${time}` }))
+  t.hasStrict({ trips, stops }, { trips: spans, stops: spans })
+  t.hasStrict(events, [{ message: '08:00:00' }, { message: '09:00:00' }, { message: '10:00:00' }])
+})
+
+t.test('fuel is in litres, or null', async (t) => {
+  for (const [sent, expected] of [
+    ['11.27 Liters', 11.27],
+    ['7,5 l', 7.5],
+    ['3 Litros', 3],
+    ['0 lt', 0],
+    ['3 gal', null],
+    ['-1 l', null],
+    [12, null],
+    ['12', null],
+    [null, null],
+    ['-', null],
+  ] as const)
+    t.equal(history({ fuel_consumption: sent }).fuel_l, expected, `${sent}`)
+})
