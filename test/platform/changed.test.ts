@@ -1,9 +1,12 @@
 /** A list that is truly empty stays one; a response that holds rows and yields none is a changed platform. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { changed, checkedHistory, checkGroups, checkPage } from '../../src/platform/changed.js'
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
 import { isDisplayTime } from '../../src/resources/display-time.js'
+import { isUnavailable } from '../faults.js'
+import { answers, someHash } from '../helper.js'
+import { device, faulty } from './faulty.js'
 
 /** `ok`, or the detail of the failure. */
 function outcome(check: () => void): string {
@@ -93,4 +96,100 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
 t.test('a failure names fields, and no key that may be data', async (t) => {
   const found = { id: 1, 'a@example.com': 1, $2y$10$abc: 1, 'Van 7': 1, 12: 1, ['x'.repeat(40)]: 1 }
   t.equal(changed('get_devices', 'items', found).message, 'get_devices: wrong_shape (no items; fields: id)')
+})
+
+const sound: Record<string, unknown> = {
+  get_user_data: { email: 'owner@example.com' },
+  edit_setup_data: { item: { timezone_id: '61' }, timezones: [{ id: 61, value: 'UTC +01:00' }] },
+  get_devices: [{ title: 'A', items: [device] }],
+  get_geofences: { items: { geofences: [{ id: 5, name: 'Depot', type: 'circle', radius: 9 }] } },
+  get_events: { items: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50, current_page: 1 } },
+  get_history: {
+    items: [{ status: 1, items: [{ latitude: 1, longitude: 2, raw_time: '2026-05-01 08:00:00' }] }],
+    distance_sum: '3 km',
+  },
+  get_alerts: { items: { alerts: [{ id: 4, type: 'sos', devices: [7] }] } },
+  services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], pagination: { total: 1, per_page: 15 } },
+  get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
+}
+
+const historyPath = '/v1/history/7?from=2026-05-01&to=2026-05-02'
+const devicePaths = '/v1/devices /v1/devices/7 /v1/devices/7/location /v1/alerts /v1/services'.split(' ')
+type Structure = [action: string, fields: string[], paths: string[]]
+const structure: Structure[] = [
+  ['get_user_data', ['email'], ['/v1/me', '/v1/devices']],
+  ['edit_setup_data', ['item', 'timezone_id'], ['/v1/events?from=2026-05-01T00:00:00Z', '/v1/services']],
+  ['get_devices', ['items', 'id'], [...devicePaths, historyPath]],
+  ['get_geofences', ['items', 'geofences', 'id'], ['/v1/geofences', '/v1/geofences/5']],
+  ['get_events', ['items', 'data', 'id'], ['/v1/events', '/v1/events?limit=1&offset=1']],
+  ['get_history', ['items', 'status', 'latitude', 'longitude', 'raw_time'], [historyPath]],
+  ['get_alerts', ['items', 'alerts', 'id'], ['/v1/alerts']],
+  ['services', ['data', 'id'], ['/v1/services']],
+  ['get_user_drivers', ['items', 'drivers', 'data', 'id'], ['/v1/drivers']],
+]
+
+/** Renames each field of each action in turn, on a platform that is sound otherwise. */
+async function renameEach(t: Test, sound: Record<string, unknown>, structure: Structure[]): Promise<void> {
+  const { become, log, metrics, get, clock, ticks } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
+  const health = async (): Promise<string> => (await get('/health')).body.components.platform
+  const fresh = (path: string) => {
+    clock.advance(2_000)
+    return get(path, someHash)
+  }
+  for (const [action, fields, paths] of structure) {
+    for (const field of fields) {
+      const renamed = JSON.stringify(sound[action]).replaceAll(`"${field}":`, `"${field}_v2":`)
+      become(answers({ ...sound, [action]: renamed }))
+      const logged = log().length
+      for (const path of paths) {
+        isUnavailable(t, await fresh(path), `${action}.${field}: ${path}`)
+        t.equal(await health(), 'down')
+      }
+      const lines = log()
+        .slice(logged)
+        .split('\n')
+        .filter((line) => line.includes('wrong_shape'))
+      t.equal(lines.length, 1, `one log line for ${action}.${field}`)
+      t.match(lines[0], new RegExp(`${action}: wrong_shape \\(.*(${field}|fields: )`), 'that names action and fields')
+      become(answers(sound))
+      // After this the next failure is another outage.
+      ticks.advance(10_000)
+      for (const path of paths) t.equal((await fresh(path)).status, 200, `${action}.${field} is back: ${path}`)
+      t.equal(await health(), 'up')
+    }
+    t.match(await metrics(), new RegExp(`action="${action}",outcome="wrong_shape"} [1-9]`))
+  }
+}
+
+t.test('a changed platform: 503 for whatever needs a renamed field, and recovery without a restart', async (t) => {
+  await renameEach(t, sound, structure)
+  const { services, ...older } = sound
+  await renameEach(t, { ...older, get_services: services }, [['get_services', ['data', 'id'], ['/v1/services']]])
+})
+
+t.test('no data is an empty list; unreadable rows are counted and logged, and the others are served', async (t) => {
+  const { become, get, clock, log, metrics } = await faulty(t)
+  const none: Record<string, unknown> = {
+    get_devices: [],
+    get_geofences: { items: {} },
+    get_events: { items: { data: [], total: 0 } },
+    get_alerts: { items: { alerts: [] } },
+    services: { data: [], pagination: { total: 0 } },
+    get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
+  }
+  const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
+  for (const get_devices of [[], {}, { items: [] }, [{ title: 'A', items: [] }]]) {
+    become(answers({ ...none, get_devices: JSON.stringify(get_devices) === '{}' ? { data: {} } : get_devices }))
+    clock.advance(2)
+    for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
+  }
+  const half = [device, { ...device, id: null }]
+  become(answers({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } }))
+  clock.advance(2)
+  t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
+  t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+  for (const action of ['get_devices', 'get_geofences']) {
+    t.match(await metrics(), `gateway_rows_skipped_total{action="${action}"} 1`)
+    t.match(log(), new RegExp(`"action":"${action}","rows":1,"msg":"rows skipped"`))
+  }
 })

@@ -8,39 +8,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { certificate, isLong, isUnavailable } from '../faults.js'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
-import { until } from '../redis.js'
-
-const position = { time: '2026-05-12 09:00:00', timestamp: 1_778_576_400, lat: 1, lng: 2 }
-const device = { id: 7, name: 'Van 7', online: 'ack', ...position }
-const well = answers({ get_devices: [{ items: [device] }] })
-
-/** A platform whose behaviour the test changes, and a gateway on it that has no fresh position for any request. */
-async function faulty(t: Test, env: Record<string, string> = {}) {
-  let behave: RequestListener = well
-  const { url, calls, server } = await platform(t, (request, response) => behave(request, response))
-  const [clock, ticks] = [new Clock(), new Clock(0)]
-  const settings = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '300', POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '600000' }
-  const { get, log, metrics } = await gateway(t, { clock: clock.now, ticks: ticks.now, env: { ...settings, ...env } })
-  /** After the cool-down of the breaker; until then, on a busy machine, even a sound response may exceed the deadline. */
-  const works = (account = someHash): Promise<void> =>
-    until(async () => {
-      clock.advance(2)
-      ticks.advance(10_000)
-      return (await get('/v1/devices', account)).status === 200
-    })
-  await works()
-  const become = (listener: RequestListener): void => {
-    behave = listener
-  }
-  /** All devices of an account, or one. */
-  const devicesOf = (account: string, device?: number) => {
-    clock.advance(2)
-    return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
-  }
-  const devices = () => devicesOf(someHash)
-  return { ticks, works, calls, server, clock, get, log, metrics, become, devices, devicesOf }
-}
+import { answers, gateway, platform, someHash } from '../helper.js'
+import { device, faulty, well } from './faulty.js'
 
 const json = (body: string): RequestListener => {
   return (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body)
@@ -84,102 +53,6 @@ t.test('a failing platform: 503, at once after several failures, and recovery wi
   }
   t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
   t.notOk(log().includes(someHash) || log().includes(encodeURIComponent(someHash)), 'no hash in the log')
-})
-
-const sound: Record<string, unknown> = {
-  get_user_data: { email: 'owner@example.com' },
-  edit_setup_data: { item: { timezone_id: '61' }, timezones: [{ id: 61, value: 'UTC +01:00' }] },
-  get_devices: [{ title: 'A', items: [device] }],
-  get_geofences: { items: { geofences: [{ id: 5, name: 'Depot', type: 'circle', radius: 9 }] } },
-  get_events: { items: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50, current_page: 1 } },
-  get_history: {
-    items: [{ status: 1, items: [{ latitude: 1, longitude: 2, raw_time: '2026-05-01 08:00:00' }] }],
-    distance_sum: '3 km',
-  },
-  get_alerts: { items: { alerts: [{ id: 4, type: 'sos', devices: [7] }] } },
-  services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], pagination: { total: 1, per_page: 15 } },
-  get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
-}
-
-const historyPath = '/v1/history/7?from=2026-05-01&to=2026-05-02'
-const devicePaths = '/v1/devices /v1/devices/7 /v1/devices/7/location /v1/alerts /v1/services'.split(' ')
-type Structure = [action: string, fields: string[], paths: string[]]
-const structure: Structure[] = [
-  ['get_user_data', ['email'], ['/v1/me', '/v1/devices']],
-  ['edit_setup_data', ['item', 'timezone_id'], ['/v1/events?from=2026-05-01T00:00:00Z', '/v1/services']],
-  ['get_devices', ['items', 'id'], [...devicePaths, historyPath]],
-  ['get_geofences', ['items', 'geofences', 'id'], ['/v1/geofences', '/v1/geofences/5']],
-  ['get_events', ['items', 'data', 'id'], ['/v1/events', '/v1/events?limit=1&offset=1']],
-  ['get_history', ['items', 'status', 'latitude', 'longitude', 'raw_time'], [historyPath]],
-  ['get_alerts', ['items', 'alerts', 'id'], ['/v1/alerts']],
-  ['services', ['data', 'id'], ['/v1/services']],
-  ['get_user_drivers', ['items', 'drivers', 'data', 'id'], ['/v1/drivers']],
-]
-
-/** Renames each field of each action in turn, on a platform that is sound otherwise. */
-async function renameEach(t: Test, sound: Record<string, unknown>, structure: Structure[]): Promise<void> {
-  const { become, log, metrics, get, clock, ticks } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
-  const health = async (): Promise<string> => (await get('/health')).body.components.platform
-  const fresh = (path: string) => {
-    clock.advance(2_000)
-    return get(path, someHash)
-  }
-  for (const [action, fields, paths] of structure) {
-    for (const field of fields) {
-      const renamed = JSON.stringify(sound[action]).replaceAll(`"${field}":`, `"${field}_v2":`)
-      become(answers({ ...sound, [action]: renamed }))
-      const logged = log().length
-      for (const path of paths) {
-        isUnavailable(t, await fresh(path), `${action}.${field}: ${path}`)
-        t.equal(await health(), 'down')
-      }
-      const lines = log()
-        .slice(logged)
-        .split('\n')
-        .filter((line) => line.includes('wrong_shape'))
-      t.equal(lines.length, 1, `one log line for ${action}.${field}`)
-      t.match(lines[0], new RegExp(`${action}: wrong_shape \\(.*(${field}|fields: )`), 'that names action and fields')
-      become(answers(sound))
-      // After this the next failure is another outage.
-      ticks.advance(10_000)
-      for (const path of paths) t.equal((await fresh(path)).status, 200, `${action}.${field} is back: ${path}`)
-      t.equal(await health(), 'up')
-    }
-    t.match(await metrics(), new RegExp(`action="${action}",outcome="wrong_shape"} [1-9]`))
-  }
-}
-
-t.test('a changed platform: 503 for whatever needs a renamed field, and recovery without a restart', async (t) => {
-  await renameEach(t, sound, structure)
-  const { services, ...older } = sound
-  await renameEach(t, { ...older, get_services: services }, [['get_services', ['data', 'id'], ['/v1/services']]])
-})
-
-t.test('no data is an empty list; unreadable rows are counted and logged, and the others are served', async (t) => {
-  const { become, get, clock, log, metrics } = await faulty(t)
-  const none: Record<string, unknown> = {
-    get_devices: [],
-    get_geofences: { items: {} },
-    get_events: { items: { data: [], total: 0 } },
-    get_alerts: { items: { alerts: [] } },
-    services: { data: [], pagination: { total: 0 } },
-    get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
-  }
-  const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
-  for (const get_devices of [[], {}, { items: [] }, [{ title: 'A', items: [] }]]) {
-    become(answers({ ...none, get_devices: JSON.stringify(get_devices) === '{}' ? { data: {} } : get_devices }))
-    clock.advance(2)
-    for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
-  }
-  const half = [device, { ...device, id: null }]
-  become(answers({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } }))
-  clock.advance(2)
-  t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
-  t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
-  for (const action of ['get_devices', 'get_geofences']) {
-    t.match(await metrics(), `gateway_rows_skipped_total{action="${action}"} 1`)
-    t.match(log(), new RegExp(`"action":"${action}","rows":1,"msg":"rows skipped"`))
-  }
 })
 
 t.test('a proxy that refuses does not invalidate an account', async (t) => {
