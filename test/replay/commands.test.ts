@@ -1,56 +1,15 @@
 /** The commands replay, diff and record: output and exit codes. */
 import { fork } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import t, { type Test } from 'tap'
-import { runReplay } from '../../src/replay/commands.js'
+import t from 'tap'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
 import { program, withEnv } from '../program.js'
 import { freePort } from '../redis.js'
-
-const acme = resolve('fixtures/acme')
-
-/** A command in this process: its output so far, and its exit code. */
-function started(t: Test, args: string[], env: Record<string, string> = {}) {
-  const lines: string[] = []
-  const events = new EventEmitter()
-  const print = (line: unknown): void => {
-    lines.push(String(line))
-    events.emit('line')
-  }
-  const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
-  const exit = runReplay(args, { env, console: { log: print, error: print }, ended: () => signal })
-  const end = (): Promise<number> => {
-    events.emit('signal')
-    return exit
-  }
-  t.teardown(end)
-  const text = (): string => lines.join('\n')
-  /** The first match in the output. */
-  const printed = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(text())
-      if (found) return found[1] ?? found[0]
-      const code = await Promise.race([once(events, 'line').then(() => undefined), exit])
-      if (code !== undefined) throw new Error(`ended early:\n${text()}`)
-    }
-  }
-  return { exit, end, text, printed }
-}
-
-/** Recordings are made below the working folder. */
-function workingFolder(t: Test): string {
-  const before = process.cwd()
-  const folder = t.testdir({})
-  process.chdir(folder)
-  t.teardown(() => process.chdir(before))
-  return folder
-}
-
-const hashQuery = `user_api_hash=${encodeURIComponent(hashOf('acme'))}`
+import { acme, hashQuery, started, workingFolder } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
   const strict = started(t, [acme, '--port', '0', '--strict'])

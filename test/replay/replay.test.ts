@@ -1,6 +1,5 @@
 /** Fixtures are valid, and replay sends exactly what they record. */
 import { once } from 'node:events'
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -8,32 +7,15 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { compare } from '../../src/replay/diff.js'
 import {
-  Exchange,
+  type Exchange,
   type Folder,
-  fileNameOf,
-  format,
-  formatFolder,
-  parseExchange,
   parseTarget,
   type RecordedResponse,
   readFolder,
 } from '../../src/replay/exchange.js'
-import { findLeaks } from '../../src/replay/find-leaks.js'
-import { jsonIn, linesOf } from '../../src/replay/json-lines.js'
 import { match, nearest } from '../../src/replay/match.js'
 import { buildReplay, hashOf, type ReplayOptions } from '../../src/replay/replay.js'
-
-const root = process.cwd()
-const fixtures = join(root, 'fixtures')
-const accounts = ['acme', 'empty', 'failing', 'heritage', 'oddities']
-
-const manifest = { about: 'A test.', email: 'test@example.com', origin: 'invented' } as const
-const folderOf = (exchanges: Exchange[], name = 'test'): Folder => ({ name, manifest, exchanges })
-const exchange = (action: string, query: Record<string, string>, ...responses: RecordedResponse[]): Exchange => ({
-  action,
-  query,
-  responses,
-})
+import { accounts, exchange, fixtures, folderOf } from './folders.js'
 
 async function listening(test: Test, folders: Folder[], options: ReplayOptions = {}): Promise<string> {
   const app = buildReplay(folders, options)
@@ -48,101 +30,6 @@ async function fetched(url: string, agent?: Agent) {
   const [message] = (await once(request, 'response')) as [IncomingMessage]
   return { status: message.statusCode ?? 0, message, body: (await buffer(message)).toString() }
 }
-
-t.test('the committed schema is the one the program validates with', async (t) => {
-  const { $schema, ...committed } = JSON.parse(await readFile(join(fixtures, 'exchange.schema.json'), 'utf8'))
-  t.equal($schema, 'https://json-schema.org/draft/2020-12/schema')
-  t.same(committed, JSON.parse(JSON.stringify(Exchange)))
-})
-
-t.test('every fixture is valid, canonical, correctly named and without a leak', async (t) => {
-  const folders = (await readdir(fixtures, { withFileTypes: true })).filter((entry) => entry.isDirectory())
-  t.same(folders.map(({ name }) => name).sort(), accounts)
-  for (const name of accounts) {
-    const folder = await readFolder(join(fixtures, name))
-    t.ok(folder.exchanges.length > 5, `${name} has exchanges`)
-    for (const one of folder.exchanges) {
-      const text = await readFile(join(fixtures, name, fileNameOf(one)), 'utf8')
-      t.equal(text, format(one))
-      t.same(findLeaks(one, [hashOf(name)]), [], `${name}/${fileNameOf(one)}`)
-    }
-  }
-})
-
-t.test('every known variation of the platform has a fixture', async (t) => {
-  const { oddities = {} } = (await readFolder(join(fixtures, 'oddities'))).manifest
-  const names = Array.from({ length: 65 }, (_, n) => `N${String(n + 1).padStart(2, '0')}`)
-  t.same(Object.keys(oddities).sort(), names)
-})
-
-t.test('what is wrong with a file is told with line, expected and found', async (t) => {
-  const withResponse = (text: string) => `{"action": "x", "query": {}, "responses": [${text}]}`
-  const cases: [text: string, message: RegExp][] = [
-    ['{\n  "action": "x"\n  "query": {}\n}', /line 3: expected , or }, found "query"/],
-    ['{\n  "action": nothing\n}', /line 2: expected a value, found nothing/],
-    ['{\n  action: 1\n}', /line 2: expected a name in double quotes, found action/],
-    ['[1,\n2', /line 2: expected , or \], found the end of the file/],
-    ['{}\n{}', /line 2: expected the end of the file, found \{/],
-    ['{\n"action": "../x",\n"query": {}, "responses": [{}] }', /line 2: \/action must match .*, found "\.\.\/x"/],
-    [withResponse('{ "status":\n"ok" }'), /line 2: \/responses\/0\/status must be integer, found "ok"/],
-    [withResponse('\n{ "json": 1, "html": "" }'), /line 2: expected one body, found json/],
-    [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
-  ]
-  for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })
-  const account = '{ "about": "A test.",\n "email": "a@example.org", "origin": "invented" }'
-  const folder = t.testdir({ 'account.json': account })
-  const message = /account\.json: line 2: \/email must match .*, found "a@example\.org"$/
-  await t.rejects(readFolder(folder), { message })
-})
-
-t.test('every JSON text has a line for each value, and any other text is an error', async (t) => {
-  const seed = Date.now()
-  t.comment(`seed ${seed}`)
-  const hasLines = (text: string): boolean => {
-    try {
-      return linesOf(text).size > 0
-    } catch {
-      return false
-    }
-  }
-  fc.assert(
-    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ' 1'), (json, at, text) => {
-      const place = at % (json.length + 1)
-      const mutated = json.slice(0, place) + text + json.slice(place)
-      return hasLines(mutated) === (jsonIn(mutated) !== undefined)
-    }),
-    { seed },
-  )
-})
-
-t.test('a file in another layout is read, and --format gives it the canonical layout and name', async (t) => {
-  const folder = t.testdir({
-    'account.json': '{"about": "One.", "email": "a@example.com", "origin": "invented"}',
-    'get_events.page=2.json': '{"responses": [{"json": []}],\n\n"query": {"page": "2"}, "action": "get_events"}',
-  })
-  const good = exchange('get_events', { page: '2' }, { json: [] })
-  t.same((await readFolder(folder)).exchanges, [good])
-  await rename(join(folder, 'get_events.page=2.json'), join(folder, 'mine.json'))
-  await t.rejects(readFolder(folder), { message: /mine\.json: expected the name get_events\.page=2\.json/ })
-  t.same(await formatFolder(folder), ['get_events.page=2.json'])
-  t.equal(await readFile(join(folder, 'get_events.page=2.json'), 'utf8'), format(good))
-  t.same((await readdir(folder)).sort(), ['account.json', 'get_events.page=2.json'])
-  t.same(await formatFolder(folder), [], 'a second time changes nothing')
-  await writeFile(join(folder, 'copy.json'), format(good))
-  await t.rejects(formatFolder(folder), { message: /copy\.json: .* found that of get_events\.page=2\.json/ })
-  await rename(join(folder, 'get_events.page=2.json'), join(folder, 'other.json'))
-  await t.rejects(formatFolder(folder), /found that of get_events/, 'of two files with one request')
-  t.equal((await readdir(folder)).length, 3, 'neither is lost')
-})
-
-t.test('the canonical layout keeps every JSON value', async () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      const read = JSON.parse(format(value))
-      return compare(read, JSON.parse(JSON.stringify(value))).length === 0 && format(read) === format(value)
-    }),
-  )
-})
 
 t.test('a request matches only a recording with exactly its parameters, or a wildcard in writing', async (t) => {
   const all = exchange('get_events', { page: '1' })
