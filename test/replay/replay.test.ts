@@ -1,4 +1,4 @@
-/** Fixtures are valid, and replay sends exactly what they record. */
+/** Replay sends exactly what is recorded, and explains what it cannot send. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
