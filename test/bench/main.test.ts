@@ -1,5 +1,5 @@
 /** The benchmark as a whole: it runs, and nothing outlives it. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -54,4 +54,13 @@ t.test('nothing outlives a run, whether it ends by itself or is interrupted', { 
 t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {
   t.equal(verdictOn([3, 30]).isNoisy, false)
   t.equal(verdictOn([3, 31]).isNoisy, true)
+})
+
+t.test('--help and an unknown option print how to use it', async (t) => {
+  const main = join(import.meta.dirname, 'main.js')
+  const [help, wrong] = ['--help', '--fast'].map((option) =>
+    spawnSync(process.execPath, [main, option], { encoding: 'utf8' }),
+  )
+  t.match(help, { status: 0, stdout: /^npm run bench -- .*--only <subject> +location, page, /s })
+  t.match(wrong, { status: 1, stdout: '', stderr: /^Unknown option '--fast'.*\n\nnpm run bench -- / })
 })

@@ -1,4 +1,4 @@
-/** `npm run bench -- [--quick] [--json] [--only <subject>] [--against <folder>]`, and `npm run bench -- soak --minutes <n>`. */
+/** The command line of the benchmark. */
 import { cpus, loadavg } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,16 +14,6 @@ import { soak } from './soak.js'
 import { startAndMemory } from './start.js'
 import { comparisonOf, otherLabel, print, type Table, verdictOn } from './table.js'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true },
-    against: { type: 'string' },
-    minutes: { type: 'string', default: '30' },
-  },
-})
 const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
   location: cachedLocation,
   page: cachedPage,
@@ -32,6 +22,34 @@ const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
   cold: coldList,
   growth,
   start: startAndMemory,
+}
+const usage = `npm run bench -- [--quick] [--json] [--only <subject>]... [--against <folder>]
+npm run bench -- soak [--minutes <n>]
+
+  --quick            one short round, to see that it runs
+  --json             print the result as JSON
+  --only <subject>   ${Object.keys(subjects).join(', ')}
+  --against <folder> compare with the build in another checkout, in the same run
+  --minutes <n>      of the soak run (30)`
+const { values, positionals } = commandLine()
+
+function commandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true },
+        against: { type: 'string' },
+        minutes: { type: 'string', default: '30' },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`)
+    process.exit(1)
+  }
 }
 
 const processes = new Processes()
@@ -67,6 +85,10 @@ async function measure(): Promise<Table[]> {
 }
 
 async function run(): Promise<number> {
+  if (values.help) {
+    console.log(usage)
+    return 0
+  }
   const missing = missingPrograms()
   if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: apt-get install wrk redis-server nginx-light`)
   pinToLoadCore()
