@@ -1,8 +1,8 @@
 /** Tests of API keys: created, used, listed, revoked and expired. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { type Answer, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
-import { createKey, fleet, type Get, limitsOf, otherHash, redisGateway, usersPlatform } from '../limits.js'
+import { type Answer, Clock, type Gateway, gateway, someHash } from '../helper.js'
+import { createKey, type Get, limitsOf, otherHash, redisGateway, usersPlatform } from '../limits.js'
 import { redisServer, withoutRedis } from '../redis.js'
 
 const dayMs = 86_400_000
@@ -152,27 +152,6 @@ t.test('a key works to its last millisecond, and its responses announce the expi
   t.match(await get('/v1/devices', key), { status: 401, body: { error: 'invalid_token' } })
   t.equal((await get('/v1/keys', someHash)).body.count, 0)
   t.equal((await revokeKey(get, id)).status, 404)
-})
-
-t.test('a 429 and a 503 to a key announce its expiry, too', async (t) => {
-  const clock = new Clock()
-  let isDown = false
-  const { url } = await platform(t, (request, response) => {
-    if (isDown) response.writeHead(500).end()
-    else fleet(request, response)
-  })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
-  const { key, expires_at } = (await createKey(get, { platform_hash: someHash, expires_in_days: 3 })).body
-  const found = async () => {
-    const { status, headers } = await get('/v1/me', key)
-    return [status, headers.get('x-api-key-expires')]
-  }
-  const expiry = new Date(expires_at).toUTCString()
-  isDown = true
-  clock.advance(61_000)
-  t.same(await found(), [503, expiry])
-  for (let i = 2; i <= 5; i += 1) await found()
-  t.same(await found(), [429, expiry])
 })
 
 t.test('a key is revoked whatever content type the request announces', async (t) => {
