@@ -34,8 +34,10 @@ export function compilePrograms(account: Account): void {
 
 function programOf(account: Account, number: number): Report[] {
   const key = `${account.seed} ${number}`
-  const program = cache.get(key) ?? compileProgram(account, number)
+  const known = cache.get(key)
+  if (known) return known
   if (cache.size >= MAX_CACHED) cache.clear()
+  const program = compileProgram(account, number)
   cache.set(key, program)
   return program
 }
