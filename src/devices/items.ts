@@ -1,12 +1,22 @@
-/** Reads a response row by row: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
-import { type Row, RowReader } from '../lib/json-rows/index.js'
-import { heapOf, parsing, readRows } from '../platform/body.js'
+/** Reads a response row by row as its bytes arrive: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { EnvelopeTooLarge, type Row, RowReader, RowTooLarge } from '../lib/json-rows/index.js'
+import { heapOf, reserve, tooLarge } from '../platform/body.js'
+import { PlatformUnavailable } from '../platform/errors.js'
+import { checked } from '../platform/response.js'
 import { isObject, read } from '../platform/shape.js'
 import type { wireDevice, wirePoint } from '../platform/wire.js'
 import type { JobAction } from '../platform/worker-messages.js'
 import type { JobContext } from '../platform/worker-server.js'
 
+/** Maximum size of a body: about 140,000 devices of 3.7 kB. */
+const maxBytes = 512 * 1024 * 1024
 const maxRowBytes = 1024 * 1024
+/**
+ * Bytes to read before other responses have their turn. Beside lists of 10,000, a list of 50 devices takes 11 ms instead of 38;
+ * the long lists take up to 15 % longer.
+ */
+const turnBytes = 128 * 1024
 
 interface ItemsOptions {
   shape: typeof wireDevice | typeof wirePoint
@@ -20,25 +30,53 @@ interface ItemsOptions {
 /** The number of an item's row, in order of arrival from 0; undefined for an item that is not a row. */
 export type RowOf = (item: unknown) => number | undefined
 
+/** The envelope is checked to be a response to the action. @throws as `readDocument`. */
 export async function readItems(
   action: JobAction,
   body: AsyncIterable<Uint8Array>,
   { shape, onRow, maxEnvelopeBytes, bytes }: ItemsOptions,
-  { reservation }: JobContext,
+  { reservation }: Pick<JobContext, 'reservation'>,
 ): Promise<{ envelope: unknown; rowOf: RowOf }> {
   const normalize = (record: Record<string, unknown>) => read(shape, record)
   const reader = new RowReader({ shape, normalize, onRow, listName: 'items', maxEnvelopeBytes, maxRowBytes })
-  const sink = {
-    write: (chunk: Uint8Array) => reader.write(chunk),
-    end: () => reader.end(),
-    get bytes() {
-      const { bytes: envelopeBytes, opened } = reader.envelopeSize
-      return bytes() + heapOf(envelopeBytes, opened)
-    },
+  let [received, ofTurn] = [0, 0]
+  let first: number | undefined
+  for await (const chunk of body) {
+    received += chunk.byteLength
+    ofTurn += chunk.byteLength
+    if (received > maxBytes) throw tooLarge(action, received)
+    if (ofTurn > turnBytes) {
+      await endOfTurn()
+      ofTurn = 0
+    }
+    first ??= chunk.find(isContent)
+    if (first === lessThan) throw new PlatformUnavailable(action, 'html')
+    parsing(action, () => reader.write(chunk))
+    const envelope = reader.envelopeSize
+    const usedBytes = bytes() + heapOf(envelope.bytes, envelope.opened)
+    reserve(action, reservation, Math.max(0, usedBytes - reservation.bytes))
   }
-  const envelope = await readRows(action, body, sink, reservation)
+  const envelope = parsing(action, () => reader.end())
+  checked(action, envelope)
   // Rows in an object with numeric keys are part of the envelope.
   const rowOf: RowOf = (item) =>
     reader.rowAt(item) ?? (isObject(item) ? parsing(action, () => reader.add(item)) : undefined)
   return { envelope, rowOf }
+}
+
+const lessThan = 0x3c
+const byteOrderMark = Buffer.from('\ufeff')
+const isContent = (byte: number): boolean => byte > 0x20 && !byteOrderMark.includes(byte)
+
+/** Errors of the row reader as platform failures; their messages hold no text of the document. */
+function parsing<T>(action: JobAction, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const { message: detail } = error as Error
+    if (error instanceof SyntaxError) throw new PlatformUnavailable(action, 'bad_json', { detail })
+    if (error instanceof EnvelopeTooLarge || error instanceof RowTooLarge)
+      throw new PlatformUnavailable(action, 'too_large', { detail })
+    throw error
+  }
 }

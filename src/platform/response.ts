@@ -42,17 +42,12 @@ export function failureOfStatus(action: Action, { status, location, body }: Fail
 
 /** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
 export function dataOf(action: Action, body: string): unknown {
-  const data = parsedJson(jsonIn(action, body))
+  const json = body.trimStart() // removes a byte order mark too
+  if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
+  const data = parsedJson(json)
   // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
   if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
   return checked(action, data)
-}
-
-/** The text from the first byte of JSON on. @throws PlatformUnavailable when the text is HTML. */
-export function jsonIn(action: Action, text: string): string {
-  const json = text.trimStart() // removes a byte order mark too
-  if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
-  return json
 }
 
 /** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
