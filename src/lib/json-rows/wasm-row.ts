@@ -169,32 +169,25 @@ export class WasmRow {
     const fields = Object.entries(shape)
     if (fields.length > MAX_FIELDS) throw new Error(`a shape has at most ${MAX_FIELDS} fields`)
     let slot = from
-    for (const [name, field] of fields) slot += this.#defineField(number, name, field, slot)
+    for (const [name, field] of fields) {
+      if (Buffer.byteLength(name) > MAX_NAME) throw new Error(`${name}: a name has at most ${MAX_NAME} bytes`)
+      const { kind, inner } = contentOf(name, field)
+      const count = inner ? slotNames(inner).length : 0
+      const first = kind === kinds.list ? this.#addSlots(count) : slot
+      const innerNumber = inner ? this.#define(inner, first) : 0
+      const length = this.input.fill(0, 0, MAX_NAME + 1).write(name)
+      this.#exports.addField(number, length, kind, slot, innerNumber, first, count)
+      slot += kind === kinds.object ? count : 1
+    }
     return number
   }
+}
 
-  /** @returns how many slots it takes. */
-  #defineField(number: number, name: string, field: FieldShape, slot: number): number {
-    const length = Buffer.byteLength(name)
-    if (length > MAX_NAME) throw new Error(`${name}: a name has at most ${MAX_NAME} bytes`)
-    const add = (kind: number, inner = 0, first = 0, count = 0): void => {
-      this.input.fill(0, 0, MAX_NAME + 1).write(name)
-      this.#exports.addField(number, length, kind, slot, inner, first, count)
-    }
-    const item = itemShape(field)
-    if (item !== undefined) {
-      const { length: count } = slotNames(item)
-      const first = this.#addSlots(count)
-      add(kinds.list, this.#define(item, first), first, count)
-      return 1
-    }
-    if (!isNested(field)) {
-      if (field !== 'scalar') throw new Error(`${name}: a field is 'scalar', a shape or a list of a shape`)
-      add(kinds.scalar)
-      return 1
-    }
-    const { length: count } = slotNames(field)
-    add(kinds.object, this.#define(field, slot), slot, count)
-    return count
-  }
+/** The kind of a field, and the shape of the object or of the list's items. */
+function contentOf(name: string, field: FieldShape): { kind: number; inner?: RowShape } {
+  const item = itemShape(field)
+  if (item !== undefined) return { kind: kinds.list, inner: item }
+  if (isNested(field)) return { kind: kinds.object, inner: field }
+  if (field !== 'scalar') throw new Error(`${name}: a field is 'scalar', a shape or a list of a shape`)
+  return { kind: kinds.scalar }
 }
