@@ -90,24 +90,6 @@ t.test('a platform that is gone and comes back on the same address', async (t) =
   t.notOk(log().includes(someHash))
 })
 
-t.test('with every other call failing, each response is right or a 503, and the breaker stays closed', async (t) => {
-  const { become, devices, metrics } = await faulty(t)
-  let n = 0
-  become((request, response) => {
-    n += 1
-    if (n % 2 === 0) well(request, response)
-    else response.writeHead(502).end()
-  })
-  let good = 0
-  for (let call = 0; call < 40; call += 1) {
-    const response = await devices()
-    if (response.status === 200) good += 1
-    else isUnavailable(t, response, `call ${call}`)
-  }
-  t.ok(good >= 15, `${good} of 40 were right`)
-  t.match(await metrics(), /gateway_breaker_state\{realm="platform",state="closed"\} 1/)
-})
-
 t.test('an outage that three accounts notice spares all the others the wait, until one probe succeeds', async (t) => {
   const { become, devicesOf, works, log, calls, metrics } = await faulty(t)
   const accounts = Array.from({ length: 6 }, (_, n) => `${someHash.slice(0, -1)}${n}`)
