@@ -3,9 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Account, createAccounts } from './account.js'
-import { accountActions } from './account-actions.js'
-import { deviceActions } from './device-actions.js'
-import { eventActions } from './event-actions.js'
+import { actions } from './actions.js'
 import { EventTable } from './events.js'
 import { inSlices, jsonChunks } from './json-stream.js'
 import { compilePrograms } from './reports.js'
@@ -46,7 +44,7 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
         return Readable.from(jsonChunks(result.body))
       },
     })
-  for (const [path, action] of Object.entries({ ...accountActions, ...deviceActions, ...eventActions }))
+  for (const [path, action] of Object.entries(actions))
     route(path, async (query) => {
       const state = states.get(query.get('user_api_hash') ?? '')
       if (!state) return { status: 401, body: { status: 0, error: 'Unauthorized' } }

@@ -1,0 +1,189 @@
+/** The actions of the platform: what each of them responds with. */
+import { addressAt } from './address.js'
+import { type FleetEvent, KEPT_DAYS, reportOf } from './events.js'
+import { lazily } from './json-stream.js'
+import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
+import { DAY } from './program.js'
+import { dayOf, dayStart, lastReports, reportsBetween } from './reports.js'
+import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
+import { parseTime } from './wall-clock.js'
+import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
+import { historyBody } from './wire/history.js'
+import { compact, paginator } from './wire/pages.js'
+import * as records from './wire/records.js'
+
+const getUserDrivers: Action = ({ account, query }) => {
+  const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
+  const rows = (from: number, to: number) => drivers.slice(from, to).map((driver) => records.driverRow(account, driver))
+  const page = paginator('get_user_drivers', query, { total: drivers.length, limit: 5, rows })
+  return ok({ items: { drivers: page }, status: 1 })
+}
+
+/** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
+const devicesGroups: Action = ({ account, query }) => {
+  const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
+  const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
+  const rows = (from: number, to: number) =>
+    found.slice(from, to).map((group) => ({ ...group, user_id: account.userId, open: true }))
+  const list = { total: found.length, limit: positive(query, 'limit', 15), rows }
+  const { data, pagination } = compact(paginator('devices_groups', query, list))
+  return ok({ ...data, pagination })
+}
+
+const addressOf = (query: URLSearchParams) =>
+  addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) })
+
+/** A plain text; `-` where there is no address. */
+const address: Action = ({ query }) => ok(addressOf(query)?.address ?? '-')
+
+const reverse: Action = ({ query }) => {
+  const location = addressOf(query)
+  return location ? ok({ status: 1, location }) : badRequest('lat', 'The lat is not a valid place.')
+}
+
+const SEARCHED = ['imei', 'sim_number', 'vin', 'plate_number', 'registration_number', 'object_owner'] as const
+const EXACT = ['device_model', 'group_id', ...SEARCHED] as const
+
+/** The devices that pass all filters of a request; `filters[id]` is the same as `id`. */
+function matchingDevices({ account, now, query }: ActionRequest): number[] {
+  const values = (name: string) => [...query.getAll(name), ...query.getAll(`filters[${name}]`)]
+  const connection = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now)
+  const isSilent = (index: number, minutes: string) => now - connection(index).ack > Number(minutes) * 60
+  const filters: ((index: number) => boolean)[] = []
+  for (const name of EXACT) {
+    const wanted = values(name)
+    if (wanted.length > 0) filters.push((index) => wanted.includes(String(deviceData(account, index)[name])))
+  }
+  for (const phrase of ['s', 'search_phrase'].flatMap(values).map((phrase) => phrase.toLowerCase()))
+    filters.push((index) => {
+      const data = deviceData(account, index)
+      return [data.name, ...SEARCHED.map((name) => data[name])].some((text) => text.toLowerCase().includes(phrase))
+    })
+  const statuses = values('status')
+  if (statuses.length > 0) filters.push((index) => statuses.includes(connection(index).online))
+  for (const minutes of values('online')) filters.push((index) => !isSilent(index, minutes))
+  for (const minutes of values('offline')) filters.push((index) => isSilent(index, minutes))
+  const ids = values('id').map((id) => indexOf(account, id))
+  const all = Array.from({ length: account.devices }, (_, index) => index)
+  const chosen = ids.length > 0 ? all.filter((index) => ids.includes(index)) : all
+  return chosen.filter((index) => filters.every((passes) => passes(index)))
+}
+
+/** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
+const getDevices: Action = (request) => {
+  const { account, now, query } = request
+  let indexes = matchingDevices(request)
+  if (query.has('limit') || query.has('page')) {
+    const limit = positive(query, 'limit', 100)
+    const from = (positive(query, 'page', 1) - 1) * limit
+    indexes = indexes.slice(from, from + limit)
+  }
+  const groups = [{ id: 0, title: 'Ungrouped' }, ...account.groups].map((group) => {
+    const members = indexes.filter((index) => groupOf(account, index).id === group.id)
+    return { ...group, members, items: lazily(members, (index) => deviceRow(account, index, now)) }
+  })
+  return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
+}
+
+const services: Action = ({ account, now, query }) => {
+  const all = Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
+  const row = (planned: Planned) => {
+    const report = lastReports(account, planned.index, now, 1)[0]
+    return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
+  }
+  const rows = (from: number, to: number) => all.slice(from, to).map(row)
+  const list = { total: all.length, limit: positive(query, 'limit', 15), rows }
+  return ok({ status: 1, ...compact(paginator('services', query, list)) })
+}
+
+const MAX_EVENTS = 1000
+
+/** Devices and events since `time`; by default of the last five seconds. */
+function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
+  const { account, now, query, events } = request
+  yield* events.prepare()
+  const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
+  const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
+  const seen = matchingDevices(request).filter(isNewer)
+  const recent = events.between(Math.max(since + 1, now - DAY), now, now, () => true).slice(0, MAX_EVENTS)
+  return ok({
+    items: lazily(seen, (index) => latestRow(account, index, now)),
+    events: lazily(recent, (event) => {
+      const { device_name: name, ...row } = records.eventRow(account, event)
+      return { ...row, device: { id: row.device_id, name } }
+    }),
+    time: now,
+    version: '3.7.7',
+  })
+}
+
+function* getEvents({ account, now, query, events }: ActionRequest): Generator<void, Result> {
+  const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
+  const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
+  const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
+  if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
+  if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
+  yield* events.prepare()
+  const [id, type] = [query.get('device_id'), query.get('type')]
+  const index = id === null ? undefined : (indexOf(account, id) ?? -1)
+  const matches = (event: FleetEvent) =>
+    (index === undefined || event.index === index) && (type === null || event.type === type)
+  const { total, slice } = events.between(from, to, now, matches)
+  const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
+  const rows = (from: number) => slice(from, limit)
+  const { data, ...page } = paginator('get_events', query, { total, limit, rows })
+  return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
+}
+
+const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
+
+/** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
+function* getHistory({ account, now, query, events }: ActionRequest): Generator<unknown, Result> {
+  const { zoneSeconds } = account
+  const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
+  if (missing.length > 0)
+    return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
+  const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
+  const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)
+  if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
+  if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
+  const id = Number(query.get('device_id'))
+  const index = indexOf(account, query.get('device_id'))
+  if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
+  yield* events.prepare()
+  const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
+  const last = Math.min(to, now)
+  const { total, slice } = events.between(first, last, now, (event) => event.index === index)
+  const shown = slice(0, total).map((event) => {
+    const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
+    return { at: event.at, details }
+  })
+  const reports = reportsBetween(account, index, first, last)
+  const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
+  return ok(yield* historyBody(subject, reports, shown.reverse()))
+}
+
+function unprocessable(problems: [name: string, text: string][]): Result {
+  const message = problems.map(([, text]) => text).join(' ')
+  const errors = Object.fromEntries(problems.map(([name, text]) => [name, [text]]))
+  return { status: 422, body: { status: 0, message, errors } }
+}
+
+export const actions: Record<string, Action> = {
+  get_geofences: ({ account }) =>
+    ok({ items: { geofences: account.geofences.map((fence) => records.geofenceRow(account, fence)) }, status: 1 }),
+  get_alerts: ({ account }) =>
+    ok({ status: 1, items: { alerts: account.alerts.map((alert) => records.alertRow(account, alert)) } }),
+  get_user_drivers: getUserDrivers,
+  get_user_data: ({ account }) => ok(records.userData(account)),
+  edit_setup_data: ({ account }) => ok(records.setupData(account)),
+  devices_groups: devicesGroups,
+  address,
+  'address/reverse': reverse,
+  geo_address: address,
+  get_devices: getDevices,
+  services,
+  get_devices_latest: getDevicesLatest,
+  get_events: getEvents,
+  get_history: getHistory,
+}
