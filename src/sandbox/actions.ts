@@ -14,19 +14,16 @@ import * as records from './wire/records.js'
 
 const getUserDrivers: Action = ({ account, query }) => {
   const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
-  const rows = (from: number, to: number) => drivers.slice(from, to).map((driver) => records.driverRow(account, driver))
-  const page = paginator('get_user_drivers', query, { total: drivers.length, limit: 5, rows })
-  return ok({ items: { drivers: page }, status: 1 })
+  const rows = drivers.map((driver) => records.driverRow(account, driver))
+  return ok({ items: { drivers: paginator('get_user_drivers', query, rows, 5) }, status: 1 })
 }
 
 /** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
 const devicesGroups: Action = ({ account, query }) => {
   const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
   const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
-  const rows = (from: number, to: number) =>
-    found.slice(from, to).map((group) => ({ ...group, user_id: account.userId, open: true }))
-  const list = { total: found.length, limit: positive(query, 'limit', 15), rows }
-  const { data, pagination } = compact(paginator('devices_groups', query, list))
+  const rows = found.map((group) => ({ ...group, user_id: account.userId, open: true }))
+  const { data, pagination } = compact(paginator('devices_groups', query, rows, positive(query, 'limit', 15)))
   return ok({ ...data, pagination })
 }
 
@@ -91,9 +88,8 @@ const services: Action = ({ account, now, query }) => {
     const report = lastReports(account, planned.index, now, 1)[0]
     return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
   }
-  const rows = (from: number, to: number) => all.slice(from, to).map(row)
-  const list = { total: all.length, limit: positive(query, 'limit', 15), rows }
-  return ok({ status: 1, ...compact(paginator('services', query, list)) })
+  const { data, pagination } = compact(paginator('services', query, all, positive(query, 'limit', 15)))
+  return ok({ status: 1, data: data.map(row), pagination })
 }
 
 const MAX_EVENTS = 1000
@@ -128,10 +124,8 @@ function* getEvents({ account, now, query, events }: ActionRequest): Generator<v
   const index = id === null ? undefined : (indexOf(account, id) ?? -1)
   const matches = (event: FleetEvent) =>
     (index === undefined || event.index === index) && (type === null || event.type === type)
-  const { total, slice } = events.between(from, to, now, matches)
   const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
-  const rows = (from: number) => slice(from, limit)
-  const { data, ...page } = paginator('get_events', query, { total, limit, rows })
+  const { data, ...page } = paginator('get_events', query, events.between(from, to, now, matches), limit)
   return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
 }
 
@@ -153,8 +147,8 @@ function* getHistory({ account, now, query, events }: ActionRequest): Generator<
   yield* events.prepare()
   const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
   const last = Math.min(to, now)
-  const { total, slice } = events.between(first, last, now, (event) => event.index === index)
-  const shown = slice(0, total).map((event) => {
+  const list = events.between(first, last, now, (event) => event.index === index)
+  const shown = list.slice(0, list.length).map((event) => {
     const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
     return { at: event.at, details }
   })

@@ -8,8 +8,6 @@ import { dayOf, dayStart, isExpired, isNeverConnected, itemAt, lastReports, rank
 type Mark = { at: number; type: string; alert: Alert; geofence: number | undefined }
 /** `at` is Unix seconds; the device was where its last report at that instant says. Ids grow with time. */
 export type FleetEvent = Mark & { id: number; index: number }
-/** Some events, newest first: their number, and any part of them. */
-type EventList = { total: number; slice(skip: number, count: number): FleetEvent[] }
 
 /** Events are kept for this many days of the account's clock. */
 export const KEPT_DAYS = 90
@@ -49,8 +47,8 @@ export class EventTable {
     this.#week = events.map((event, id) => ({ ...event, id }))
   }
 
-  /** The events in [from, to], Unix seconds, that match and are not older than the kept days. Needs `prepare`. */
-  between(from: number, to: number, now: number, matches: (event: FleetEvent) => boolean): EventList {
+  /** The events in [from, to], Unix seconds, that match and are not older than the kept days, newest first. Needs `prepare`. */
+  between(from: number, to: number, now: number, matches: (event: FleetEvent) => boolean) {
     const week = this.#week ?? []
     const found = week.filter(matches)
     const eventAt = (rank: number): FleetEvent => {
@@ -60,10 +58,10 @@ export class EventTable {
     }
     const oldest = dayStart(this.#account, dayOf(this.#account, now) - KEPT_DAYS)
     const end = rankIn(found, Math.min(to, now) + 1)
-    const total = Math.max(0, end - rankIn(found, Math.max(from, oldest)))
-    const slice = (skip: number, count: number) =>
-      Array.from({ length: Math.max(0, Math.min(count, total - skip)) }, (_, n) => eventAt(end - 1 - skip - n))
-    return { total, slice }
+    const length = Math.max(0, end - rankIn(found, Math.max(from, oldest)))
+    const slice = (from: number, to: number) =>
+      Array.from({ length: Math.max(0, Math.min(to, length) - from) }, (_, n) => eventAt(end - 1 - from - n))
+    return { length, slice }
   }
 }
 

@@ -1,15 +1,14 @@
 /** The platform's paginator. Its addresses are for show, as on the platform: clients must not follow them. */
 import { positive } from '../request.js'
 
-/** One page of a list; `rows` returns the rows of a range. */
-export function paginator<T>(
-  path: string,
-  query: URLSearchParams,
-  { total, limit, rows }: { total: number; limit: number; rows: (from: number, to: number) => T[] },
-) {
+type List<T> = { length: number; slice(from: number, to: number): T[] }
+
+/** One page of a list. */
+export function paginator<T>(path: string, query: URLSearchParams, list: List<T>, limit: number) {
+  const { length: total } = list
   const page = positive(query, 'page', 1)
   const from = (page - 1) * limit
-  const data = rows(from, from + limit)
+  const data = list.slice(from, from + limit)
   const last = Math.max(1, Math.ceil(total / limit))
   const url = `/api/${path}`
   const link = (number: number) => (number < 1 || number > last ? null : `${url}?page=${number}`)
