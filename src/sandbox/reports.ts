@@ -14,9 +14,8 @@ const START_HOURS: Record<Shift, number> = { day: 5.5, late: 12.5, night: 20.5 }
 /** The last report of an expired device, 2025-01-30 17:00 UTC. */
 const EXPIRED_AT = 1_738_256_400
 
-/** Shared by all sandboxes of a process. */
+/** Shared by all sandboxes of a process: eight for each account of each seed. */
 const cache = new Map<string, Report[]>()
-const MAX_CACHED = 64
 
 export const shiftOf = (index: number): Shift => (['day', 'late', 'night'] as const)[index % 3]!
 export const isExpired = (index: number): boolean => index === 5
@@ -34,10 +33,7 @@ export function compilePrograms(account: Account): void {
 
 function programOf(account: Account, number: number): Report[] {
   const key = `${account.seed} ${number}`
-  const known = cache.get(key)
-  if (known) return known
-  if (cache.size >= MAX_CACHED) cache.clear()
-  const program = compileProgram(account, number)
+  const program = cache.get(key) ?? compileProgram(account, number)
   cache.set(key, program)
   return program
 }
