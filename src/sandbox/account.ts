@@ -25,17 +25,18 @@ export const siteAt = (center: Point, site: Site): Point => moved(center, 1000 *
 
 /** The accounts of a sandbox. The demo account comes first and has the given number of devices. */
 export function createAccounts(seed: number, devices: number): [demo: Account, other: Account] {
-  const demo = { userId: 31, email: 'fleet@example.com', plan: 'Fleet', devices, firstId: 1001, zoneSeconds: 3600 }
-  const other = { userId: 32, email: 'depot@example.com', plan: 'Small fleet', devices: 12, firstId: 900_001 }
+  const demo = { userId: 31, email: 'fleet@example.com', plan: 'Fleet', devices, firstDeviceId: 1001 }
+  const other = { userId: 32, email: 'depot@example.com', plan: 'Small fleet', devices: 12, firstDeviceId: 900_001 }
   return [
-    createAccount(seed, 1, demo, { center: { lat: 40.4155, lng: -3.6938 }, altitude: 655 }),
-    createAccount(seed, 2, { ...other, zoneSeconds: 10_800 }, { center: { lat: 41.0331, lng: 28.8146 }, altitude: 92 }),
+    createAccount(seed, 1, demo, { center: { lat: 40.4155, lng: -3.6938 }, altitude: 655, zoneSeconds: 3600 }),
+    createAccount(seed, 2, other, { center: { lat: 41.0331, lng: 28.8146 }, altitude: 92, zoneSeconds: 10_800 }),
   ]
 }
 
-type Start = { userId: number; email: string; plan: string; devices: number; firstId: number; zoneSeconds: number }
+type Start = { userId: number; email: string; plan: string; devices: number; firstDeviceId: number }
+type Place = { center: Point; altitude: number; zoneSeconds: number }
 
-function createAccount(seed: number, number: number, start: Start, place: { center: Point; altitude: number }) {
+function createAccount(seed: number, number: number, start: Start, place: Place) {
   const base = number * 100
   return {
     ...start,

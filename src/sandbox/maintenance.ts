@@ -65,7 +65,7 @@ export function serviceRow<T>(account: Account, service: Service, flag: (value: 
   return {
     id,
     user_id: account.userId,
-    device_id: account.firstId + index,
+    device_id: account.firstDeviceId + index,
     name,
     expiration_by: by,
     interval,

@@ -38,6 +38,6 @@ export function positive(query: URLSearchParams, name: string, absent: number): 
 
 /** The index of a device in its fleet; undefined when it is not one of this account. */
 export function indexOf(account: Account, id: string | null): number | undefined {
-  const index = /^\d{1,9}$/.test(id ?? '') ? Number(id) - account.firstId : -1
+  const index = /^\d{1,9}$/.test(id ?? '') ? Number(id) - account.firstDeviceId : -1
   return index >= 0 && index < account.devices ? index : undefined
 }

@@ -10,11 +10,7 @@ import { compilePrograms } from './reports.js'
 import { parametersOf, type Result } from './request.js'
 
 /** The accounts of the sandbox with this seed; the demo account comes first. */
-export function sandboxAccounts(seed = 7, devices = 50) {
-  return createAccounts(seed, devices).map(({ email, password, hash, devices, firstId, zoneSeconds }) => {
-    return { email, password, hash, devices, firstDeviceId: firstId, zoneSeconds }
-  })
-}
+export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, devices)
 
 /**
  * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those

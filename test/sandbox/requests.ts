@@ -22,8 +22,7 @@ export type Page<T> = { items: { total: number; last_page: number; data: T[] } }
 
 export const DAY = 86_400
 export const NOON = Date.UTC(2026, 4, 13, 11, 0, 0) / 1000
-export const [demo, other] = sandboxAccounts() as [Account, Account]
-export type Account = ReturnType<typeof sandboxAccounts>[number]
+export const [demo, other] = sandboxAccounts()
 
 export async function open(t: Test, devices = 50) {
   const clock = { at: NOON }

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { program, withEnv } from '../program.js'
-import { type Account, DAY, demo, type Event, type History, NOON, open, other, type Page } from './requests.js'
+import { DAY, demo, type Event, type History, NOON, open, other, type Page } from './requests.js'
 
 t.test('the same request at the same instant has the same response, byte for byte', async (t) => {
   const [one, two] = [await open(t), await open(t)]
@@ -34,7 +34,7 @@ t.test('no account sees anything of another', async (t) => {
     t.equal((await get<Page<Event>>(`get_events?device_id=${id}`, own)).items.total, 0)
     t.strictSame((await history(id, NOON - DAY, NOON, own)).items, [])
   }
-  const ids = async (account: Account) => {
+  const ids = async (account: typeof demo) => {
     const lists = ['get_geofences', 'get_alerts', 'get_user_drivers', 'get_events'].map((path) => get(path, account))
     return [...JSON.stringify(await Promise.all(lists)).matchAll(/"id":(\d+)/g)].map(([, id]) => id)
   }

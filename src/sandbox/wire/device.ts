@@ -39,7 +39,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
   const stopped = report?.speedKmh === 0 ? instant - report.movedAt : 0
   const ignition = report?.ignition ? instant - report.ignitionAt : 0
   return {
-    id: account.firstId + index,
+    id: account.firstDeviceId + index,
     name: nameOf(index),
     online,
     time: isExpired(index) ? 'Expired' : report ? displayTime(ack, account.zoneSeconds) : 'Not connected',
@@ -83,7 +83,7 @@ export function latestRow(account: Account, index: number, instant: number) {
 
 /** What driver rows and `driver_data` share; all null without a driver. */
 export function driverFields(account: Account, driver: Driver | undefined) {
-  const device_id = driver?.index === undefined ? null : account.firstId + driver.index
+  const device_id = driver?.index === undefined ? null : account.firstDeviceId + driver.index
   const ids = { id: driver?.id ?? null, user_id: driver ? account.userId : null, device_id }
   const names = { name: driver?.name ?? null, rfid: driver?.rfid ?? null, phone: driver?.phone || null }
   const [text, time] = driver ? ['', '2025-01-02 10:00:00'] : [null, null]
@@ -91,7 +91,7 @@ export function driverFields(account: Account, driver: Driver | undefined) {
 }
 
 function sensorRows(account: Account, index: number, report: Report) {
-  const base = (account.firstId + index) * 10
+  const base = (account.firstDeviceId + index) * 10
   const row = (n: number, type: string, name: string, value: string, val: string | number | boolean) => {
     return { id: base + n, type, name, show_in_popup: n < 3 ? 1 : 0, value, val, scale_value: null }
   }
@@ -120,8 +120,8 @@ const STATIC_DATA = {
 
 export const nameOf = (index: number) => `${KINDS[shiftOf(index)]} ${String(index + 1).padStart(2, '0')}`
 /** The tracker's own number, which history points carry; it may equal another device's id. */
-export const trackerIdOf = (account: Account, index: number) => account.firstId + index + 7
-const imeiOf = (account: Account, index: number) => `99000${String(account.firstId + index).padStart(10, '0')}`
+export const trackerIdOf = (account: Account, index: number) => account.firstDeviceId + index + 7
+const imeiOf = (account: Account, index: number) => `99000${String(account.firstDeviceId + index).padStart(10, '0')}`
 const protocolOf = (account: Account, index: number) =>
   PROTOCOLS[between(0, PROTOCOLS.length - 1, roll(account.seed, 20, index))]!
 const driverOf = (account: Account, index: number) => account.drivers.find((driver) => driver.index === index)
@@ -136,7 +136,7 @@ export function groupOf(account: Account, index: number): { id: number; title: s
 
 /** The `device_data` of a device, which driver and service rows repeat. */
 export function deviceData(account: Account, index: number, report?: Report | undefined) {
-  const id = account.firstId + index
+  const id = account.firstDeviceId + index
   const current_driver_id = driverOf(account, index)?.id ?? null
   const group_id = groupOf(account, index).id
   return {

@@ -29,7 +29,7 @@ export function alertRow(account: Account, alert: Alert) {
     ...(type === 'ignition' ? { state: value } : value > 0 && type !== 'custom' ? { [type]: value } : {}),
     notifications: active ? { push: { active: 1 }, email: { active: 0, input: account.email } } : [],
     ...{ for_all_user_devices: 0, schedules: null, zone: 0, schedule: 0, command: null, ...CREATED },
-    devices: covered.filter((index) => index % nth === 0).map((index) => account.firstId + index),
+    devices: covered.filter((index) => index % nth === 0).map((index) => account.firstDeviceId + index),
     ...{ drivers: [], geofences, events_custom: type === 'custom' ? [id] : [] },
   }
 }
@@ -62,7 +62,7 @@ export function eventRow(account: Account, event: FleetEvent) {
   return {
     id,
     user_id: account.userId,
-    device_id: account.firstId + index,
+    device_id: account.firstDeviceId + index,
     device_name: nameOf(index),
     geofence_id: geofence?.id ?? null,
     geofence: geofence ? { id: geofence.id, name: geofence.name } : null,
