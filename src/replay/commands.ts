@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { compare, documentedPaths, send } from './diff.js'
-import { type Folder, formatFolder, type PlatformRequest, readFolder } from './exchange.js'
+import { formatFolder, type PlatformRequest, readFolder } from './exchange.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, check, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
@@ -72,18 +72,9 @@ async function listen(app: ReturnType<typeof buildReplay>, port: string): Promis
   return `${await app.listen({ host: '127.0.0.1', port: Number(port) })}/api`
 }
 
-/** @throws Error with a sentence for a folder that cannot be read. */
-const folderAt = (path: string): Promise<Folder> => readFolder(path).catch(noFolder(path))
-
-const noFolder = (path: string) => (error: NodeJS.ErrnoException) => {
-  throw error.code === 'ENOENT' || error.code === 'ENOTDIR'
-    ? new Error(`${path} is not a folder with an account.json`)
-    : error
-}
-
 async function formatAll(paths: string[], { console }: Io): Promise<number> {
   for (const path of paths) {
-    const names = await formatFolder(path).catch(noFolder(path))
+    const names = await formatFolder(path)
     for (const name of names) console.log(`wrote ${join(path, name)}`)
     console.log(`${path}: ${names.length} files changed`)
   }
@@ -93,7 +84,7 @@ async function formatAll(paths: string[], { console }: Io): Promise<number> {
 async function replay(paths: string[], values: Values, io: Io): Promise<number> {
   const { console } = io
   if (values.hash !== undefined && paths.length > 1) throw new Error('--hash needs exactly one folder')
-  const folders = await Promise.all(paths.map(folderAt))
+  const folders = await Promise.all(paths.map((path) => readFolder(path)))
   let misses = 0
   const onMiss = (miss: object) => {
     misses++
@@ -115,7 +106,7 @@ async function replay(paths: string[], values: Values, io: Io): Promise<number> 
 async function diff([path, left, right]: string[], values: Values, { env, console }: Io): Promise<number> {
   if (path === undefined || left === undefined || right === undefined)
     throw new Error('--diff needs a folder and the base URLs of two gateways')
-  const folder = await folderAt(path)
+  const folder = await readFolder(path)
   const credential = values.credential ?? env.GATEWAY_CREDENTIAL ?? hashOf(folder.name)
   for (const base of [left, right]) {
     const { status } = await send(base, '/v1/me', credential)
@@ -151,7 +142,7 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
   const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))
   if (values.check) {
     const originalId = secret === undefined ? undefined : (id: number) => pseudonyms.originalId(id)
-    return (await check(platform, await folderAt(folder), hash ?? '', log, originalId)) ? 0 : 1
+    return (await check(platform, await readFolder(folder), hash ?? '', log, originalId)) ? 0 : 1
   }
   const scrub = buildScrub(pseudonyms)
   if (only === undefined && (values.device ?? values.day) !== undefined)

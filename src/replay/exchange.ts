@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/schema'
+import { Compile, type Validator } from 'typebox/schema'
 import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Object(
@@ -124,8 +124,7 @@ const entriesOf = (value: object): [string, unknown][] =>
  * @throws Error naming the file and, for each problem, the line, what is expected and what is found.
  */
 export function parseExchange(file: string, text: string): Exchange {
-  const { value, lines } = parseLines(file, text)
-  if (!exchangeShape.Check(value)) throw shapeError(file, value, lines, exchangeShape.Errors(value)[1])
+  const { value, lines } = parse(file, text, exchangeShape)
   for (const [index, response] of value.responses.entries()) {
     const bodies = (['json', 'html', 'text'] as const).filter((name) => response[name] !== undefined)
     const line = lines.get(`/responses/${index}`)
@@ -134,18 +133,18 @@ export function parseExchange(file: string, text: string): Exchange {
   return value
 }
 
-type Problem = { keyword: string; instancePath: string; message: string }
-
-/** A field too many has two problems: it must be `false`, and its parent must not have it. */
-function shapeError(file: string, value: unknown, lines: Map<string, number>, problems: Problem[]): Error {
-  const sentences = problems
-    .filter(({ keyword }) => keyword !== 'additionalProperties')
-    .map(({ keyword, instancePath, message }) => {
-      const found = instancePath.split('/').slice(1).reduce(memberOf, value)
-      const expected = keyword === 'boolean' ? 'must not be here' : message
-      return `${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`
-    })
-  return new Error(sentences.join('\n'))
+/** The value of a file, and the line of each value in it. @throws Error as `parseExchange`. */
+function parse<T>(file: string, text: string, shape: Validator<object, T>): { value: T; lines: Map<string, number> } {
+  const { value, lines } = parseLines(file, text)
+  if (shape.Check(value)) return { value, lines }
+  const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, message }) => {
+    // A field too many has two problems: it must be `false`, and its parent must not have it.
+    if (keyword === 'additionalProperties') return []
+    const found = instancePath.split('/').slice(1).reduce(memberOf, value)
+    const expected = keyword === 'boolean' ? 'must not be here' : message
+    return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`]
+  })
+  throw new Error(sentences.join('\n'))
 }
 
 function parseLines(file: string, text: string): { value: unknown; lines: Map<string, number> } {
@@ -194,10 +193,13 @@ export async function formatFolder(path: string): Promise<string[]> {
 }
 
 async function readFiles(path: string) {
-  const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
   const manifestPath = join(path, manifestFile)
-  const { value: manifest, lines } = parseLines(manifestPath, await readFile(manifestPath, 'utf8'))
-  if (!manifestShape.Check(manifest)) throw shapeError(manifestPath, manifest, lines, manifestShape.Errors(manifest)[1])
+  const manifestText = await readFile(manifestPath, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    throw isMissing ? new Error(`${path} is not a folder with an ${manifestFile}`) : error
+  })
+  const { value: manifest } = parse(manifestPath, manifestText, manifestShape)
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
   const files = await Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(path, name), 'utf8')
