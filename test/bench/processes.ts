@@ -37,15 +37,9 @@ export interface Server {
   end(): Promise<void>
 }
 
-interface Options {
-  env?: Record<string, string>
-  /** The first signal to end it; SIGKILL follows after two seconds. */
-  stopSignal?: NodeJS.Signals
-}
-
 export class Processes {
   readonly #folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
-  readonly #running = new Map<ChildProcess, NodeJS.Signals>()
+  readonly #running = new Set<ChildProcess>()
   isClosed = false
 
   /** A gateway as `npm start` runs it in the build's folder, with its log in a file. */
@@ -63,7 +57,7 @@ export class Processes {
       RATE_LIMIT_MAX: '1000000000',
       PLATFORM_TIMEOUT_MS: '60000',
     }
-    return this.#start('measured', [process.execPath, ...args, main], port, { env: { ...settings, ...env } })
+    return this.#start('measured', [process.execPath, ...args, main], port, { ...settings, ...env })
   }
 
   /** One of the servers of `servers.ts`. */
@@ -95,13 +89,12 @@ export class Processes {
         upstream up { server ${new URL(upstream).host}; keepalive 128; }
         server { listen 127.0.0.1:${port}; location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; ${cache} } } }`,
     )
-    // A killed master leaves its workers; SIGQUIT ends them first.
-    return this.#start('measured', [nginxFile, '-c', file, '-e', `${dir}/error`], port, { stopSignal: 'SIGQUIT' })
+    return this.#start('measured', [nginxFile, '-c', file, '-e', `${dir}/error`], port)
   }
 
   /** Runs a program on the core of the load. @returns its output. @throws when it fails. */
   async run(command: string[]): Promise<string> {
-    const child = this.#spawn('load', command, 'pipe', {})
+    const child = this.#spawn('load', command, 'pipe')
     const [output, [code]] = await Promise.all([text(child.stdout as NodeJS.ReadableStream), once(child, 'close')])
     if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${output}`)
     return output
@@ -113,7 +106,7 @@ export class Processes {
 
   /** Ends every running process and waits for it. */
   async endAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((child) => this.#end(child)))
+    await Promise.all([...this.#running].map((child) => this.#end(child)))
   }
 
   /** Ends everything for good: later starts throw. */
@@ -125,41 +118,37 @@ export class Processes {
 
   /** The last resort of an exiting process, which cannot wait. */
   killAll(): void {
-    for (const child of this.#running.keys()) signalGroup(child, 'SIGKILL')
+    for (const child of this.#running) killGroup(child)
   }
 
   async #end(child: ChildProcess): Promise<void> {
-    const stopSignal = this.#running.get(child)
-    if (stopSignal === undefined) return
+    if (!this.#running.has(child)) return
     const exited = once(child, 'exit')
-    signalGroup(child, stopSignal)
-    const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 2_000)
+    killGroup(child)
     await exited
-    clearTimeout(timer)
   }
 
-  #spawn(core: Core, command: string[], output: number | 'pipe', options: Options): ChildProcess {
+  #spawn(core: Core, command: string[], output: number | 'pipe', env: Record<string, string> = {}): ChildProcess {
     if (this.isClosed) throw new Error('the benchmark is ending')
-    const { env = {}, stopSignal = 'SIGKILL' } = options
     const [program = '', ...args] = isPinned ? ['taskset', '-c', cores[core], ...command] : command
     const child = spawn(program, args, {
       cwd: this.#folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       stdio: ['ignore', output, output === 'pipe' ? 'ignore' : output],
-      detached: true, // a process group of its own
+      detached: true, // a process group of its own, with the workers of nginx
     })
-    this.#running.set(child, stopSignal)
+    this.#running.add(child)
     child.once('exit', () => {
-      signalGroup(child, 'SIGKILL') // whatever the child has left behind
+      killGroup(child) // whatever the child has left behind
       this.#running.delete(child)
     })
     return child
   }
 
-  async #start(core: Core, command: string[], port: number, options: Options = {}): Promise<Server> {
+  async #start(core: Core, command: string[], port: number, env?: Record<string, string>): Promise<Server> {
     const log = join(this.folder('log'), 'out')
     const file = openSync(log, 'a')
-    const child = this.#spawn(core, command, file, options)
+    const child = this.#spawn(core, command, file, env)
     closeSync(file)
     if (!(await isListening(child, port)))
       throw new Error(`${command.join(' ')} did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
@@ -167,9 +156,9 @@ export class Processes {
   }
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function killGroup({ pid }: ChildProcess): void {
   try {
-    if (pid !== undefined) process.kill(-pid, signal)
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {} // the group is empty
 }
 
