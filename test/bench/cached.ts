@@ -5,7 +5,7 @@ import type { Server } from './processes.js'
 import { type Contestant, race, type Table } from './table.js'
 
 /** What is raced: a server, the path and perhaps the credential and headers of its requests. */
-export type Entry = [name: string, server: Server, path: string, credential?: string, headers?: Record<string, string>]
+type Entry = [name: string, server: Server, path: string, credential?: string, headers?: Record<string, string>]
 
 export const floors = ['bare node:http', 'bare, sends together'] as const
 
@@ -74,4 +74,25 @@ export async function cachedPage(bench: Bench): Promise<Table[]> {
   const subject = 'A cached page of 50 devices, 64 connections'
   const note = "The proxies send the platform's own list of these devices."
   return [{ subject, note, compared, ...(await race(contestants(bench, entries), rounds, floors)) }]
+}
+
+const plain = '200, plain'
+
+/** Polled with `If-None-Match`, beside the same polls with the whole body, plain and compressed. */
+export async function idleFleet(bench: Bench): Promise<Table[]> {
+  const server = await bench.gateway()
+  const tables: Table[] = []
+  for (const [name, path] of Object.entries({ location, 'page of 50 devices': pageOf50 })) {
+    const { headers } = await fetch(server.url + path, { headers: { authorization: `Bearer ${hash}` } })
+    const entries: Entry[] = [
+      [plain, server, path, hash],
+      ['200, gzip', server, path, hash, { 'accept-encoding': 'gzip' }],
+      ['200, br', server, path, hash, { 'accept-encoding': 'br' }],
+      ['304, same tag', server, path, hash, { 'if-none-match': String(headers.get('etag')) }],
+    ]
+    const subject = `An idle ${name}, polled`
+    const note = 'Bytes are those of a whole response, headers included. A location is too small to be compressed.'
+    tables.push({ subject, note, ...(await race(contestants(bench, entries), bench.rounds, [plain])) })
+  }
+  return tables
 }
