@@ -1,13 +1,11 @@
 /** The commands replay, diff and record: output and exit codes. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import t from 'tap'
 import { hashOf } from '../../src/replay/replay.js'
 import { answers, Clock, gateway, platform, sandbox, someHash } from '../helper.js'
-import { program, withEnv } from '../program.js'
+import { GatewayProcess } from '../process.js'
+import { program } from '../program.js'
 import { freePort } from '../redis.js'
 import { acme, hashQuery, started, workingFolder } from './started.js'
 
@@ -31,21 +29,14 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
 })
 
 t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
-  const env = { PORT: '0', OPS_PORT: 'off', HOST: '127.0.0.1', DATA_DIR: join(t.testdir({}), 'data') }
-  const child = fork(program('replay/main.js'), [acme, '--port', '0', '--gateway'], withEnv(env))
-  t.teardown(() => child.kill('SIGTERM'))
-  const exit = once(child, 'exit')
-  let url: string | undefined
-  for await (const line of createInterface(child.stdout!)) {
-    url = /listening on (http:\/\/127\.0\.0\.1:\d+\/api)/.exec(line)?.[1]
-    if (url) break
-  }
-  child.stdout!.resume()
-  const response = await fetch(`${url}/v1/devices`, { headers: { authorization: `Bearer ${hashOf('acme')}` } })
-  t.equal(response.status, 200)
-  t.ok(((await response.json()) as { count: number }).count > 0)
-  child.kill('SIGTERM')
-  t.equal((await exit)[0], 0)
+  const env = { DATA_DIR: join(t.testdir({}), 'data') }
+  const child = new GatewayProcess(['replay', acme, '--port', '0', '--gateway'], env)
+  t.teardown(() => child.signal('SIGTERM'))
+  const { status, text } = await (await child.ready()).get('/v1/devices', hashOf('acme'))
+  t.equal(status, 200)
+  t.ok(JSON.parse(text).count > 0)
+  child.signal('SIGINT')
+  t.equal(await child.exited, 0)
 })
 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
