@@ -9,6 +9,7 @@ import { buildRecorder } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
 import { platform } from '../helper.js'
+import { listening } from './folders.js'
 
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const hash = hashOf('a test')
@@ -34,9 +35,7 @@ async function recording(t: Test, base: string, update: boolean, by: Scrub = scr
   const folder = join(t.testdir({}), 'account')
   const lines: string[] = []
   const recorder = buildRecorder({ platform: base, folder, update, scrub: by, log: (line) => lines.push(line) })
-  t.teardown(() => recorder.app.close())
-  const origin = await recorder.app.listen({ host: '127.0.0.1', port: 0 })
-  return { base: `${origin}/api`, folder, lines, recorder }
+  return { base: await listening(t, recorder.app), folder, lines, recorder }
 }
 
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])

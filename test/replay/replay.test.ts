@@ -4,24 +4,12 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { compare } from '../../src/replay/diff.js'
-import {
-  type Exchange,
-  type Folder,
-  parseTarget,
-  type RecordedResponse,
-  readFolder,
-} from '../../src/replay/exchange.js'
+import { type Exchange, parseTarget, type RecordedResponse, readFolder } from '../../src/replay/exchange.js'
 import { match, nearest } from '../../src/replay/match.js'
-import { buildReplay, hashOf, type ReplayOptions } from '../../src/replay/replay.js'
-import { accounts, exchange, fixtures, folderOf } from './folders.js'
-
-async function listening(test: Test, folders: Folder[], options: ReplayOptions = {}): Promise<string> {
-  const app = buildReplay(folders, options)
-  test.teardown(() => app.close())
-  return `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`
-}
+import { buildReplay, hashOf } from '../../src/replay/replay.js'
+import { accounts, exchange, fixtures, folderOf, listening } from './folders.js'
 
 /** Status, headers and body over a socket of the agent; rejects when the connection is reset. */
 async function fetched(url: string, agent?: Agent) {
@@ -66,7 +54,7 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
 
 t.test('each of several folders accepts its own hash, one folder any hash or the given one', async (t) => {
   const folders = await Promise.all(accounts.map((name) => readFolder(join(fixtures, name))))
-  const many = await listening(t, folders)
+  const many = await listening(t, buildReplay(folders))
   for (const { name, manifest } of folders) {
     t.match(hashOf(name), /^\$2y\$10\$[./A-Za-z0-9]{53}$/)
     const { body } = await fetched(`${many}/get_user_data?user_api_hash=${encodeURIComponent(hashOf(name))}`)
@@ -75,17 +63,17 @@ t.test('each of several folders accepts its own hash, one folder any hash or the
   t.equal((await fetched(`${many}/get_user_data?user_api_hash=other`)).status, 401)
   t.equal((await fetched(`${many}/get_user_data`)).status, 401)
 
-  const one = await listening(t, folders.slice(0, 1))
+  const one = await listening(t, buildReplay(folders.slice(0, 1)))
   t.equal((await fetched(`${one}/get_user_data?user_api_hash=other`)).status, 200)
   t.equal((await fetched(`${one}/get_user_data?user_api_hash=`)).status, 401)
-  const given = await listening(t, folders.slice(0, 1), { hash: 'mine' })
+  const given = await listening(t, buildReplay(folders.slice(0, 1), { hash: 'mine' }))
   t.equal((await fetched(`${given}/get_user_data?user_api_hash=other`)).status, 401)
   t.equal((await fetched(`${given}/get_user_data?user_api_hash=mine`)).status, 200)
 })
 
 t.test('responses come in order, the last one repeats, and other exchanges are not affected', async (t) => {
   const alerts = exchange('get_alerts', {}, { json: 1 }, { status: 500, html: 'x' }, { json: 3 })
-  const base = await listening(t, [folderOf([alerts, exchange('get_devices', {}, { json: [] })])])
+  const base = await listening(t, buildReplay([folderOf([alerts, exchange('get_devices', {}, { json: [] })])]))
   const statuses: string[] = []
   for (let i = 0; i < 5; i++) {
     const { status, body } = await fetched(`${base}/get_alerts?user_api_hash=h`)
@@ -112,7 +100,7 @@ t.test('misbehaviour reaches the client as recorded, and the next request on the
     raw: { text: '{"a":' },
   }
   const exchanges = Object.entries(ways).map(([way, response]) => exchange('get_devices', { way }, response))
-  const base = await listening(t, [folderOf(exchanges)])
+  const base = await listening(t, buildReplay([folderOf(exchanges)]))
   const request = async (way: string) => {
     const result = await fetched(`${base}/get_devices?user_api_hash=h&way=${way}`, agent)
     t.equal((await fetched(`${base}/get_devices?user_api_hash=h&way=good`, agent)).status, 200)
@@ -132,7 +120,7 @@ t.test('misbehaviour reaches the client as recorded, and the next request on the
 })
 
 t.test('only GET is served', async (t) => {
-  const base = await listening(t, [folderOf([exchange('get_devices', {}, { json: [] })])])
+  const base = await listening(t, buildReplay([folderOf([exchange('get_devices', {}, { json: [] })])]))
   const response = await fetch(`${base}/get_devices?user_api_hash=h`, { method: 'POST' })
   t.equal(response.status, 405)
   t.notMatch(await response.text(), /user_api_hash/)

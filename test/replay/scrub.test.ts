@@ -1,5 +1,5 @@
 /** A scrubbed exchange holds no identifying data, and keeps its shape. */
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
@@ -8,8 +8,8 @@ import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { accounts, fixtures } from './folders.js'
 
-const fixtures = resolve('fixtures')
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const exchange = (response: RecordedResponse, query = {}): Exchange => {
   return { action: 'get_devices', query, responses: [response] }
@@ -239,7 +239,7 @@ t.test('no position is left in broken JSON in a string', (t) => {
 })
 
 t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {
-  for (const name of ['acme', 'empty', 'failing', 'heritage', 'oddities']) {
+  for (const name of accounts) {
     for (const exchange of (await readFolder(join(fixtures, name))).exchanges) {
       const safe = scrub(exchange)
       const changed = exchange.responses.flatMap((response, i) => drift(response.json, safe.responses[i]?.json))
