@@ -1,10 +1,10 @@
 /** The actions of the platform: what each of them responds with. */
 import { addressAt } from './address.js'
-import { type FleetEvent, KEPT_DAYS, reportOf } from './events.js'
+import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js'
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
 import { DAY } from './program.js'
-import { dayOf, dayStart, lastReports, reportsBetween } from './reports.js'
+import { lastReports, reportsBetween } from './reports.js'
 import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
 import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
@@ -96,12 +96,11 @@ const MAX_EVENTS = 1000
 
 /** Devices and events since `time`; by default of the last five seconds. */
 function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
-  const { account, now, query, events } = request
-  yield* events.prepare()
+  const { account, now, query } = request
   const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
   const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
   const seen = matchingDevices(request).filter(isNewer)
-  const recent = events.between(Math.max(since + 1, now - DAY), now, now, () => true).slice(0, MAX_EVENTS)
+  const recent = (yield* eventsBetween(account, Math.max(since + 1, now - DAY), now, now)).slice(0, MAX_EVENTS)
   return ok({
     items: lazily(seen, (index) => latestRow(account, index, now)),
     events: lazily(recent, (event) => {
@@ -113,26 +112,26 @@ function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
   })
 }
 
-function* getEvents({ account, now, query, events }: ActionRequest): Generator<void, Result> {
+function* getEvents({ account, now, query }: ActionRequest): Generator<void, Result> {
   const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
   const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
   const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
   if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
   if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
-  yield* events.prepare()
   const [id, type] = [query.get('device_id'), query.get('type')]
   const index = id === null ? undefined : (indexOf(account, id) ?? -1)
   const matches = (event: FleetEvent) =>
     (index === undefined || event.index === index) && (type === null || event.type === type)
   const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
-  const { data, ...page } = paginator('get_events', query, events.between(from, to, now, matches), limit)
+  const events = yield* eventsBetween(account, from, to, now, matches)
+  const { data, ...page } = paginator('get_events', query, events, limit)
   return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
 }
 
 const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
 
 /** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
-function* getHistory({ account, now, query, events }: ActionRequest): Generator<unknown, Result> {
+function* getHistory({ account, now, query }: ActionRequest): Generator<unknown, Result> {
   const { zoneSeconds } = account
   const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
   if (missing.length > 0)
@@ -144,11 +143,10 @@ function* getHistory({ account, now, query, events }: ActionRequest): Generator<
   const id = Number(query.get('device_id'))
   const index = indexOf(account, query.get('device_id'))
   if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
-  yield* events.prepare()
-  const first = Math.max(from, dayStart(account, dayOf(account, now) - KEPT_DAYS))
+  const first = Math.max(from, keptSince(account, now))
   const last = Math.min(to, now)
-  const list = events.between(first, last, now, (event) => event.index === index)
-  const shown = list.slice(0, list.length).map((event) => {
+  const events = yield* eventsBetween(account, first, last, now, (event) => event.index === index)
+  const shown = events.slice(0, events.length).map((event) => {
     const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
     return { at: event.at, details }
   })

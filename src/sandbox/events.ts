@@ -9,8 +9,9 @@ type Mark = { at: number; type: string; alert: Alert; geofence: number | undefin
 /** `at` is Unix seconds; the device was where its last report at that instant says. Ids grow with time. */
 export type FleetEvent = Mark & { id: number; index: number }
 
-/** Events are kept for this many days of the account's clock. */
-export const KEPT_DAYS = 90
+/** History and events are kept for 90 days of the account's clock. */
+export const keptSince = (account: Account, now: number) => dayStart(account, dayOf(account, now) - 90)
+
 /** Positions nearer to a border count as on neither side, since trackers are a few metres off. */
 const BORDER_M = 15
 
@@ -19,50 +20,47 @@ const SERVICE_REMINDER: Alert = {
   ...{ id: 0, type: 'service', name: 'Service due', active: true, value: 0, geofences: [], nth: 9 },
 }
 
-export class EventTable {
-  readonly #account: Account
-  /** `at` is Unix seconds in the first week, `id` counts from its first event. */
-  #week: FleetEvent[] | undefined
+/** `at` is Unix seconds in the first week, `id` counts from its first event. */
+const firstWeeks = new WeakMap<Account, FleetEvent[]>()
 
-  constructor(account: Account) {
-    this.#account = account
-  }
-
-  /** Computes the week in small steps, so that other requests can run in between. */
-  *prepare(): Generator<void, void> {
-    if (this.#week) return
-    const marks = new Map<Report[], Mark[]>()
-    const events: FleetEvent[] = []
-    for (let index = 0; index < Math.min(this.#account.devices, MAX_ALERT_DEVICES); index++) {
-      if (isExpired(index) || isNeverConnected(index)) continue
-      const { program, start } = timelineOf(this.#account, index)
-      yield
-      if (!marks.has(program)) marks.set(program, yield* allMarks(this.#account, program))
-      for (const mark of marks.get(program)!)
-        if (index % mark.alert.nth === 0) events.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
-    }
+/** Computes the week in small steps, so that other requests can run in between. */
+function* weekOf(account: Account): Generator<void, FleetEvent[]> {
+  const known = firstWeeks.get(account)
+  if (known) return known
+  const marks = new Map<Report[], Mark[]>()
+  const events: FleetEvent[] = []
+  for (let index = 0; index < Math.min(account.devices, MAX_ALERT_DEVICES); index++) {
+    if (isExpired(index) || isNeverConnected(index)) continue
+    const { program, start } = timelineOf(account, index)
     yield
-    events.sort((a, b) => a.at - b.at || a.index - b.index)
-    yield
-    this.#week = events.map((event, id) => ({ ...event, id }))
+    if (!marks.has(program)) marks.set(program, yield* allMarks(account, program))
+    for (const mark of marks.get(program)!)
+      if (index % mark.alert.nth === 0) events.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
   }
+  yield
+  events.sort((a, b) => a.at - b.at || a.index - b.index)
+  yield
+  const week = events.map((event, id) => ({ ...event, id }))
+  firstWeeks.set(account, week)
+  return week
+}
 
-  /** The events in [from, to], Unix seconds, that match and are not older than the kept days, newest first. Needs `prepare`. */
-  between(from: number, to: number, now: number, matches: (event: FleetEvent) => boolean) {
-    const week = this.#week ?? []
-    const found = week.filter(matches)
-    const eventAt = (rank: number): FleetEvent => {
-      const { item, weeks } = itemAt(found, rank)
-      const id = 2 * (weeks * week.length + item.id) + (this.#account.userId % 2)
-      return { ...item, id, at: weeks * WEEK + item.at }
-    }
-    const oldest = dayStart(this.#account, dayOf(this.#account, now) - KEPT_DAYS)
-    const end = rankIn(found, Math.min(to, now) + 1)
-    const length = Math.max(0, end - rankIn(found, Math.max(from, oldest)))
-    const slice = (from: number, to: number) =>
-      Array.from({ length: Math.max(0, Math.min(to, length) - from) }, (_, n) => eventAt(end - 1 - from - n))
-    return { length, slice }
+type Matches = (event: FleetEvent) => boolean
+
+/** The events in [from, to], Unix seconds, that match and are not older than the kept days, newest first. */
+export function* eventsBetween(account: Account, from: number, to: number, now: number, matches: Matches = () => true) {
+  const week = yield* weekOf(account)
+  const found = week.filter(matches)
+  const eventAt = (rank: number): FleetEvent => {
+    const { item, weeks } = itemAt(found, rank)
+    const id = 2 * (weeks * week.length + item.id) + (account.userId % 2)
+    return { ...item, id, at: weeks * WEEK + item.at }
   }
+  const end = rankIn(found, Math.min(to, now) + 1)
+  const length = Math.max(0, end - rankIn(found, Math.max(from, keptSince(account, now))))
+  const slice = (from: number, to: number) =>
+    Array.from({ length: Math.max(0, Math.min(to, length) - from) }, (_, n) => eventAt(end - 1 - from - n))
+  return { length, slice }
 }
 
 /** What the active alerts notice in a program, whatever device it is. */

@@ -1,9 +1,8 @@
 /** What actions take and return, apart from HTTP. */
 import type { Account } from './account.js'
-import type { EventTable } from './events.js'
 
 /** A request of an account. `now` is Unix seconds. */
-export type ActionRequest = { account: Account; events: EventTable; now: number; query: URLSearchParams }
+export type ActionRequest = { account: Account; now: number; query: URLSearchParams }
 /** Lists in a body may be generators. */
 export type Result = { status: number; body: unknown }
 /** A generator yields so often that a large fleet does not block the event loop. */

@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Account, createAccounts } from './account.js'
 import { actions } from './actions.js'
-import { EventTable } from './events.js'
 import { inSlices, jsonChunks } from './json-stream.js'
 import { compilePrograms } from './reports.js'
 import { parametersOf, type Result } from './request.js'
@@ -20,9 +19,7 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
   const accounts = createAccounts(seed, devices)
   // Enough for the other account, too: once V8 has compiled the code, a program takes less than 10 ms.
   compilePrograms(accounts[0])
-  const states = new Map(
-    accounts.map((account) => [account.hash, { account, events: new EventTable(account) }] as const),
-  )
+  const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
@@ -42,9 +39,9 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
     })
   for (const [path, action] of Object.entries(actions))
     route(path, async (query) => {
-      const state = states.get(query.get('user_api_hash') ?? '')
-      if (!state) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
-      const result = action({ ...state, now: Math.floor(clock.now() / 1000), query })
+      const account = byHash.get(query.get('user_api_hash') ?? '')
+      if (!account) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
+      const result = action({ account, now: Math.floor(clock.now() / 1000), query })
       return Symbol.iterator in result ? inSlices(result) : result
     })
   route('login', (query) => login(accounts, query))
