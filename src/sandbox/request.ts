@@ -14,19 +14,18 @@ export const badRequest = (field: string, text: string): Result => {
 }
 
 /**
- * The parameters of a URL and a body together. Empty values count as absent, as on the platform. `id[]=1&id[]=2`, `id[0]=1` and
+ * The parameters of a body and a URL together. Empty values count as absent, as on the platform. `id[]=1&id[]=2`, `id[0]=1` and
  * the body `{"id":[1]}` are all `id`; `filters[id]`, the older `filter[id]` and `{"filters":{"id":1}}` are `filters[id]`.
  */
-export function parametersOf(search: URLSearchParams, body: unknown): URLSearchParams {
+export function parametersOf(sent: [name: string, value: unknown][]): URLSearchParams {
   const all = new URLSearchParams()
   const add = (name: string, value: unknown): void => {
     if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) add(name === '' ? key : `${name}[${key}]`, item)
+      for (const [key, item] of Object.entries(value)) add(`${name}[${key}]`, item)
     else if ((value ?? '') !== '')
       all.append(name.replace(/\[\d*\]$/, '').replace(/^filter\[/, 'filters['), String(value))
   }
-  add('', body)
-  for (const [name, value] of search) add(name, value)
+  for (const [name, value] of sent) add(name, value)
   return all
 }
 

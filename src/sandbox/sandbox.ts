@@ -28,11 +28,12 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
   })
   /** The platform reads the parameters of GET and POST alike. */
   const route = (path: string, handler: (query: URLSearchParams) => Result | Promise<Result>) =>
-    app.route({
+    app.route<{ Body?: [string, unknown][] }>({
       method: ['GET', 'POST'],
       url: `/api/${path}`,
-      handler: async ({ url, body }, reply) => {
-        const result = await handler(parametersOf(new URL(url, 'http://sandbox').searchParams, body))
+      handler: async ({ url, body = [] }, reply) => {
+        const { searchParams } = new URL(url, 'http://sandbox')
+        const result = await handler(parametersOf([...body, ...searchParams]))
         reply.code(result.status).type('application/json')
         return Readable.from(jsonChunks(result.body))
       },
@@ -57,12 +58,11 @@ function login(accounts: Account[], query: URLSearchParams): Result {
 }
 
 /** JSON, or a form in either encoding. As on the platform, a body that cannot be read has no parameters. */
-async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<unknown> {
+async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<[string, unknown][]> {
   const type = headers['content-type'] ?? ''
   const sent = new Response(body, { headers: { 'content-type': type } })
-  if (type.includes('json')) return sent.json().catch(() => undefined)
-  const form = await sent.formData().catch(() => new FormData())
-  return Object.fromEntries([...form].map(([name]) => [name, form.getAll(name).map(String)]))
+  if (type.includes('json')) return Object.entries((await sent.json().catch(() => null)) ?? {})
+  return [...(await sent.formData().catch(() => new FormData()))]
 }
 
 /** A page for browsers, JSON for clients that accept it. */

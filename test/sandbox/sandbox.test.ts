@@ -91,7 +91,10 @@ t.test('a read by POST is the same as by GET, however a list is written', async 
   const headers = { 'content-type': 'application/json' }
   const response = await send('get_devices', '', { method: 'POST', body: JSON.stringify(body), headers })
   const devices = await response.json()
-  for (const list of ['id[]=1001&id[]=1003', 'id[0]=1001&id[1]=1003&lang=en'])
+  const form = 'id[]=1001&id[]=1003'
+  const sent = await send('get_devices', demo.hash, { method: 'POST', body: new URLSearchParams(form) })
+  t.strictSame(await sent.json(), devices, 'a form')
+  for (const list of [form, 'id[0]=1001&id[1]=1003&lang=en'])
     t.strictSame(devices, await get(`get_devices?${list}`), list)
 })
 
