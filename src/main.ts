@@ -1,6 +1,7 @@
 #!/usr/bin/env -S node --v8-pool-size=0
 /** The process: read the configuration, open, listen; on a signal drain and close. */
 import './lib/v8-tuning.js'
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,10 +25,9 @@ const graceMs = 25_000
 
 async function openSandbox({ sandboxSeed: seed, clock }: Config) {
   const app = buildSandbox({ seed, clock: { now: clock } })
-  const [demo] = sandboxAccounts(seed)
-  if (!demo) throw new Error('the sandbox has no account')
+  const [{ hash: demoHash }] = sandboxAccounts(seed)
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { url: `${origin}/api`, demoHash: demo.hash, close: () => app.close() }
+  return { url: `${origin}/api`, demoHash, close: () => app.close() }
 }
 
 /** Node aborts at its exit, and then loops, when a terminal that it was started on is gone. */
@@ -128,8 +128,12 @@ async function start([name, ...args]: string[]): Promise<void> {
     return
   }
   if (name === 'replay' || name === 'record') {
-    if (name === 'replay') process.argv.splice(2, process.argv.length, ...args)
-    return void (await import('./replay/main.js'))
+    const { runReplay } = await import('./replay/commands.js')
+    const sent = (signal: NodeJS.Signals) => once(process, signal).then(() => signal)
+    const ended = () => Promise.race([sent('SIGINT'), sent('SIGTERM')])
+    const words = name === 'replay' ? args : [name, ...args]
+    process.exitCode = await runReplay(words, { env: process.env, console, ended })
+    return
   }
   const words = [name, ...args]
   if (words.includes('--help')) return console.log(help)
