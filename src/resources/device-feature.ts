@@ -6,16 +6,11 @@ import { Feature, FeatureCollection, Point } from './geojson.js'
 const DeviceFeature = Feature('DeviceFeature', Point, Device)
 type DeviceFeature = Static<typeof DeviceFeature>
 
-export const DeviceCollection = FeatureCollection(DeviceFeature, {
-  type: 'Feature',
-  id: deviceExample.id,
-  geometry: { type: 'Point', coordinates: [deviceExample.lng, deviceExample.lat] },
-  properties: deviceExample,
-})
-
 /** The GeoJSON feature of a device; undefined without a position. */
 export function toDeviceFeature(device: Device): DeviceFeature | undefined {
   const { id, lat, lng } = device
   if (lat === null || lng === null) return undefined
   return { type: 'Feature', id, geometry: { type: 'Point', coordinates: [lng, lat] }, properties: device }
 }
+
+export const DeviceCollection = FeatureCollection(DeviceFeature, toDeviceFeature(deviceExample) as DeviceFeature)

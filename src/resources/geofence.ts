@@ -32,7 +32,7 @@ const geometry = Type.Union([Polygon, Point, Type.Null()], {
     'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
 })
 const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', { minimum: 0 })
-const exampleGeometry: Static<typeof geometry> = {
+const exampleGeometry: Static<typeof Polygon> = {
   type: 'Polygon',
   coordinates: [
     [
@@ -43,12 +43,13 @@ const exampleGeometry: Static<typeof geometry> = {
     ],
   ],
 }
+const detailExample = { ...example, geometry: exampleGeometry, radius: null }
 
 export const GeofenceDetail = Resource(
   'GeofenceDetail',
   'A geofence with its geometry',
   { ...listItem, geometry, radius },
-  { ...example, geometry: exampleGeometry, radius: null },
+  detailExample,
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
@@ -64,12 +65,7 @@ const properties = Type.Object(
 )
 const GeofenceFeature = Feature('GeofenceFeature', geometry, properties)
 type GeofenceFeature = Static<typeof GeofenceFeature>
-export const GeofenceCollection = FeatureCollection(GeofenceFeature, {
-  type: 'Feature',
-  id: example.id,
-  geometry: exampleGeometry,
-  properties: { ...example, radius: null },
-})
+export const GeofenceCollection = FeatureCollection(GeofenceFeature, toGeofenceFeature(detailExample))
 
 /** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
 export function toGeofenceFeature({ geometry, ...properties }: GeofenceDetail): GeofenceFeature {
