@@ -39,10 +39,11 @@ interface Field {
 
 const text = (json: Json | undefined): string => (typeof json === 'string' ? json : '')
 
+/** The first paragraph of the description: what follows, such as a table, has a chapter of its own on the page. */
 function fieldItem({ name, schema, description, isRequired }: Field): string {
   const required = isRequired ? ' <span class="required">required</span>' : ''
   return `<div><dt><code>${escaped(name)}</code> <span class="type">${escaped(typeName(schema) + bounds(schema))}</span>${required}</dt>
-<dd>${prose(description)}</dd></div>`
+<dd>${prose(description.split('\n\n', 1).join(''))}</dd></div>`
 }
 
 const fieldList = (fields: Field[]): string => `<dl class="fields">${fields.map(fieldItem).join('\n')}</dl>`

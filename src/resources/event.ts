@@ -31,7 +31,7 @@ export const Event = Resource(
     type: field.text("The platform's word for the kind of event, in lower case, such as `overspeed`"),
     kind: Word(
       eventKinds.map(({ kind }) => kind),
-      { description: `What happened, independent of the platform's words:\n\n${kindTable}` },
+      { description: `What happened, independent of the platform's words\n\n${kindTable}` },
     ),
     message: field.text('Human-readable text'),
     device_id: field.idOrNull('The device it happened to; null if unknown'),

@@ -218,6 +218,12 @@ t.test('every link on the page has a target, and no id is used twice', async (t)
   t.ok(operations.every(({ operation }) => targets.includes(`operation-${operation.operationId}`)))
 })
 
+t.test('a table of the document does not stand on the page as Markdown', async (t) => {
+  t.match(JSON.stringify(document), /\|---\|/)
+  t.notMatch(html, /\|---\|/)
+  t.match(html, /What happened, independent of the platform's words</)
+})
+
 t.test('the page says what the service promises', async (t) => {
   const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
   for (const promise of [

@@ -536,7 +536,7 @@ export interface components {
       /** @description The platform's word for the kind of event, in lower case, such as `overspeed` */
       type: string
       /**
-       * @description What happened, independent of the platform's words:
+       * @description What happened, independent of the platform's words
        *
        *     | `kind` | Meaning | The platform's `type` | Also in the filter |
        *     |---|---|---|---|
