@@ -67,7 +67,7 @@ export function* eventsBetween(account: Account, from: number, to: number, now: 
 function* allMarks(account: Account, program: Report[]): Generator<void, Mark[]> {
   const marks: Mark[] = []
   for (const alert of [...account.alerts, SERVICE_REMINDER]) {
-    if (alert.active) marks.push(...marksOf(account, alert, program))
+    if (alert.active) marks.push(...(yield* marksOf(account, alert, program)))
     yield
   }
   return marks
@@ -75,7 +75,7 @@ function* allMarks(account: Account, program: Report[]): Generator<void, Mark[]>
 
 type Condition = (report: Report) => boolean
 
-function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
+function* marksOf(account: Account, alert: Alert, program: Report[]): Generator<void, Mark[]> {
   const { type, value } = alert
   const mark = (at: number, word = type, geofence?: number): Mark => ({ at, type: word, alert, geofence })
   const starts = (word: string, holds: Condition, minutes = 0) =>
@@ -103,10 +103,12 @@ function marksOf(account: Account, alert: Alert, program: Report[]): Mark[] {
     }
   }
   const direction = { geofence_in: 'zone_in', geofence_out: 'zone_out' }[type]
-  const areas = account.geofences.filter(({ id }) => alert.geofences.includes(id))
-  return areas
-    .flatMap(({ id, area }) => crossingsOf(program, area).map(([at, word]) => mark(at, word, id)))
-    .filter((crossing) => direction === undefined || crossing.type === direction)
+  const marks: Mark[] = []
+  for (const { id, area } of account.geofences.filter(({ id }) => alert.geofences.includes(id))) {
+    marks.push(...crossingsOf(program, area).map(([at, word]) => mark(at, word, id)))
+    yield
+  }
+  return marks.filter((crossing) => direction === undefined || crossing.type === direction)
 }
 
 /** When the condition starts to hold, or has held for so many minutes. */
