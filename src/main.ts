@@ -69,13 +69,7 @@ async function run(config: Config): Promise<void> {
   const ops =
     config.opsPort === null
       ? undefined
-      : await openOps({
-          host: config.opsHost,
-          port: config.opsPort,
-          metrics: () => metrics.text(),
-          callers: () => metrics.callers.top(),
-          isDraining,
-        })
+      : await openOps({ host: config.opsHost, port: config.opsPort, metrics, isDraining })
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))

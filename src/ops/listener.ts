@@ -1,23 +1,15 @@
 /** The operator's listener: `/metrics`, `/callers`, `/ready` and `/live` on a port of their own. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type FastifyReply, fastify } from 'fastify'
-import type { CallerUsage } from './callers.js'
+import type { Callers } from './callers.js'
+import type { Metrics } from './metrics.js'
 
-export interface OpsOptions {
+interface OpsOptions {
   host: string
   /** 0 = any free one. */
   port: number
-  /** Body and media type of `/metrics`. */
-  metrics: () => Promise<{ type: string; body: string }>
-  /** The busiest callers of the last minute. */
-  callers: () => CallerUsage[]
+  metrics: Pick<Metrics, 'text'> & { callers: Pick<Callers, 'top'> }
   isDraining: () => boolean
-}
-
-export interface Ops {
-  /** `http://<address>:<port>` */
-  url: string
-  close(): Promise<void>
 }
 
 const commonHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
@@ -43,8 +35,8 @@ function openServer(handle: RequestListener): Server {
   return server.on('error', () => {})
 }
 
-/** Listens. @throws when the address is in use or not of this machine. */
-export async function openOps({ host, port, metrics, callers, isDraining }: OpsOptions): Promise<Ops> {
+/** Listens. @returns its URL, without a path. @throws when the address is in use or not of this machine. */
+export async function openOps({ host, port, metrics, isDraining }: OpsOptions) {
   const app = fastify({
     serverFactory: openServer,
     forceCloseConnections: true,
@@ -63,10 +55,10 @@ export async function openOps({ host, port, metrics, callers, isDraining }: OpsO
   })
   app.setErrorHandler((_error, _request, reply) => reply.code(500).send())
   app.get('/metrics', async (_request, reply) => {
-    const { type, body } = await metrics()
+    const { type, body } = await metrics.text()
     return reply.type(type).send(body)
   })
-  app.get('/callers', async () => callers())
+  app.get('/callers', async () => metrics.callers.top())
   app.get('/ready', async (_request, reply) => {
     if (isDraining()) reply.code(503)
     return { status: isDraining() ? 'draining' : 'ready' }

@@ -12,8 +12,8 @@ t.test('the busiest callers are listed with their requests and 429s, without a c
   for (let i = 0; i < 7; i += 1) await get('/v1/me', key)
   await get('/v1/me', someHash)
   await get('/v1/me')
-  const metrics = async () => ({ type: '', body: '' })
-  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers, isDraining: () => false })
+  const metrics = { text: async () => ({ type: '', body: '' }), callers: { top: callers } }
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
   t.teardown(() => ops.close())
   const text = await (await fetch(`${ops.url}/callers`)).text()
   const [, account] = /"account":"([\w-]{22})"/.exec(log()) ?? []

@@ -8,8 +8,9 @@ const statusOf = async (url: string, init?: RequestInit): Promise<number> => (aw
 
 t.test('the operations listener serves its three pages and nothing else', async (t) => {
   let draining = false
-  const metrics = async () => ({ type: 'text/plain; version=0.0.4', body: 'up 1\n' })
-  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers: () => [], isDraining: () => draining })
+  const text = async () => ({ type: 'text/plain; version=0.0.4', body: 'up 1\n' })
+  const metrics = { text, callers: { top: () => [] } }
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => draining })
   t.teardown(() => ops.close())
   const scrape = await fetch(`${ops.url}/metrics`)
   t.equal(scrape.headers.get('content-type'), 'text/plain; version=0.0.4')
@@ -30,10 +31,11 @@ t.test('callers of the API cannot reach the operations', async (t) => {
 })
 
 t.test('the operations listener shows no error, and its responses are neither stored nor sniffed', async (t) => {
-  const metrics = async (): Promise<never> => {
+  const text = async (): Promise<never> => {
     throw new Error('a metric failed')
   }
-  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, callers: () => [], isDraining: () => false })
+  const metrics = { text, callers: { top: () => [] } }
+  const ops = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
   t.teardown(() => ops.close())
   const sent = (start: string, more = '') => `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${more}\r\n`
   const json = 'Content-Type: application/json\r\nContent-Length: 1\r\n'
