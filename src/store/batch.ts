@@ -69,7 +69,7 @@ function settle(group: readonly Request[], replies: unknown): void {
   }
 }
 
-const unexpectedReply = (): StoreUnavailable => new StoreUnavailable('Redis sent an unexpected reply', undefined)
+const unexpectedReply = (): StoreUnavailable => new StoreUnavailable('Redis sent an unexpected reply')
 
 function runsOf(requests: readonly Request[]): Run[] {
   const runs: Run[] = []

@@ -44,7 +44,7 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
       close: () => keys.close(),
     }
   } catch (error) {
-    throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, error)
+    throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, { cause: error })
   }
 }
 
@@ -235,7 +235,7 @@ class EmbeddedKeys implements KeyStore {
       return result
     } catch (error) {
       this.#works[kind] = false
-      throw new StoreUnavailable('The key file cannot be used', error)
+      throw new StoreUnavailable('The key file cannot be used', { cause: error })
     }
   }
 }

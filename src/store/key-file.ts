@@ -36,5 +36,5 @@ export async function verifyKeyFile(path: string): Promise<void> {
   // Without memory for another process, the file is opened as it is.
   const [code, signal] = await once(child, 'exit').catch(() => [0])
   if (code === 0 || signal === 'SIGKILL') return
-  throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`, undefined)
+  throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`)
 }

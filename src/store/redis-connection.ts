@@ -67,7 +67,7 @@ export class Connection {
   unavailable(error: unknown): StoreUnavailable {
     const failure = withoutCommand(error)
     const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? failure) : failure
-    return new StoreUnavailable('Redis is unavailable', cause)
+    return new StoreUnavailable('Redis is unavailable', { cause })
   }
 
   /** A single server replies in order: nothing follows before the overdue reply, or the end of the connection. */

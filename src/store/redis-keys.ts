@@ -101,7 +101,7 @@ export class RedisKeys implements KeyStore {
       const values = [reply[2] ?? '', JSON.stringify(rest)]
       if ((await this.#batch.request('replace', recordKey(digest), ...values)) === 1) return next
     }
-    throw new StoreUnavailable('A record changed during each of its updates', null)
+    throw new StoreUnavailable('A record changed during each of its updates')
   }
 
   async setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
@@ -112,7 +112,7 @@ export class RedisKeys implements KeyStore {
   /** The owner's active records, and how many other entries of its index count as active. */
   async #owned(owner: string, now: number): Promise<{ records: KeyRecord[]; unusable: number }> {
     const index = await this.#batch.request('HGETALL', indexKey(owner))
-    if (index === 'damaged') throw new StoreUnavailable(`${indexKey(owner).slice(0, 18)}… is no hash in Redis`, null)
+    if (index === 'damaged') throw new StoreUnavailable(`${indexKey(owner).slice(0, 18)}… is no hash in Redis`)
     const records: KeyRecord[] = []
     let unusable = 0
     const look = async (id: string, text: string): Promise<void> => {

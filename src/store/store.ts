@@ -72,10 +72,6 @@ export interface Store {
 /** The store is out of reach or broken; the cause is for the log. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
-
-  constructor(message: string, cause: unknown) {
-    super(message, { cause })
-  }
 }
 
 export interface StoreDeps {
@@ -89,6 +85,4 @@ export interface StoreDeps {
  * Receives each damaged entry once: a key record, an entry of an owner's index, or the mapping from an id to a digest.
  * @param start the first eight characters of the digest, owner or id.
  */
-export type OnDamaged = (what: Damaged, start: string) => void
-
-export type Damaged = 'key' | 'owner' | 'id'
+export type OnDamaged = (what: 'key' | 'owner' | 'id', start: string) => void
