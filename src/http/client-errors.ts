@@ -5,18 +5,16 @@ import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
 import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
 import type { Connections } from './connections.js'
+import { maxTargetBytes } from './server-limits.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
 
-/** No request line this long has a target that the gateway accepts. */
-const maxLineBytes = 8_192
-
-/** Whether the packet is the beginning of a request whose target is what overflowed. */
+/** Whether the packet is the beginning of a request whose target is what overflowed: longer than any that the gateway accepts. */
 function isTargetTooLong(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false
   const end = packet.indexOf(0x0a)
   const beginsRequest = /^[A-Z]{1,16} \//.test(Buffer.from(packet.subarray(0, 32)).toString('latin1'))
-  return beginsRequest && (end === -1 || end > maxLineBytes)
+  return beginsRequest && (end === -1 || end > maxTargetBytes)
 }
 
 function toApiError({ code, rawPacket }: ParserError): ApiError {
