@@ -44,7 +44,6 @@ export function createApp(options: CreateAppOptions): App {
     trustProxy: options.trustProxy,
     bodyLimit: maxBodyBytes,
     return503OnClosing: false,
-    requestIdHeader: false,
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
     serverFactory: (handle) => limitedServer(handle, { connections, turns: options.turns, onConnect, onError }),
