@@ -15,16 +15,10 @@ import { publicKeyOf, unseal } from './seal.js'
 /** Entries of each cache here; beyond this, the least recently used are evicted. */
 const maxKeys = 20_000
 
-interface Demo {
-  token: string
-  accounts: AccountCache
-  hash: Secret
-}
-
 export interface AuthenticatorOptions {
   accounts: AccountCache
   /** The sandbox account behind the demo token; undefined = no demo. */
-  demo: Demo | undefined
+  demo: { token: string; accounts: AccountCache; hash: Secret } | undefined
   keys: KeyStore
   limits: Limits
   clock: () => number

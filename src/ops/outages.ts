@@ -1,19 +1,13 @@
 /** Reports outages: one log line when one begins, and one with the number of failed requests when it is over. */
 import type { Log } from './log.js'
 
-interface Outage {
-  since: number
-  lastAt: number
-  failures: number
-}
-
 /** Failures closer together than this belong to one outage, whatever succeeds in between. */
 const quietMs = 10_000
 
 export class Outages {
   readonly #log: Pick<Log, 'warn'>
   readonly #now: () => number
-  readonly #open = new Map<string, Outage>()
+  readonly #open = new Map<string, { since: number; lastAt: number; failures: number }>()
 
   /** @param now monotonic milliseconds. */
   constructor(log: Pick<Log, 'warn'>, now: () => number) {

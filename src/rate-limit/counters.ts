@@ -3,18 +3,13 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Count, Counters } from '../store/store.js'
 
-interface OpenWindow {
-  current: number
-  endsAt: number
-}
-
 /** Names counted at once, about 30 MB; beyond this the oldest window is evicted. */
 const maxNames = 200_000
 
 /** The counters of one process. */
 class LocalCounters {
   /** In the order in which the windows were opened. */
-  readonly #windows = new BoundedMap<string, OpenWindow>(maxNames)
+  readonly #windows = new BoundedMap<string, { current: number; endsAt: number }>(maxNames)
   readonly #now: () => number
 
   constructor(clock: () => number) {
