@@ -9,20 +9,19 @@ import { type RequestLogEntry, requestLogLine } from './request-log.js'
 interface LoggedError {
   type: string
   message: string
-  code?: string
-  stack?: string
-  cause?: LoggedError
+  code?: string | undefined
+  stack?: string | undefined
+  cause?: LoggedError | undefined
 }
 
 function logged(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return {
     type: error.name,
     message: error.message,
-    ...(code === undefined ? {} : { code }),
-    ...(error.stack === undefined || depth > 0 ? {} : { stack: error.stack }),
-    ...(error.cause === undefined || depth > 3 ? {} : { cause: logged(error.cause, depth + 1) }),
+    code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
+    stack: depth > 0 ? undefined : error.stack,
+    cause: error.cause === undefined || depth > 3 ? undefined : logged(error.cause, depth + 1),
   }
 }
 
