@@ -41,7 +41,7 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
       counters: undefined,
       digests: async () => keys.digests(),
       up: () => keys.up,
-      close: () => keys.close(),
+      close: () => root.close(),
     }
   } catch (error) {
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, { cause: error })
@@ -167,10 +167,6 @@ class EmbeddedKeys implements KeyStore {
 
   get up(): boolean {
     return this.#works.read && this.#works.write
-  }
-
-  close(): Promise<void> {
-    return this.#root.close()
   }
 
   #get(digest: string): KeyRecord | undefined {
