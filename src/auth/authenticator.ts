@@ -15,7 +15,7 @@ import { publicKeyOf, unseal } from './seal.js'
 /** Entries of each cache here; beyond this, the least recently used are evicted. */
 const maxKeys = 20_000
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   accounts: AccountCache
   /** The sandbox account behind the demo token; undefined = no demo. */
   demo: { token: string; accounts: AccountCache; hash: Secret } | undefined
@@ -34,7 +34,7 @@ interface Identity {
 }
 
 /** A request to authenticate. */
-export interface Attempt {
+interface Attempt {
   ip: string
   /** Age up to which the last good validation counts while the platform is unavailable. */
   maxStaleMs: number

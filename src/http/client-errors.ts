@@ -27,7 +27,7 @@ function toApiError({ code, rawPacket }: ParserError): ApiError {
   return new ApiError('invalid_request', { message: 'The request is not HTTP.' })
 }
 
-export interface ClientErrorOptions {
+interface ClientErrorOptions {
   connections: Connections
   limits: Limits
   /** The page with the error codes. */

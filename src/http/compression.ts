@@ -10,7 +10,7 @@ const brotli = promisify(brotliCompress)
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 const encoders = { br: (body: Buffer) => brotli(body, brotliOptions), gzip: promisify<Buffer, Buffer>(gzip) }
-export type Encoding = keyof typeof encoders
+type Encoding = keyof typeof encoders
 
 export const isCompressible = (body: string | Buffer): boolean => Buffer.byteLength(body) > maxPlainBytes
 

@@ -18,7 +18,7 @@ import type { Turns } from './turns.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
 
-export interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
+interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   log: Log
   /** For the responses in flight. */
   budget: ByteBudget

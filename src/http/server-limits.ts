@@ -36,7 +36,7 @@ const closeIdleMs = 200
 const maxIncomplete = 25
 const maxStalls = 10
 
-export interface ServerOptions {
+interface ServerOptions {
   connections: Connections
   turns: Turns
   /** Responds to `CONNECT`, which has no path. */

@@ -5,7 +5,7 @@ import type { Log } from './log.js'
 import type { Metrics, Realm } from './metrics.js'
 import type { Outages } from './outages.js'
 
-export interface Observers {
+interface Observers {
   logger: Log
   metrics: Metrics
   outages: Outages

@@ -34,7 +34,7 @@ const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = ne
 const maxReported = 50
 const maxLength = 40
 
-export interface UnknownValuesOptions {
+interface UnknownValuesOptions {
   /** Called with the number of rows that have an unknown value. */
   onUnknown: (action: string, field: string, rows: number) => void
   /** Called once per value, which is platform text: truncated, and not for a metric label. */

@@ -46,7 +46,7 @@ class LocalCounters {
   }
 }
 
-export interface FailoverCountersOptions {
+interface FailoverCountersOptions {
   /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
   /** Whether the store of the shared counters replied to its last command. */

@@ -5,14 +5,14 @@ import { StoreUnavailable } from './store.js'
 type Value = string | number
 
 /** Consecutive requests that differ only in their key. */
-export interface Run {
+interface Run {
   readonly command: Command
   readonly values: readonly Value[]
   times: number
 }
 
 /** Sends the runs on as many consecutive keys. Resolves with one reply per key, in order; an Error among them concerns its key only. */
-export type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown>
+type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown>
 
 interface Request {
   readonly key: string

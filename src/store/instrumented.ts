@@ -8,7 +8,7 @@ export interface StoreReport {
   ms: number
 }
 
-export type OnStored = (report: StoreReport) => void
+type OnStored = (report: StoreReport) => void
 
 /** The same store; `onStored` receives a report when a call of its keys or counters has ended. */
 export function instrumented(store: Store, onStored: OnStored): Store {

@@ -2,7 +2,7 @@
 import { table } from '../table.js'
 
 /** `fail` = it will not work; `warn` = it works, but deserves attention. */
-export type Verdict = 'ok' | 'warn' | 'fail'
+type Verdict = 'ok' | 'warn' | 'fail'
 
 export interface Finding {
   name: string

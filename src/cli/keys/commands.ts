@@ -4,7 +4,7 @@ import type { KeyRecord, Store } from '../../store/store.js'
 import { table } from '../table.js'
 
 /** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
-export interface Outcome {
+interface Outcome {
   json: object
   text: string
 }
@@ -18,7 +18,7 @@ export class NotFound extends Error {
   override name = 'NotFound'
 }
 
-export interface Call {
+interface Call {
   store: Store
   args: readonly string[]
   now: number

@@ -9,7 +9,7 @@ import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
 
 /** What a command needs of its process. */
-export interface Io {
+interface Io {
   env: NodeJS.ProcessEnv
   input: () => Promise<string>
   console: Pick<Console, 'log' | 'error'>
