@@ -7,7 +7,7 @@ import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
-import type { KeyRecord } from '../store/store.js'
+import { isKeyId, type KeyRecord } from '../store/store.js'
 import { type Needs, notFound, queryOf } from './query.js'
 
 /** The routes behind the platform hash. */
@@ -84,7 +84,7 @@ export const auditRefusal =
     const error = toApiError(thrown).code
     const { id } = request.params as { id?: string }
     const { label, renew } = (error === 'invalid_request' ? {} : (request.body ?? {})) as Record<string, unknown>
-    const key = id !== undefined && /^[0-9a-f-]{36}$/.test(id) ? id : undefined
+    const key = id !== undefined && isKeyId(id) ? id : undefined
     request.log.info({ error, key, label, renew, account: request.account?.id ?? request.accountId, reqId, ip }, event)
   }
 

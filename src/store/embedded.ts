@@ -2,7 +2,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
-import { active, isDigest, isStale, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, isStale, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -197,8 +197,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #byId(id: string): KeyRecord | undefined {
-    // An id comes from a caller; others than these cannot be a key of lmdb.
-    const digest = /^[0-9a-f-]{36}$/.test(id) ? this.#ids.get(id) : undefined
+    const digest = isKeyId(id) ? this.#ids.get(id) : undefined
     if (digest === undefined) return undefined
     const record = isDigest(digest) ? this.#get(digest) : undefined
     if (!isDigest(digest) || (record && record.id !== id)) this.#onDamaged('id', id)

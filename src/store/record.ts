@@ -49,6 +49,9 @@ export const toRecord = (value: unknown): KeyRecord | undefined => (validator.Ch
 
 export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
+/** Callers send any text as an id: one that cannot be a key of lmdb, or an API key, which must not reach Redis. */
+export const isKeyId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
+
 /** `lastUsedAt` is exact to this. */
 export const TOUCH_EVERY_MS = 60_000
 

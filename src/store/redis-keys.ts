@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { parsedJson } from '../lib/parsed-json.js'
 import type { Batch } from './batch.js'
-import { active, isDigest, isStale, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, isStale, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
@@ -67,7 +67,7 @@ export class RedisKeys implements KeyStore {
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {
-    const digest = await this.#batch.request('GET', idKey(id))
+    const digest = isKeyId(id) ? await this.#batch.request('GET', idKey(id)) : null
     if (digest === null) return undefined
     const record = await this.find(digest, now)
     if (!isDigest(digest) || (record && record.id !== id)) this.#onDamaged('id', id)

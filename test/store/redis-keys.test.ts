@@ -41,6 +41,16 @@ t.test('what a crash in the middle of a creation leaves', { skip: withoutRedis }
   t.equal(await server.command('hget', index, record.id), '')
 })
 
+t.test('an API key sent in place of an id does not reach Redis', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { keys } = (await openRedis(t, server.url)).store
+  const calls = async () => /cmdstat_evalsha:calls=\d+/.exec(await server.command('info', 'commandstats'))?.[0]
+  await keys.list(anOwner(), NOW)
+  const before = await calls()
+  t.equal(await keys.findById(aKey(anOwner()).key.reveal(), NOW), undefined)
+  t.equal(await calls(), before)
+})
+
 t.test('a revoked key is no longer cached: each request with it is one call', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   const [here, there] = await Promise.all([openRedis(t, server.url), openRedis(t, server.url)])
