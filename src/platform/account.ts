@@ -2,12 +2,12 @@
 import { type Reservation, releaseAfter } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
-import { nameOf, type Platform } from './client.js'
+import { type List, nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import { isObject, type Read, read, type Shape, type Tally } from './shape.js'
-import { type CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
+import { CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -23,9 +23,8 @@ export interface EventFilter {
 }
 
 /** What one search for events may use. */
-export interface Search {
+export interface Search extends List {
   budget: CallBudget
-  memory: Reservation
 }
 
 /** Maximum pages to read of a list that never ends. */
@@ -102,9 +101,9 @@ export class Account {
     return this.#onePage('get_geofences', wire.wireGeofence, 'geofences')
   }
 
-  /** The memory of all pages that a search reads; the caller releases it. */
-  openList(): Reservation {
-    return this.#platform.openList(this.id)
+  /** A search that may send so many calls, from now on; the caller releases its memory. */
+  openSearch(calls: number): Search {
+    return { budget: new CallBudget(calls), ...this.#platform.openList(this.id) }
   }
 
   /** A window of the events, newest first, as the platform orders them. Rows that are left out are reported once. @throws TooManyCalls. */
@@ -124,9 +123,10 @@ export class Account {
     return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
   }
 
-  #eventPages(filter: EventFilter, { budget, memory }: Search): FetchPage {
+  #eventPages(filter: EventFilter, { budget, memory, isLate }: Search): FetchPage {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
     return async (page, size) => {
+      if (isLate()) throw new PlatformUnavailable('get_events', 'timeout', { detail: `page ${page}` })
       budget.spend()
       const query = { device_id, type, date_from, date_to, limit: size, page }
       return this.#page('get_events', query, page, undefined, memory)
@@ -171,29 +171,28 @@ export class Account {
 
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
   async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
-    const isLate = this.#platform.listDeadline()
-    const memory = this.openList()
+    const list = this.#platform.openList(this.id)
     const calls: Promise<wire.WireService[]>[] = []
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
-      const rows = await this.#allPages('get_services', wire.wireService, { device_id }, undefined, memory)
+      const rows = await this.#allPages('get_services', wire.wireService, { device_id }, undefined, list)
       return rows.map((row) => ({ ...row, device_id }))
     }
     try {
       for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
-        if (isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
+        if (list.isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
         calls.push(...deviceIds.slice(at, at + maxConcurrent).map(ofDevice))
         await Promise.all(calls.slice(at))
       }
       return (await Promise.all(calls)).flat()
     } finally {
-      releaseAfter(calls, memory)
+      releaseAfter(calls, list.memory)
     }
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
   #onePage<T extends { readonly [field: string]: Shape }>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
     return this.#shared(`all ${action}`, async () => {
-      const memory = this.openList()
+      const { memory } = this.#platform.openList(this.id)
       const { rows } = await this.#page(action, {}, 1, name, memory).finally(() => memory.release())
       return this.#read(action, [shape] as const, rows) as Read<T>[]
     })
@@ -204,22 +203,21 @@ export class Account {
     shape: T,
     query: Query,
     name?: string,
-    list?: Reservation,
+    list?: List,
   ): Promise<Read<T>[]> {
     return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
       let pages = 0
-      const reservation = list ?? this.openList()
-      const isLate = this.#platform.listDeadline()
+      const { memory, isLate } = list ?? this.#platform.openList(this.id)
       const fetchPage = (number: number): Promise<Page> => {
         if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
         pages = number
-        return this.#page(action, { ...query, page: number }, number, name, reservation)
+        return this.#page(action, { ...query, page: number }, number, name, memory)
       }
       try {
         const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => pages === maxPages)
         return this.#read(action, [shape] as const, rows) as Read<T>[]
       } finally {
-        if (!list) reservation.release()
+        if (!list) memory.release()
       }
     })
   }
@@ -231,11 +229,11 @@ export class Account {
     return result
   }
 
-  /** One page of a list. @param number of the page. @param name see `pageOf`. @param list see `Platform.get`. */
-  #page(action: Action, query: Query, number: number, name?: string, list?: Reservation): Promise<Page> {
+  /** One page of a list. @param number of the page. @param name see `pageOf`. @param memory of the list. */
+  #page(action: Action, query: Query, number: number, name: string | undefined, memory: Reservation): Promise<Page> {
     return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
       const check = (body: unknown): void => checkPage(action, body, number, name)
-      return pageOf(await this.#platform.get(action, this.#hash, query, check, list), name)
+      return pageOf(await this.#platform.get(action, this.#hash, query, check, memory), name)
     })
   }
 

@@ -40,6 +40,13 @@ export interface PlatformOptions {
   now?: () => number
 }
 
+/** What the calls of one list share. */
+export interface List {
+  memory: Reservation
+  /** Whether it takes too long. */
+  isLate: () => boolean
+}
+
 /** How long the breaker waits before a probe. */
 const coolDownMs = 2_000
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
@@ -102,15 +109,10 @@ export class Platform {
     })
   }
 
-  /** The memory of a list of an account; the caller releases it. */
-  openList(account: string): Reservation {
-    return this.#options.budget.open(account)
-  }
-
-  /** @returns whether a list of many calls, the first of which is sent now, takes too long. */
-  listDeadline(): () => boolean {
+  /** A list of an account, the first call of which is sent now; the caller releases its memory. */
+  openList(account: string): List {
     const deadline = this.#now() + maxListMs
-    return () => this.#now() > deadline
+    return { memory: this.#options.budget.open(account), isLate: () => this.#now() > deadline }
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */

@@ -1,7 +1,7 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import { releaseAfter } from '../lib/byte-budget.js'
 import type { Account, EventFilter, Search } from '../platform/account.js'
-import { CallBudget, maxPageSize } from '../platform/window.js'
+import { maxPageSize } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
 import { describe, eventDevice } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
@@ -31,7 +31,7 @@ export class EventReader {
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
-    this.#uses = { budget: new CallBudget(maxPages), memory: account.openList() }
+    this.#uses = account.openSearch(maxPages)
   }
 
   /** Ends the search, and releases its memory once no call uses it. */

@@ -126,7 +126,8 @@ const endless = (onPage: () => void): RequestListener => {
     onPage()
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'))
     const data = Array.from({ length: 100 }, (_, at) => ({ id: page * 100 + at, name: 'x'.repeat(170) }))
-    response.end(JSON.stringify({ items: { drivers: { data, total: 1e9, per_page: 100, current_page: page } } }))
+    const list = { data, total: 1e9, per_page: 100, current_page: page }
+    response.end(JSON.stringify({ items: request.url?.includes('get_events') ? list : { drivers: list } }))
   }
 }
 
@@ -147,8 +148,14 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
     now += 8_000
   })
   const { platform, calls } = await open(t, slow, { now: () => now, timeoutMs: 60_000 })
-  t.equal(await failureOf(accountOn(platform).drivers()), 'timeout')
+  const account = accountOn(platform)
+  t.equal(await failureOf(account.drivers()), 'timeout')
   t.equal(calls.length, 4)
+  const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
+  const search = account.openSearch(20)
+  t.equal(await failureOf(account.eventsUntil(all, 100, () => false, search)), 'timeout')
+  t.equal(await failureOf(account.events(all, { offset: 0, limit: 1 }, search)), 'timeout')
+  t.equal(calls.length, 8)
 })
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
