@@ -1,6 +1,6 @@
 /** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
 import { isatty } from 'node:tty'
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
 import { type LineBuffer, lineBuffer } from './line-buffer.js'
 import { readableLine } from './readable-line.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
@@ -76,6 +76,13 @@ function openStdout(onDropped: (bytes: number) => void): LineBuffer {
   return isatty(1) ? { ...lines, write: (line) => lines.write(readableLine(line)) } : lines
 }
 
+/** Whether Fastify logs a response that comes after that of the response deadline: it names the whole URL, or calls a late failure an error. */
+function isOfLateResponse([first, text]: unknown[]): boolean {
+  if (typeof text === 'string') return text.startsWith('Promise errored, but reply.sent')
+  const message = typeof first === 'string' ? first : (first as { err?: Error } | undefined)?.err?.message
+  return message?.startsWith('Reply was already sent') ?? false
+}
+
 export interface Log extends Logger {
   /** Logs the outcome of a request, at `info`. */
   request(entry: RequestLogEntry): void
@@ -101,6 +108,11 @@ export function createLogger(level: string, { destination, onDropped = () => {} 
     timestamp: time,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => logged(error) },
+    hooks: {
+      logMethod(this: Logger, args: Parameters<LogFn>, log: LogFn) {
+        if (!isOfLateResponse(args)) log.apply(this, args)
+      },
+    },
   }
   const logger: Logger = pino(options, out)
   logger.child = () => logger as never
