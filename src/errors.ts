@@ -82,6 +82,9 @@ const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
+/** The message of a 503 that the platform is not to blame for. */
+export const overloaded = 'The service is overloaded. Try again shortly.'
+
 /** The error response for anything thrown. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -90,7 +93,8 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('forbidden', { cause: error, message: forbiddenMessage(error.action) })
   }
   if (error instanceof PlatformUnavailable) {
-    return new ApiError('gateway_error', { cause: error, retryAfterS: error.retryAfterS })
+    const message = error.reason === 'overload' ? overloaded : undefined
+    return new ApiError('gateway_error', { cause: error, message, retryAfterS: error.retryAfterS })
   }
   if (error instanceof StoreUnavailable) {
     const message = 'The store of API keys is not available at the moment. Try again shortly.'

@@ -37,7 +37,7 @@ const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary'
 
 /** The name of what is unavailable, as in the reports of successful calls. */
 function failedPart(thrown: unknown): string {
-  if (thrown instanceof PlatformUnavailable) return `platform ${thrown.action}`
+  if (thrown instanceof PlatformUnavailable && thrown.reason !== 'overload') return `platform ${thrown.action}`
   return thrown instanceof StoreUnavailable ? 'key store' : 'gateway'
 }
 

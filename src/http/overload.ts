@@ -1,6 +1,6 @@
 /** Load shedding: while the event loop is late, or requests wait long for their turn, they are rejected with 503. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { ApiError } from '../errors.js'
+import { ApiError, overloaded } from '../errors.js'
 import type { Turns } from './turns.js'
 import type { App } from './types.js'
 
@@ -23,7 +23,9 @@ export function shedOverload(app: App, turns: Turns, onShed: () => void, now = (
   delays.enable()
   const timer = setInterval(() => {
     // If the loop was blocked for the whole sample, no delay was measured at all.
-    isLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs) || turns.takeLongestWaitMs() > maxDelayMs
+    const isLoopLate = !(delays.mean / 1e6 - resolutionMs <= maxDelayMs)
+    // Taken in each sample: what is left over would make the next one late.
+    isLate = turns.takeLongestWaitMs() > maxDelayMs || isLoopLate
     if (!isLate) lateSince = undefined
     delays.reset()
   }, sampleMs).unref()
@@ -40,7 +42,7 @@ export function shedOverload(app: App, turns: Turns, onShed: () => void, now = (
     checkedAt = at
     if (lateSince === undefined || at - lateSince < sampleMs) return next()
     onShed()
-    next(new ApiError('gateway_error', { message: 'The service is overloaded. Try again shortly.', retryAfterS: 2 }))
+    next(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
   })
   return () => isLate
 }

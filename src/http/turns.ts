@@ -17,6 +17,7 @@ export class Turns {
   #waiting: Waiting[] = []
   #begun = 0
   #longestWaitMs = 0
+  #takenAt = Number.NEGATIVE_INFINITY
 
   /** @param ticks milliseconds that never go back. */
   constructor(ticks: () => number) {
@@ -33,18 +34,24 @@ export class Turns {
     }
     const beginWaiting = (): void => {
       this.#begun = 0
-      const [first] = this.#waiting
-      if (!first) return
-      this.#longestWaitMs = Math.max(this.#longestWaitMs, this.#ticks() - first.since)
+      this.#measureFirst()
       for (const { request } of this.#waiting.splice(0, maxPerTurn)) begin(...request)
     }
     return begin
   }
 
-  /** The longest time that a request has waited since the last call. */
+  /** The longest time that a request has waited since the last call, whenever it arrived. */
   takeLongestWaitMs(): number {
+    this.#measureFirst()
     const longest = this.#longestWaitMs
     this.#longestWaitMs = 0
+    this.#takenAt = this.#ticks()
     return longest
+  }
+
+  #measureFirst(): void {
+    const [first] = this.#waiting
+    if (first === undefined) return
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, this.#ticks() - Math.max(first.since, this.#takenAt))
   }
 }

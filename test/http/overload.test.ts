@@ -1,7 +1,7 @@
 /** Load shedding while the event loop is late. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { Connections } from '../../src/http/connections.js'
@@ -48,6 +48,21 @@ t.test('one pause sheds no request, at the start or later; an event loop that is
   t.equal(await statusAt(8_000, true), 200, 'another pause')
   while (isOverloaded()) await pause(1)
   t.equal(await statusAt(11_000, true), 200, 'and another one, without a request in between')
+})
+
+t.test('a pause that requests wait for makes no second sample late', async (t) => {
+  const app = fastify() as unknown as App
+  t.teardown(() => app.close())
+  let ticks = 0
+  const turns = new Turns(() => ticks)
+  const isOverloaded = shedOverload(app, turns, () => {})
+  const begin = turns.limit(() => {}) as (...request: unknown[]) => void
+  for (let requests = 0; requests < 17; requests += 1) begin()
+  ticks += 1_600
+  block(1_600)
+  await endOfTurn()
+  while (!isOverloaded()) await pause(1)
+  t.equal(turns.takeLongestWaitMs(), 0)
 })
 
 t.test('while the event loop is late, requests get 503 and health is still served', async (t) => {

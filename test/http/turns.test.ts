@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Turns } from '../../src/http/turns.js'
 
@@ -37,3 +38,18 @@ t.test('connections are accepted while many requests wait, which begin in order'
   for (const socket of [...clients, ...later]) socket.destroy()
   server.close()
 })
+
+t.test(
+  'a wait counts in the sample it was in: also that of a request that has not begun, and no part of it twice',
+  async (t) => {
+    let now = 0
+    const turns = new Turns(() => now)
+    const begin = turns.limit(() => {}) as (...request: unknown[]) => void
+    for (let requests = 0; requests < 17; requests += 1) begin()
+    now = 900
+    t.equal(turns.takeLongestWaitMs(), 900)
+    now = 910
+    await endOfTurn()
+    t.equal(turns.takeLongestWaitMs(), 10)
+  },
+)

@@ -171,3 +171,24 @@ t.test('requests to a platform that is down leave no memory behind', async (t) =
   const grownMb = (process.memoryUsage().heapUsed - before) / 1024 / 1024
   t.ok(grownMb < (isLong ? 15 : 8), `${grownMb.toFixed(1)} MB`)
 })
+
+t.test('requests of an account beyond its queue get 503, and the platform is not blamed', async (t) => {
+  let release = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const respond = answers({ get_events: { items: { data: [] }, status: 1 } })
+  const { url } = await platform(t, async (request, response) => {
+    if (request.url?.includes('get_events')) await held
+    respond(request, response)
+  })
+  const { get, lines } = await gateway(t, { env: { PLATFORM_URL: url } })
+  await get('/v1/me', someHash)
+  const events = Array.from({ length: 80 }, (_, at) => get(`/v1/events?offset=${at * 1_000}&limit=1`, someHash))
+  const refused = await Promise.any(events)
+  release()
+  isUnavailable(t, refused, 'beyond the queue')
+  t.equal(refused.body.message, 'The service is overloaded. Try again shortly.')
+  t.same(new Set((await Promise.all(events)).map(({ status }) => status)), new Set([200, 503]))
+  t.match(lines('outage begins'), [{ of: 'gateway' }])
+})
