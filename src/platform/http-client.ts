@@ -1,5 +1,5 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
-import { Pool } from 'undici'
+import { errors, Pool } from 'undici'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
 import { PlatformUnavailable } from './errors.js'
@@ -25,7 +25,7 @@ export interface HttpClientOptions {
   connectTimeoutMs: number
 }
 
-/** Failures before the platform can have started a response; a read is safe to send again. */
+/** Failures of the connection, also within a body: every request is a read, and safe to send again. */
 const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** Bytes of an error page that are read to keep the socket; a longer page costs the socket instead. */
@@ -54,7 +54,7 @@ export class HttpClient {
 
   /**
    * Sends a GET and reads the body of its response; sent once more after a connection failure.
-   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
+   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug in `read`.
    */
   async send<T>(request: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const path = `${this.#basePath}/${request.action}${searchOf(request)}`
@@ -64,7 +64,7 @@ export class HttpClient {
         return this.#attempt(request.action, path, signal, read)
       })
     } catch (error) {
-      throw toFailure(request.action, error, signal)
+      throw asPlatformError(request.action, error, signal)
     }
   }
 
@@ -92,11 +92,12 @@ function searchOf({ hash, query }: PlatformRequest): string {
   return `?${search}`
 }
 
-/** Any error of a request as a platform failure; undici's errors carry codes, never the URL's query. */
-function toFailure(action: Action, error: unknown, signal: AbortSignal): unknown {
+/** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
+function asPlatformError(action: Action, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
   if (error instanceof Error && error.name.startsWith('Platform')) return error
-  const code = codeOf(error)
+  const code = error instanceof errors.HTTPParserError ? 'HPE_INVALID' : codeOf(error)
+  if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.
   const reason = code.startsWith('Z_') ? 'bad_json' : 'connection'
   return new PlatformUnavailable(action, reason, { detail: code, cause: error })

@@ -76,6 +76,15 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
   t.equal(calls.length, 4)
 })
 
+t.test('a bug while a response is read is no failure of the platform', async (t) => {
+  const { platform } = await open(t, answers({ get_events: { items: { data: [] }, status: 1 } }))
+  const bug = (): never => {
+    throw new TypeError('a bug')
+  }
+  for (let n = 0; n < 10; n += 1) await t.rejects(platform.get('get_events', someHash, {}, bug), TypeError)
+  await platform.get('get_events', someHash)
+})
+
 t.test('a redirect is never followed', async (t) => {
   const { platform, calls } = await open(t, (request, response) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })
