@@ -1,6 +1,7 @@
 /** The environment as one schema, and the configuration that it means; reports every problem at once. */
 import { isIP } from 'node:net'
 import { envSchema } from 'env-schema'
+import { DateTime } from 'luxon'
 import { type Static, Type } from 'typebox'
 
 const integer = (fallback: number, description: string, minimum = 1, maximum = 2_147_483_647) =>
@@ -165,9 +166,9 @@ function proxies(raw: string): false | string[] | ((address: string, hop: number
   return ranges.every(isRange) && ranges
 }
 
-/** Without a zone it would depend on that of the process. */
+/** Without a zone it would depend on that of the process, and `Date` takes 30 February for 2 March. */
 const isInstant = (raw: string): boolean =>
-  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) && !Number.isNaN(Date.parse(raw))
+  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) && DateTime.fromISO(raw).isValid
 
 /** Epoch milliseconds. */
 function clockAt(instant: string | undefined): () => number {

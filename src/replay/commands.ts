@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { DateTime } from 'luxon'
 import { compare, documentedPaths, send } from './diff.js'
 import { formatFolder, type PlatformRequest, readFolder } from './exchange.js'
 import { Pseudonyms } from './pseudonym.js'
@@ -184,9 +185,7 @@ function requestOf(action: string, { device, day }: Values): PlatformRequest {
   return { action, query: { ...query, ...days[action] } }
 }
 
-/** In the calendar: `Date` takes 30 February for 2 March. */
-const isDay = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && DateTime.fromISO(text).isValid
 
 /** Runs a command of replay, or of record when that is its first word. @returns the exit code. */
 export async function runReplay(args: string[], io: Io): Promise<number> {

@@ -61,13 +61,21 @@ function plainName(country: string): string {
   return renamed.get(plain) ?? plain
 }
 
-/** The code of a region by its English name. */
-function regionOf(country: string): string | undefined {
+/** The codes of all regions by their English names. */
+function codesByName(): Map<string | undefined, string> {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
-  const name = plainName(country)
-  return codes.find((code) => names.of(code)?.toLowerCase() === name)
+  // Of two codes with the same name, the first counts.
+  return new Map(codes.reverse().map((code) => [names.of(code)?.toLowerCase(), code]))
+}
+
+/** Made when first needed: it takes 1 ms. */
+let regionCodes: ReturnType<typeof codesByName> | undefined
+
+function regionOf(country: string): string | undefined {
+  regionCodes ??= codesByName()
+  return regionCodes.get(plainName(country))
 }
 
 /** The IANA zone of the setup's country that has this standard offset and daylight saving time. */
