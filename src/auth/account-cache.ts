@@ -4,8 +4,8 @@ import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform } from '../platform/client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
-import { read } from '../platform/shape.js'
-import { wireUserData } from '../platform/wire.js'
+import { read, type Scalar } from '../platform/shape.js'
+import { setupIn, type WireSetup, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 
 /** Beyond this, the least recently used hashes are evicted. */
@@ -49,9 +49,11 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, _stale, { context: hash }) => {
-        const email = await validate(platform, hash)
+        const known = await validate(platform, hash)
+        const setup = known === null ? platform.get('edit_setup_data', hash.reveal()).then(setupIn) : undefined
+        const email = setup === undefined ? known : await emailOf(setup)
         const id = this.idOf(email ?? digest)
-        const account = new Account(platform, hash.reveal(), { id, email }, onSkipped)
+        const account = new Account(platform, hash.reveal(), { id, email, setup }, onSkipped)
         this.#digests.set(account, digest)
         return account
       },
@@ -105,12 +107,25 @@ export class AccountCache {
   }
 }
 
+function emailIn({ email }: { email: Scalar }): string | null {
+  const isEmail = typeof email === 'string' && email.length <= maxEmailLength && email.trim() !== ''
+  return isEmail ? foldedEmail(email) : null
+}
+
+/** The e-mail in an account's setup (platform.md 11.9); null where there is none. @throws PlatformRefused. */
+async function emailOf(setup: Promise<WireSetup>): Promise<string | null> {
+  try {
+    return emailIn((await setup).item)
+  } catch (error) {
+    if (error instanceof PlatformRefused) throw error
+    return null
+  }
+}
+
 /** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
 async function validate(platform: Platform, hash: Secret): Promise<string | null> {
   try {
-    const { email } = read(wireUserData, await platform.get('get_user_data', hash.reveal()))
-    const isEmail = typeof email === 'string' && email.length <= maxEmailLength && email.trim() !== ''
-    return isEmail ? foldedEmail(email) : null
+    return emailIn(read(wireUserData, await platform.get('get_user_data', hash.reveal())))
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     await validateByDevices(platform, hash)

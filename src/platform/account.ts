@@ -6,7 +6,7 @@ import { type List, nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
-import { isObject, type Read, read, type Shape, type Tally } from './shape.js'
+import { type Read, read, type Shape, type Tally } from './shape.js'
 import { CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
@@ -32,6 +32,9 @@ const maxPages = 1_000
 /** Concurrent calls where a list takes one for each device. */
 const maxConcurrent = 4
 
+/** The setup, if its validation has requested it. */
+type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
+
 export class Account {
   /** Safe to log; the same for every credential of the account. */
   readonly id: string
@@ -45,9 +48,10 @@ export class Account {
   readonly #inFlight = new Map<string, Promise<unknown>>()
   #setup: Promise<wire.WireSetup> | undefined
 
-  constructor(platform: Platform, hash: string, who: { id: string; email: string | null }, onSkipped: OnSkipped) {
+  constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
     this.#platform = platform
     this.#hash = hash
+    this.#setup = who.setup
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
@@ -133,12 +137,8 @@ export class Account {
     }
   }
 
-  /** Some platforms send the name of a geofence in place of the geofence, which may also be JSON in a text. */
   #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    const isName = (sent: unknown): boolean => typeof sent === 'string' && !/^\s*(\{|\[\s*[\]{]|null$)/.test(sent)
-    const withName = (row: Record<string, unknown>) => ({ geofence_name: row.geofence, ...row })
-    const named = rows.map((row) => (isObject(row) && isName(row.geofence) ? withName(row) : row))
-    return this.#read('get_events', [wire.wireEvent] as const, named)
+    return this.#read('get_events', [wire.wireEvent] as const, wire.withGeofenceNames(rows))
   }
 
   /** The documented history, serialized. */

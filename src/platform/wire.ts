@@ -1,5 +1,5 @@
 /** Wire shapes: the fields of platform records that the gateway reads, with the platform's names. */
-import { type Read, read, type Scalar } from './shape.js'
+import { isObject, type Read, read, type Scalar } from './shape.js'
 
 const s = 'scalar' as const
 
@@ -74,12 +74,18 @@ export const wireDriver = {
   device: { id: s, name: s },
 } as const
 
+/** The rows of events: some platforms send the name of a geofence in place of the geofence, which may also be JSON in a text. */
+export function withGeofenceNames(rows: readonly unknown[]): unknown[] {
+  const isName = (sent: unknown): boolean => typeof sent === 'string' && !/^\s*(\{|\[\s*[\]{]|null$)/.test(sent)
+  return rows.map((row) => (isObject(row) && isName(row.geofence) ? { geofence_name: row.geofence, ...row } : row))
+}
+
 /** `/get_user_data`. */
-export const wireUserData = { email: s, status: s, active: s } as const
+export const wireUserData = { email: s } as const
 
 /** `/edit_setup_data`; its body can hold password hashes, so nothing beyond these fields is ever kept. */
 export const wireSetup = {
-  item: { id: s, active: s, email: s, timezone_id: s, unit_of_distance: s },
+  item: { id: s, email: s, timezone_id: s, unit_of_distance: s },
   timezones: [{ id: s, value: s }],
   user_dst: 'scalars',
   dst_countries: [{ id: s, value: s }],

@@ -42,6 +42,17 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
     body: CreateKey,
     response: { 200: CreatedKey },
   }
+  /**
+   * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
+   * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
+   */
+  const countCreation = async (account: Account, now: number, reply: FastifyReply): Promise<void> => {
+    const usage = await limits.count(`create:${account.id}`, Math.max(1, Math.floor(limits.max / 5)))
+    if (!isExceeded(usage)) return
+    // Waiting would not help.
+    if ((await keys.list(ownerOfKeys(account), now)).length >= maxKeys) throw new ApiError('too_many_keys')
+    admit(reply, usage)
+  }
   app.post(
     '/keys',
     {
@@ -54,22 +65,28 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
       const { account, hash } = await authenticator
         .authenticateHash(body.platform_hash, ip)
         .catch((error) => reject(error, reply))
-      request.accountId = account.id
-      await countCreation(limits, account, reply)
+      request.account = account
+      request.caller = { credential: 'platform_hash', key: null }
       const now = clock()
       if (body.renew) {
         if (body.label !== undefined || body.expires_in_days !== undefined) {
           throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
         }
+        const usage = await limits.count(`renew:${account.id}`)
+        if (isExceeded(usage)) admit(reply, usage)
         const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
         const chosen = chosenFrom(await keys.list(renewal.owner, now), body.renew, renewal)
-        const updates = await Promise.all(chosen.map(({ digest }) => keys.update(digest, renewal.change, now)))
-        // A key that was revoked meanwhile stays revoked.
-        const renewed = updates.filter((record) => record !== undefined)
-        for (const record of renewed) audit(request, 'API key renewed', record)
-        const items = renewed.map((record) => toKey(record, true))
+        const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
+          const record = await keys.update(digest, renewal.change, now)
+          // A key that was revoked meanwhile stays revoked.
+          if (record === undefined) return []
+          audit(request, 'API key renewed', record)
+          return [record]
+        }
+        const items = (await Promise.all(chosen.map(renew))).flat().map((record) => toKey(record, true))
         return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(page(items, {}))))
       }
+      await countCreation(account, now, reply)
       const { record, key } = await newRecord(account, hash, body, now)
       if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
       audit(request, 'API key created', record)
@@ -87,7 +104,7 @@ async function newRecord(
   const { key, hint } = newKey()
   const id = randomUUID()
   // Without it, the first use of the key completes the record.
-  const userId = await account.userId().catch(() => undefined)
+  const userId = (await account.knownSetup()) && (await account.userId())
   const record: KeyRecord = {
     version: 1,
     id,
@@ -129,19 +146,10 @@ async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
 function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
   return [...new Set(ids)].map((id) => {
     const record = active.find((key) => key.id === id)
-    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.`, param: 'renew' })
+    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })
     if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)
     return record
   })
-}
-
-/**
- * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
- * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
- */
-async function countCreation(limits: Limits, { id }: Account, reply: FastifyReply): Promise<void> {
-  const usage = await limits.count(`create:${id}`, Math.max(1, Math.floor(limits.max / 5)))
-  if (isExceeded(usage)) admit(reply, usage)
 }
 
 /**

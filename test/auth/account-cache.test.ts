@@ -5,7 +5,7 @@ import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
 import { answers, Clock, clientParts, gateway, platform, platformClient, someHash } from '../helper.js'
-import { createKey, unauthorized } from '../limits.js'
+import { createKey, otherHash, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
 const fleet = answers({ get_devices: [], get_geofences: { items: [] } })
@@ -162,6 +162,24 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
   for (let i = 0; i < 3; i += 1) t.match(await get('/v1/me', someHash), { status: 200, body: { email: null } })
   t.match(calls.slice(before), [/get_user_data\?/, /get_devices\?.*limit=1$/, /edit_setup_data\?/])
   t.equal(calls.length - before, 3, 'a forbidden setup is requested once, too')
+})
+
+t.test('an account whose user data has no e-mail has the one of its settings, and owns its keys by it', async (t) => {
+  const setup = (email: string) => ({
+    get_user_data: { status: 1 },
+    edit_setup_data: { item: { email, timezone_id: 61 } },
+  })
+  const [one, other] = [answers(setup('Owner@Example.com')), answers(setup('other@example.com'))]
+  const { url, calls } = await platform(t, (request, response) => {
+    const hash = new URL(request.url ?? '', 'http://localhost').searchParams.get('user_api_hash')
+    return hash === someHash ? one(request, response) : other(request, response)
+  })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  t.match(await get('/v1/me', someHash), { status: 200, body: { email: 'owner@example.com' } })
+  t.equal(calls.length, 2, 'the settings are requested once')
+  t.equal((await createKey(get)).body.platform_email, 'owner@example.com')
+  t.match((await get('/v1/keys', someHash)).body, { count: 1 })
+  t.match((await get('/v1/keys', otherHash)).body, { count: 0 })
 })
 
 t.test('a text that is too long for an e-mail is none: it would be kept with every account and key', async (t) => {

@@ -1,6 +1,7 @@
 /** Renewal of API keys after a password change: what it heals, on every instance, and that nothing else does. */
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
+import { StoreUnavailable } from '../../src/store/store.js'
 import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
 import {
   createKey,
@@ -64,7 +65,7 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
     for (const one of [there, here]) t.equal(await statusOf(one, a.key), 200, 'at once')
     for (const one of [there, here]) t.equal(await statusOf(one, b.key), 401, 'exactly the named keys')
     t.same(await usable(there, hash), { [a.id]: true, [b.id]: false })
-    t.match(await renew(here.get, hash, [revoked.id]), { status: 404, body: { error: 'not_found', param: 'renew' } })
+    t.match(await renew(here.get, hash, [revoked.id]), { status: 404, body: { error: 'not_found', param: undefined } })
     t.match(await renew(here.get, hash, [b.id, revoked.id]), { status: 404 })
     t.equal(await statusOf(here, b.key), 401, 'if one of them cannot be renewed, none is')
   }
@@ -178,12 +179,64 @@ t.test('a malformed renewal gets a 400 that names the parameter, and costs no pl
   }
 })
 
-t.test('renewals count as creations', async (t) => {
+const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}` })
+
+t.test('an account renews as often as it may send requests, which takes nothing from its creations', async (t) => {
   const { url } = await usersPlatform(t, owner())
-  const { get } = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' }
+  const { get } = await gateway(t, { clock: new Clock().now, env })
   const { id } = (await createKey(get)).body
-  t.equal((await renew(get, someHash, [id])).status, 200)
-  t.match(await renew(get, someHash, [id]), { status: 429, body: { error: 'rate_limit_exceeded' } })
+  const body = { platform_hash: someHash, renew: [id] }
+  for (let n = 0; n < 10; n += 1) t.equal((await createKey(get, body, from(n))).status, 200)
+  t.match(await createKey(get, body, from(10)), { status: 429, body: { error: 'rate_limit_exceeded' } })
+  t.equal((await createKey(get, { platform_hash: someHash }, from(11))).status, 200)
+})
+
+t.test('an account that has all its keys gets 409, not 429, also where it has created them just now', async (t) => {
+  const { url } = await usersPlatform(t, owner())
+  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' }
+  const { get } = await gateway(t, { clock: new Clock().now, env })
+  for (let n = 0; n < 2; n += 1) t.equal((await createKey(get)).status, 200)
+  const { status, body, headers } = await createKey(get)
+  t.same([status, body.error, headers.get('ratelimit-limit')], [409, 'too_many_keys', '10'])
+  const { data } = (await get('/v1/keys', someHash)).body
+  await get(`/v1/keys/${data[0].id}`, someHash, { method: 'DELETE' })
+  t.match(await createKey(get), { status: 429, body: { error: 'rate_limit_exceeded' } })
+})
+
+t.test('a hash that the platform refuses to give its settings gets no key, and is validated again', async (t) => {
+  let refusal: object | undefined
+  const { url, calls } = await platform(t, (request, response) => {
+    if (refusal && request.url?.includes('edit_setup_data')) response.end(JSON.stringify(refusal))
+    else answers({ get_user_data: { email: 'owner@example.com' }, get_geofences: { items: [] } })(request, response)
+  })
+  for (refusal of [
+    { status: 0, error: 'Unauthorized' },
+    { item: { id: 7, active: 0 }, status: 1 },
+  ]) {
+    const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+    t.equal((await get('/v1/geofences', someHash)).status, 200)
+    t.match(await createKey(get), { status: 401, body: { error: 'invalid_token' } })
+    t.same(await store.digests(), [])
+    await get('/v1/geofences', someHash)
+    t.match(calls.at(-2), 'get_user_data')
+  }
+})
+
+t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
+  const { url, users } = await usersPlatform(t, owner())
+  const one = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const [a, b] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
+  ;(users[0] as User).hash = otherHash
+  const { keys } = one.store
+  const update = keys.update.bind(keys)
+  keys.update = async (digest, ...rest) => {
+    if ((await keys.find(digest, 0))?.id === b.id) throw new StoreUnavailable('lost')
+    return update(digest, ...rest)
+  }
+  t.match(await renew(one.get, otherHash, [b.id, a.id]), { status: 503 })
+  await until(() => one.lines('API key renewed').length > 0)
+  t.match(one.lines('API key renewed'), [{ key: a.id }])
 })
 
 t.test('each change or refused change of a key is one log line on every gateway', { skip: withoutRedis }, async (t) => {
@@ -226,7 +279,7 @@ t.test('each change or refused change of a key is one log line on every gateway'
       { error: 'too_many_keys', label: 'Second', ...who(2), msg: 'API key not created' },
       { error: 'invalid_token', label, ...who(3, null), msg: 'API key not created' },
       { error: 'invalid_request', ...who(4, null), msg: 'API key not created' },
-      { error: 'rate_limit_exceeded', label: 'Third', ...who(5), msg: 'API key not created' },
+      { error: 'too_many_keys', label: 'Third', ...who(5), msg: 'API key not created' },
       { error: 'invalid_token', key: id, ...who(6), msg: 'API key not revoked' },
       { error: 'not_found', ...who(7), msg: 'API key not revoked' },
       { key: id, label, ...who(8), msg: 'API key revoked' },
