@@ -43,6 +43,9 @@ export function createApp(options: CreateAppOptions): App {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: maxBodyBytes,
+    // As any other field that is not known.
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
     return503OnClosing: false,
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },

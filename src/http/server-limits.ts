@@ -52,6 +52,8 @@ export function limitedServer(
   const inOrder = connections.inOrder(turns.limit(handle))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
+  // Node would drop a credential behind so many lines; the size of the head is limited.
+  server.maxHeadersCount = 0
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(idleTimeoutMs)
