@@ -58,6 +58,9 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   const numberFor = (size: number): number => Math.floor(offset / size) + 1
   const requested = pageSizeFor(offset, limit)
   const page = await fetch(numberFor(requested), requested)
+  // A platform that ignores the page repeats rows there.
+  if (offset > 0 && page.total !== undefined && offset >= page.total)
+    return { rows: [], seen: itemsOf(page.rows), total: page.total }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
@@ -92,11 +95,14 @@ const numbered =
   (fetchPage: FetchPage) =>
   async (number: number, size: number): Promise<NumberedPage> => {
     const page = await fetchPage(number, size)
-    // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
-    const isFirst = number > 1 && page.currentPage === 1
-    const reached = isFirst ? { ...page, rows: [], total: undefined, lastPage: undefined } : page
+    const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
-    return { ...reached, number, currentPage: page.currentPage ?? number, isPaged }
+    // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
+    if (number > 1 && currentPage === 1)
+      return { ...page, rows: [], total: undefined, lastPage: undefined, number, currentPage, isPaged }
+    // Others repeat their last page beyond their end.
+    const rows = currentPage < number ? [] : page.rows
+    return { ...page, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
 
 /**

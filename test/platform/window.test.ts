@@ -175,6 +175,28 @@ t.test('where the platform says that it repeats its first page, a window beyond 
   t.same(await readUntil(fetchPage, 30, () => false), rowsOf(30))
 })
 
+t.test('behind its end a list is empty, also where the platform repeats its first page or its last one', async (t) => {
+  const all = rowsOf(57)
+  const ignoring: FetchPage = async () => pageOf({ items: { data: all, total: 57 } })
+  const clamping = (more: object): FetchPage => {
+    return async (number) => {
+      const current_page = Math.min(number, 2)
+      return pageOf({ items: { data: all.slice(50 * (current_page - 1), 50 * current_page), current_page, ...more } })
+    }
+  }
+  for (const fetchPage of [ignoring, clamping({ total: 57 }), clamping({ per_page: 50 }), clamping({ last_page: 2 })]) {
+    for (const [offset, limit] of [
+      [57, 10],
+      [60, 10],
+      [200, 50],
+      [0, 57],
+    ] as const) {
+      const found = await windowOf(fetchPage, offset, limit)
+      t.same([found.rows, found.total], [all.slice(offset, offset + limit), 57], `${fetchPage} ${offset}`)
+    }
+  }
+})
+
 t.test('a platform that repeats its first page is called twice', async (t) => {
   for (const numbers of [{}, { total: 90 }]) {
     let calls = 0
