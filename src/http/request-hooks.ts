@@ -80,14 +80,10 @@ function requestError({ raw, url, is404 }: FastifyRequest): ApiError | undefined
 
 /** Node keeps the first of repeated headers, while a proxy may have read the last (RFC 9112 3.2). */
 function headerProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
-  let hosts = 0
-  let credentials = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
-    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1
-  }
+  const countOf = (name: string): number =>
+    rawHeaders.filter((text, at) => at % 2 === 0 && text.length === name.length && text.toLowerCase() === name).length
+  const hosts = countOf('host')
   if (hosts > 1) return 'Send one Host header, not several.'
   if (hosts === 0 && httpVersion !== '1.0') return 'Send a Host header.'
-  return credentials > 1 ? 'Send one Authorization header, not several.' : undefined
+  return countOf('authorization') > 1 ? 'Send one Authorization header, not several.' : undefined
 }
