@@ -2,7 +2,7 @@
  * Request limits: the names that requests are counted under, their usage, and the headers, errors and hooks made of it. @fastify/rate-limit
  * cannot do this: it counts Fastify requests, but a client error has none, and an API key is counted by the call that looks it up.
  */
-import { isIPv6 } from 'node:net'
+import { isIPv6, SocketAddress } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Count } from '../store/store.js'
@@ -129,32 +129,33 @@ const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 /** Some proxies, such as Azure Application Gateway, forward the client's port as well: another one for each of its connections. */
 const withPort = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
 
-function withoutPort(ip: string): string {
-  const [, ipv4, ipv6] = withPort.exec(ip) ?? []
-  return ipv4 ?? ipv6 ?? ip
+/** The address as it is counted: without port and zone, IPv6 in one spelling, and IPv4 mapped to IPv6 as IPv4. */
+function canonical(sent: string): string {
+  if (!sent.includes(':')) return sent
+  const [, ipv4, ipv6] = withPort.exec(sent) ?? []
+  const [ip = ''] = (ipv4 ?? ipv6 ?? sent).split('%', 1)
+  const address = isIPv6(ip) && !mappedIpv4.test(ip) ? new SocketAddress({ address: ip, family: 'ipv6' }).address : ip
+  return mappedIpv4.exec(address)?.[1] ?? address
 }
 
 /** The name an address is counted under: an IPv6 address as its /64, which one subscriber owns. A connection that was reset has none. */
 export function addressName(sent = ''): string {
-  const ip = withoutPort(sent)
-  return `ip:${ipv6Prefix(ip, 64) ?? mappedIpv4.exec(ip)?.[1] ?? ip.slice(0, maxAddressLength)}`
+  const ip = canonical(sent)
+  return `ip:${ipv6Prefix(ip, 64) ?? ip.slice(0, maxAddressLength)}`
 }
 
 /** The name under which failed credentials are counted as well; undefined for IPv4. */
 export function networkName(ip = ''): string | undefined {
-  const prefix = ipv6Prefix(withoutPort(ip), 56)
+  const prefix = ipv6Prefix(canonical(ip), 56)
   return prefix === undefined ? undefined : `net:${prefix}`
 }
 
-/** The first bits of an IPv6 address in one spelling; undefined for IPv4, mapped or not. */
+/** The first bits of a canonical IPv6 address; undefined for any other text. */
 function ipv6Prefix(ip: string, bits: 56 | 64): string | undefined {
-  if (!ip.includes(':') || !isIPv6(ip) || mappedIpv4.test(ip)) return undefined
-  const [address = ''] = ip.split('%', 1)
-  // The last two groups may be dotted decimal (RFC 4291 2.2); no prefix includes them.
-  const toGroups = (part: string) => part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : group))
-  const [before = [], after] = address.split('::').map((part) => (part === '' ? [] : toGroups(part)))
-  const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : []
-  const groups = [...before, ...zeros, ...(after ?? [])].slice(0, 4).map((group) => Number.parseInt(group, 16))
+  if (!ip.includes(':') || !isIPv6(ip)) return undefined
+  const [before = [], after = []] = ip.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16))
   if (bits === 56) groups[3] = (groups[3] ?? 0) & 0xff00
   return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
 }

@@ -168,7 +168,8 @@ t.test('an IPv6 address counts as its /64 and its /56 in every spelling, an IPv4
     t.same([addressName(dotted), networkName(dotted)], [addressName(hex), networkName(hex)], dotted)
   }
   t.equal(addressName('fe80::1%eth0'), addressName('fe80::2'))
-  t.equal(addressName('::ffff:192.0.2.7'), addressName('192.0.2.7'))
+  for (const mapped of ['::ffff:192.0.2.7', '::FFFF:C000:207', '0:0:0:0:0:ffff:192.0.2.7', '[::ffff:c000:207]:50123'])
+    t.same([addressName(mapped), networkName(mapped)], [addressName('192.0.2.7'), undefined], mapped)
   t.not(addressName('192.0.2.7'), addressName('192.0.2.8'))
   t.same([networkName('192.0.2.7'), networkName('::ffff:192.0.2.7'), networkName('x:y'), networkName()], Array(4))
   t.equal(addressName('x'.repeat(10_000)).length, 67, 'a name is short, whatever a proxy forwards')
