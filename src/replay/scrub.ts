@@ -41,6 +41,8 @@ const token = new RegExp(
     '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
     '(?<pair>-?\\d{1,3}\\.\\d{4,}(?:\\s*[,/;]\\s*|\\s+)-?\\d{1,3}\\.\\d{4,})',
     '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
+    // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
+    '(?<groups>(?<![\\da-f])(?=[\\da-f:]{0,35}::|(?:[\\da-f]{0,4}:){4})[\\da-f]{0,4}(?::[\\da-f]{0,4}){2,7}(?![\\da-f:]))',
     '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
     `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
     '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
@@ -83,7 +85,7 @@ export function buildScrub(pseudonyms: Pseudonyms): Scrub {
         if (kinds.url !== undefined) return 'https://platform.example.com/'
         if (kinds.email !== undefined) return pseudonyms.email(found)
         if (kinds.pair !== undefined) return relocatePair(pseudonyms.rotation, found)
-        if ((kinds.ip ?? kinds.code) !== undefined) return pseudonyms.shaped(found)
+        if ((kinds.ip ?? kinds.groups ?? kinds.code) !== undefined) return pseudonyms.shaped(found)
         if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
         if (kinds.date !== undefined) return found
         if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
