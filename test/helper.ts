@@ -206,6 +206,13 @@ export async function platform(t: Test, answer: RequestListener) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, calls, server }
 }
 
+/** A gateway on a platform of a few lines: what `gateway` returns, and the paths that the platform was asked. */
+export async function gatewayOn(t: Test, ...args: [RequestListener] | [GatewayOptions, RequestListener]) {
+  const [{ env, ...options }, answer] = args.length === 2 ? args : [{}, ...args]
+  const { url, calls, server } = await platform(t, answer)
+  return { ...(await gateway(t, { ...options, env: { PLATFORM_URL: url, ...env } })), calls, server }
+}
+
 /** Answers each action with a fixed JSON body; `get_user_data` gives each hash an account of its own unless told otherwise. */
 export function answers(bodies: Record<string, unknown>): RequestListener {
   return (request, response) => {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
 import { Platform } from '../../src/platform/client.js'
-import { answers, Clock, clientParts, gateway, platform, platformClient, someHash } from '../helper.js'
+import { answers, Clock, clientParts, gateway, gatewayOn, platform, platformClient, someHash } from '../helper.js'
 import { createKey, otherHash, unauthorized } from '../limits.js'
 import { until } from '../redis.js'
 
@@ -20,13 +20,12 @@ t.test('requests waiting for a validation get its outcome, though the account is
   for (const [status, end] of outcomes) {
     const held: Record<string, ServerResponse> = {}
     let holds = ''
-    const { url, calls } = await platform(t, (request, response) => {
+    const clock = new Clock()
+    const { get, log, calls } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
       const [, action = ''] = /api\/(\w+)/.exec(request.url ?? '') ?? []
       if (holds.includes(action)) held[action] = response
       else fleet(request, response)
     })
-    const clock = new Clock()
-    const { get, log } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
     const validations = () => calls.filter((call) => call.includes('get_user_data')).length
     t.equal((await get('/v1/me', someHash)).status, 200)
     holds = 'get_devices get_user_data'
@@ -50,8 +49,7 @@ t.test('requests waiting for a validation get its outcome, though the account is
 
 t.test('a credential is validated once per minute, with one call for all that wait', async (t) => {
   const clock = new Clock()
-  const { url, calls } = await platform(t, answers({ get_devices: [] }))
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, answers({ get_devices: [] }))
   const validations = () => calls.filter((call) => call.includes('get_user_data')).length
   await Promise.all(Array.from({ length: 30 }, () => get('/v1/devices', someHash)))
   t.equal(validations(), 1)
@@ -66,11 +64,10 @@ t.test('a credential is validated once per minute, with one call for all that wa
 t.test('a refusal by the platform drops the cached data and validation of the account at once', async (t) => {
   const clock = new Clock()
   let refuses = false
-  const { url, calls } = await platform(t, (request, response) => {
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
     if (refuses) response.writeHead(401).end('{"status":0,"error":"Unauthorized"}')
     else answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_geofences: { items: [] } })(request, response)
   })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
   t.equal((await get('/v1/devices', someHash)).status, 200)
   refuses = true
   t.same([(await get('/v1/devices', someHash)).status], [200], 'fresh positions are answered from memory')
@@ -135,8 +132,7 @@ t.test('a platform that answers 403 to everything validates nobody', async (t) =
     ['<h1>Forbidden</h1>', 1],
     [forbidden, 2],
   ] as const) {
-    const { url, calls } = await platform(t, (_request, response) => response.writeHead(403).end(body))
-    const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+    const { get, calls } = await gatewayOn(t, (_request, response) => response.writeHead(403).end(body))
     const statuses = new Set<number>()
     for (let i = 0; i < 60; i += 1) statuses.add((await get('/v1/me', `invented-${i}`)).status)
     t.same(statuses, new Set([503]))
@@ -147,12 +143,11 @@ t.test('a platform that answers 403 to everything validates nobody', async (t) =
 
 t.test('a hash whose user data is forbidden is validated by its device list, once, and has no e-mail', async (t) => {
   let devices = 200
-  const { url, calls } = await platform(t, (request, response) => {
+  const { get, calls } = await gatewayOn(t, (request, response) => {
     if (/get_user_data|edit_setup_data/.test(request.url ?? '')) response.writeHead(403).end(forbidden)
     else if (devices !== 200) response.writeHead(devices).end(unauthorized)
     else fleet(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   for (const status of [401, 500]) {
     devices = status
     t.equal((await get('/v1/me', `hash-${status}`)).status, status === 401 ? 401 : 503)
@@ -187,8 +182,7 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
     [`${'a'.repeat(308)}@example.com`, `${'a'.repeat(308)}@example.com`],
     [`${'a'.repeat(309)}@example.com`, null],
   ] as const) {
-    const { url } = await platform(t, answers({ get_user_data: { email } }))
-    const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+    const { get } = await gatewayOn(t, answers({ get_user_data: { email } }))
     t.equal((await get('/v1/me', someHash)).body.email, shown)
   }
 })

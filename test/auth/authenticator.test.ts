@@ -3,7 +3,7 @@ import { Agent, request as send } from 'node:http'
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
-import { type Answer, answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { type Answer, answers, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import {
   createKey,
   fleet,
@@ -147,8 +147,7 @@ t.test('requests without a credential cost their address requests, but their /56
 })
 
 t.test('a revoked key counts as a wrong credential of its address', async (t) => {
-  const { url } = await platform(t, fleet)
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
+  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, fleet)
   const { id, key } = (await createKey(get)).body
   t.equal((await get('/v1/me', key)).status, 200)
   t.equal((await get(`/v1/keys/${id}`, someHash, { method: 'DELETE' })).status, 200)
@@ -160,8 +159,7 @@ t.test('a revoked key counts as a wrong credential of its address', async (t) =>
 })
 
 t.test('a key opens the platform hash that its record holds now, not one that was unsealed earlier', async (t) => {
-  const { url } = await platform(t, answers({}))
-  const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, store } = await gatewayOn(t, answers({}))
   const { key, id } = (await createKey(get)).body
   t.equal((await get('/v1/me', key)).body.email, 'owner@example.com')
   const secret = new Secret(key)

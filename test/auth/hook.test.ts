@@ -1,16 +1,15 @@
 /** The hook of authentication: what every response to an API key announces. */
 import t from 'tap'
-import { Clock, gateway, platform, someHash } from '../helper.js'
+import { Clock, gatewayOn, someHash } from '../helper.js'
 import { createKey, fleet } from '../limits.js'
 
 t.test('a 429 and a 503 to a key announce its expiry, too', async (t) => {
   const clock = new Clock()
   let isDown = false
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '5' } }, (request, response) => {
     if (isDown) response.writeHead(500).end()
     else fleet(request, response)
   })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
   const { key, expires_at } = (await createKey(get, { platform_hash: someHash, expires_in_days: 3 })).body
   const found = async () => {
     const { status, headers } = await get('/v1/me', key)

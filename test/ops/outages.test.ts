@@ -1,18 +1,17 @@
 /** Outages in the log: one line when one begins, one with a count when it is over, however many requests fail. */
 import t from 'tap'
 import { Outages } from '../../src/ops/outages.js'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { answers, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
 t.test('an outage of the platform is one line, and its end one with a count, without a stack', async (t) => {
   let isDown = false
   const well = answers({ get_geofences: { items: [] } })
-  const { url } = await platform(t, (request, response) => {
+  let ticks = 0
+  const { get, log, lines } = await gatewayOn(t, { ticks: () => ticks }, (request, response) => {
     if (isDown && request.url?.includes('get_geofences')) response.writeHead(500).end()
     else well(request, response)
   })
-  let ticks = 0
-  const { get, log, lines } = await gateway(t, { ticks: () => ticks, env: { PLATFORM_URL: url } })
   const geofences = async () => (await get('/v1/geofences', someHash)).status
   t.equal(await geofences(), 200)
   for (const failures of [30, 3]) {

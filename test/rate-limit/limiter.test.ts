@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { addressName, networkName } from '../../src/rate-limit/limiter.js'
-import { Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { createKey, fleet, limitsOf, otherHash, redisGateway } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
@@ -49,8 +49,7 @@ t.test('a window shared through Redis ends when its headers say', { skip: withou
 
 t.test('request 101 is a 429 that costs the platform nothing, until the next window begins', async (t) => {
   const clock = new Clock()
-  const { url, calls } = await platform(t, fleet)
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' } })
+  const { get, calls } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '100' } }, fleet)
   for (let i = 1; i <= 100; i += 1) {
     const response = await get('/v1/drivers', someHash)
     t.same([response.status === 429, ...limitsOf(response)], [false, 100, 100 - i, 60])
@@ -71,8 +70,7 @@ t.test('request 101 is a 429 that costs the platform nothing, until the next win
 })
 
 t.test('two keys of one account, its hash, and another account have a budget each', async (t) => {
-  const { url } = await platform(t, fleet)
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
+  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10' } }, fleet)
   const credentials = [someHash, otherHash, (await createKey(get)).body.key, (await createKey(get)).body.key]
   for (let left = 9; left >= 0; left -= 1) {
     for (const credential of credentials) t.equal(limitsOf(await get('/v1/devices', credential))[1], left)
@@ -82,8 +80,7 @@ t.test('two keys of one account, its hash, and another account have a budget eac
 })
 
 t.test('a limit that the operator grants to a key holds from its next request on', async (t) => {
-  const { url } = await platform(t, fleet)
-  const { get, store } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '10' } })
+  const { get, store } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10' } }, fleet)
   const [granted, plain] = [(await createKey(get)).body, (await createKey(get)).body]
   const use = async ({ key }: { key: string }) => {
     const response = await get('/v1/devices', key)

@@ -1,6 +1,6 @@
 /** `GET /v1/devices` and below: lists, single devices, locations, and how long they come from the cache. */
 import t from 'tap'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { fleet, idsOf } from './fleet.js'
 
 t.test('the demo token shows the fleet of the sandbox: some devices move, one never connected', async (t) => {
@@ -34,8 +34,7 @@ t.test('the demo token shows the fleet of the sandbox: some devices move, one ne
 t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t) => {
   const clock = new Clock()
   const items = [{ id: 1, lat: 1, lng: 1, time: '2026-05-12 09:00:00', timestamp: 1 }]
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, answers({ get_devices: [{ title: 'A', items }] }))
   const lists = () => calls.filter((call) => call.includes('get_devices')).length
   await Promise.all(Array.from({ length: 25 }, () => get('/v1/devices', someHash)))
   t.equal(lists(), 2, 'many waiting share one list, whose second page is requested once')
@@ -55,10 +54,9 @@ t.test('a fleet that stands still keeps its tags while its durations count on, i
   const clock = new Clock()
   let device = { stop_duration_sec: 0, idle_duration: '0s', speed: 0 }
   const place = { id: 1, lat: 1, lng: 1, online: 'ack', timestamp: 1778501007 }
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
     answers({ get_devices: [{ title: 'A', items: [{ ...place, ...device }] }] })(request, response)
   })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
   const paths = ['', '?limit=3', '?ids=1', '?status=online&format=geojson', '?updated_since=5&format=geojson', '/1']
   const next = async (change: Partial<typeof device>) => {
     device = { ...device, ...change }
@@ -86,8 +84,7 @@ t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with a
     { id: 4, ...place, timestamp: 0, device_data: { traccar: { time: '2026-05-12 09:29:00' } } },
     { id: 5, online: 'offline' },
   ]
-  const { url } = await platform(t, answers({ get_devices: [{ title: 'A', items }] }))
-  const { get } = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const { get } = await gatewayOn(t, { clock: new Clock().now }, answers({ get_devices: [{ title: 'A', items }] }))
   const rows: [query: string, ids: number[], count: number, limit: number, located: number[]][] = [
     ['ids=5,1,3,1,99', [1, 3, 5], 3, 500, [1]],
     ['ids=3&ids=2', [2, 3], 2, 500, [2]],
@@ -145,8 +142,7 @@ t.test('no parameter or format shows a device of another account', async (t) => 
 })
 
 t.test('a group has the first 200 characters of its title', async (t) => {
-  const { url } = await platform(t, answers({ get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] }))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get } = await gatewayOn(t, answers({ get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] }))
   t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
 })
 
@@ -171,7 +167,7 @@ t.test('a hash that the platform refuses fails no request of the new hash of its
   const newHash = someHash.replace(/...$/, 'new')
   const held: (() => void)[] = []
   const respond = answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, (request, response) => {
     if (!request.url?.includes('get_devices')) return respond(request, response)
     const isOld = request.url.includes(encodeURIComponent(someHash))
     held.push(() => {
@@ -182,7 +178,6 @@ t.test('a hash that the platform refuses fails no request of the new hash of its
     // Both lists are requested before the first response; the second has another page.
     if (held.length >= 2) for (const release of held) release()
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const both = await Promise.all([someHash, newHash].map((hash) => get('/v1/devices', hash)))
   t.match(both, [{ status: 401 }, { status: 200 }])
 })

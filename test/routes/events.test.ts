@@ -1,6 +1,6 @@
 /** `GET /v1/events`. */
 import t, { type Test } from 'tap'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { answers, gatewayOn, someHash } from '../helper.js'
 import { fleet, idsOf } from './fleet.js'
 
 t.test('from and to are the same instant in every UTC offset', async (t) => {
@@ -39,7 +39,7 @@ const rowsOf = (count: number, hasTypes: boolean): Row[] =>
 async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number, ignoresDevice = false) {
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
-  const { url, calls } = await platform(t, (request, response) => {
+  const { get, calls } = await gatewayOn(t, { env: { POSITION_TTL_MS: '1' } }, (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
     const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
@@ -53,7 +53,6 @@ async function eventPlatform(t: Test, generation: '2.x' | '3.x', count: number, 
       get_events: { status: 1, items: { ...paging, data } },
     })(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const list = (query: string) => get(`/v1/events?${query}`, someHash)
   return { all, calls, list }
 }
@@ -191,13 +190,12 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
 
 t.test('without a total no window is lost: `count` is then at least what more calls would show', async (t) => {
   const all = rowsOf(2_000, true)
-  const { url, calls } = await platform(t, (request, response) => {
+  const { get, calls } = await gatewayOn(t, (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
     const [page, size] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 50)]
     const data = all.slice((page - 1) * size, page * size)
     answers({ get_events: { items: { current_page: `${page}`, data } }, get_devices: [] })(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const { status, body } = await get('/v1/events?limit=20', someHash)
   t.equal(status, 200)
   t.same([body.data.length, body.has_more, body.count > 700], [20, true, true], `count ${body.count}`)
@@ -208,8 +206,7 @@ t.test('a device without a name in the row is named by the device list, a geofen
   const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
   const data = ['Depot', '{"id":81}', '{"id":8'].map((geofence, at) => ({ ...row, id: at + 1, geofence }))
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
-  const { url } = await platform(t, answers({ get_events: { items: { data, total: 3 } }, get_devices }))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get } = await gatewayOn(t, answers({ get_events: { items: { data, total: 3 } }, get_devices }))
   t.match((await get('/v1/events', someHash)).body.data, [
     { device: 'Van 12', geofence: null },
     { device: 'Van 12', geofence: { id: 81, name: null } },
@@ -222,8 +219,7 @@ t.test('rows that are no events end no list early, and no empty page says that m
   const data = [event(9), { ...event(8), id: 0 }, event(7), event(6), { ...event(5), id: null }]
   const items = { total: 5, per_page: 50, current_page: 1, last_page: 1, data }
   const bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_events: { status: 1, items } }
-  const { url } = await platform(t, answers(bodies))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get } = await gatewayOn(t, answers(bodies))
   for (const [query, expected] of [
     ['limit=2', [9, 7, 6]],
     ['limit=2&type=alarm.triggered', [9, 7, 6]],

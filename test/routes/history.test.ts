@@ -1,6 +1,6 @@
 /** `GET /v1/history/:device_id`. */
 import t from 'tap'
-import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
+import { answers, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
 import { fleet } from './fleet.js'
 
 t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
@@ -89,10 +89,9 @@ t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are othe
 
 t.test("the platform's word that there is no data is an empty history; any other failure is not", async (t) => {
   let answer: object = {}
-  const { url } = await platform(t, (request, response) =>
+  const { get } = await gatewayOn(t, (request, response) =>
     answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history: answer })(request, response),
   )
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   for (const [message, status] of [
     ['No data found', 200],
     ['No history found.', 200],

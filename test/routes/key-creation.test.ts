@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { answers, Clock, type Gateway, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import {
   createKey,
   type Get,
@@ -289,8 +289,7 @@ t.test('each change or refused change of a key is one log line on every gateway'
 })
 
 t.test('a credential in place of a label is refused, and neither logged nor stored', async (t) => {
-  const { url } = await platform(t, answers({}))
-  const { get, log, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, log, store } = await gatewayOn(t, answers({}))
   const apiKey = `gps_live_${'5d0b6c3e91f2'.repeat(4)}`
   for (const body of [
     { platform_hash: 'Dispatch board', label: someHash },

@@ -1,7 +1,7 @@
 /** `Cache-Control: stale-if-error`: the last known devices while the platform is unavailable, for callers who accept them. */
 import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash, unauthorized } from '../limits.js'
 
 /** A platform of two accounts that fails as told, and a gateway that has read the devices of the first one. */
@@ -9,11 +9,10 @@ async function outage(t: Test, env: Record<string, string> = {}) {
   const clock = new Clock()
   let failure: RequestListener | undefined
   const data = (device: number) => answers({ get_devices: [{ items: [{ id: device, lat: 1, lng: 2, timestamp: 1 }] }] })
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { ...env } }, (request, response) => {
     if (failure) return failure(request, response)
     data(request.url?.includes(encodeURIComponent(otherHash)) ? 2 : 1)(request, response)
   })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, ...env } })
   const stale = (path: string, seconds: number | string = 600, credential = someHash) =>
     get(path, credential, { headers: { 'cache-control': `stale-if-error=${seconds}` } })
   const { body } = await createKey(get, { platform_hash: someHash })

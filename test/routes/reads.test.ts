@@ -2,7 +2,7 @@
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { days, fleet, idsOf, routesOf } from './fleet.js'
 
 t.test('every resource of the sandbox satisfies its schema', async (t) => {
@@ -44,8 +44,7 @@ t.test('`/me` has kind, account and UTC offset of the credential, null where its
   const me = { credential: 'platform_hash', email: 'fleet@example.com', utc_offset: '+01:00', key: null }
   t.match((await get('/v1/me', hash)).body, me)
   t.equal((await get('/v1/me', otherHash)).body.utc_offset, '+03:00')
-  const { url } = await platform(t, answers({}))
-  const { get: without } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  const { get: without } = await gatewayOn(t, { env: { DEMO_TOKEN: 'demo' } }, answers({}))
   t.match(await without('/v1/me', someHash), { status: 200, body: { utc_offset: null } })
   t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
 })
@@ -65,12 +64,11 @@ t.test("another account's geofence, device or driver is unknown, without a platf
 })
 
 t.test('a permission that the account lacks on the platform is a 403 that names the resource', async (t) => {
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, (request, response) => {
     if (request.url?.match(/get_user_data|get_devices/))
       answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })(request, response)
     else response.writeHead(403).end('{"message":"No permission"}')
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   for (const resource of ['geofences', 'events', 'history', 'alerts', 'maintenance services', 'drivers']) {
     const path = resource.replace('history', `history/1?${days}`).replace('maintenance ', '')
     const { status, body } = await get(`/v1/${path}`, someHash)
@@ -83,12 +81,11 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
 
 t.test('health needs no credential, is not counted, and shows what recent calls saw', async (t) => {
   let broken = false
-  const { url } = await platform(t, (request, response) => {
+  const clock = new Clock()
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '3' } }, (request, response) => {
     if (broken) response.writeHead(502).end()
     else answers({ get_devices: [] })(request, response)
   })
-  const clock = new Clock()
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '3' } })
   for (let at = 0; at < 10; at += 1) {
     const { status, headers } = await get('/health')
     t.equal(status, 200)

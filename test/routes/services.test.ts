@@ -1,6 +1,6 @@
 /** `GET /v1/services`, from every platform action that has maintenance services. */
 import t from 'tap'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { answers, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { clock } from './fleet.js'
 
 const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
@@ -11,8 +11,7 @@ t.test('without the action for all services, devices with services are requested
     { id: 1, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] },
     { id: 2, services: [] },
   ]
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
   for (let round = 0; round < 3; round += 1) {
     const { body } = await get('/v1/services', someHash)
     t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
@@ -26,7 +25,7 @@ t.test('services of single devices are requested four at a time, in order of the
   const respond = answers({ get_devices: [{ title: 'A', items: ids.map((id) => ({ id })) }] })
   const pending: (() => void)[] = []
   const started: number[] = []
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, (request, response) => {
     const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('device_id')
     if (id === null) return respond(request, response)
     started.push(Number(id))
@@ -34,7 +33,6 @@ t.test('services of single devices are requested four at a time, in order of the
     // The fourth call, and the last one, let all pending ones end.
     if (pending.length === 4 || started.length === ids.length) for (const end of pending.splice(0)) end()
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   const { body } = await get('/v1/services', someHash)
   const listed = body.data.map(({ device_id }: { device_id: number }) => device_id)
   t.strictSame(listed, ids)
@@ -46,8 +44,7 @@ t.test('services of single devices are requested four at a time, in order of the
 
 t.test('after a failed call for one device no further device is requested', async (t) => {
   const items = Array.from({ length: 20 }, (_, at) => ({ id: at + 1 }))
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: '<html>' }))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: '<html>' }))
   t.equal((await get('/v1/services', someHash)).body.error, 'gateway_error')
   const requested = calls.filter((call) => call.includes('get_services')).length
   t.ok(requested <= 4, `${requested} calls`)
@@ -57,11 +54,10 @@ t.test('a fleet whose services take too many calls is 503, and no further device
   const items = Array.from({ length: 100 }, (_, at) => ({ id: at + 1 }))
   const respond = answers({ get_devices: [{ title: 'A', items }], get_services: paged })
   let ticks = 0
-  const { url, calls } = await platform(t, (request, response) => {
+  const { get, calls } = await gatewayOn(t, { ticks: () => ticks }, (request, response) => {
     if (request.url?.includes('get_services')) ticks += 4_000
     respond(request, response)
   })
-  const { get } = await gateway(t, { ticks: () => ticks, env: { PLATFORM_URL: url } })
   t.match(await get('/v1/services', someHash), { status: 503, body: { error: 'gateway_error' } })
   const requested = calls.filter((call) => call.includes('get_services')).length
   t.equal(requested, 8, '30 seconds are over after two batches of four')
@@ -90,8 +86,7 @@ t.test('devices with an empty list of services have none, and are not requested 
     { id: 3, device_data: { name: 'Van' } },
     { id: 4, device_data: [] },
   ]
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
   const { body } = await get('/v1/services', someHash)
   t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
   t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')
@@ -101,11 +96,10 @@ t.test('services due by days need no permission to read the settings of the acco
   const service = { id: 9, expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
   const items = [{ id: 1, device_data: { services: [service] } }]
   const respond = answers({ get_devices: [{ title: 'A', items }] })
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
     if (!request.url?.includes('edit_setup_data')) return respond(request, response)
     response.writeHead(403).end('{"message":"No permission"}')
   })
-  const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
   t.match((await get('/v1/services', someHash)).body.data, [{ id: 9, remaining: 19 }])
 })
 
@@ -115,14 +109,13 @@ t.test('what a failed request has left behind does not fail the next one', async
   const lists = { get_services: { data: [{ id: 6, name: 'Oil' }] }, get_events: { items: { data: [event] } } }
   const good = answers({ get_devices: [{ title: 'A', items }], ...lists })
   let release = (): void => {}
-  const { url } = await platform(t, (request, response) => {
+  const { get } = await gatewayOn(t, (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
     const device = request.url?.includes('get_devices') ? null : searchParams.get('device_id')
     if (device === '1') response.end('<html>')
     else if (device === '2') release = () => good(request, response)
     else good(request, response)
   })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
   for (const [both, second] of [
     ['/v1/services', '/v1/services?device_id=2'],
     ['/v1/events?device_ids=1,2', '/v1/events?device_id=2'],
