@@ -67,6 +67,7 @@ t.test('groups are accepted unless none of them has items', async (t) => {
     ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
     ['devices in place of groups', rows, /^no items in any group; fields: id$/],
     ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
+    ['texts in place of groups', ['x'], /^no items in any group; fields: none$/],
     ['groups as broken JSON text', '[{"items":', /^no groups; fields: none$/],
     ['items as broken JSON text', [{ items: '[{"id":1' }], /^no items in any group; fields: items$/],
   ]
