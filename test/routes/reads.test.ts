@@ -1,19 +1,8 @@
-/** Every read route: its shape and its isolation between accounts. */
+/** Every read route: its isolation between accounts, and what a missing permission gets. */
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
-import { Compile } from 'typebox/compile'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
-import { days, fleet, idsOf, routesOf } from './fleet.js'
-
-t.test('every resource of the sandbox satisfies its schema', async (t) => {
-  const { get, hash, id } = await fleet(t, 50)
-  for (const [, path, schema] of routesOf(id)) {
-    const { status, body } = await get(path, hash)
-    t.equal(status, 200, path)
-    t.ok(Compile(schema).Check(body), path)
-    if (body.object === 'list' && !path.includes('after_id')) t.ok(body.count > 0, `${path} is not empty`)
-  }
-})
+import { days, fleet, idsOf } from './fleet.js'
 
 t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
   const { get, hash, otherHash } = await fleet(t)
