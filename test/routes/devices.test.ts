@@ -127,16 +127,15 @@ t.test('no parameter or format shows a device of another account', async (t) => 
     idsOf((await get(`/v1/devices?${query}`, credential)).body)
   for (const format of ['json', 'geojson']) {
     const ids = `ids=${id},${foreignId}&format=${format}`
-    // Both accounts read the same URL, twice: from the platform and from the cache.
+    // Both accounts read the same URLs at the same time, twice: from the platform and from the cache.
     for (const _ of [1, 2]) {
-      t.same(await listed(ids, hash), [id])
-      t.same(await listed(ids, otherHash), [foreignId])
-      const [mine, theirs] = [await listed(`format=${format}`, hash), await listed(`format=${format}`, otherHash)]
-      t.ok(mine.includes(id) && theirs.includes(foreignId))
-      t.notOk(mine.some((one) => theirs.includes(one)))
-      const since = `updated_since=0&format=${format}`
-      t.same(await listed(since, hash), mine)
-      t.same(await listed(since, otherHash), theirs)
+      const queries = [ids, `format=${format}`, `updated_since=0&format=${format}`]
+      const listedBy = (credential: string) => Promise.all(queries.map((query) => listed(query, credential)))
+      const [mine, theirs] = await Promise.all([listedBy(hash), listedBy(otherHash)])
+      t.same([mine[0], theirs[0]], [[id], [foreignId]])
+      t.same([mine[2], theirs[2]], [mine[1], theirs[1]])
+      t.ok(mine[1]?.includes(id) && theirs[1]?.includes(foreignId))
+      t.notOk(mine[1]?.some((one) => theirs[1]?.includes(one)))
     }
   }
 })
