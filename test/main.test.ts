@@ -1,5 +1,5 @@
 /** The process: rolling restarts behind a load balancer, draining, its start and its end. */
-import { execFile, type StdioOptions, spawn, spawnSync } from 'node:child_process'
+import { execFile, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
@@ -13,12 +13,6 @@ import { answers, platform, someHash } from './helper.js'
 import { GatewayProcess, gatewayProcess } from './process.js'
 import { program, withEnv } from './program.js'
 import { freePort, portOf, until } from './redis.js'
-
-/** For tap's `skip`; in CI nothing is skipped. */
-const withoutPromtool =
-  process.env.CI || spawnSync('promtool', ['--version']).status === 0
-    ? false
-    : 'promtool is not installed: METRICS AND RULES ARE NOT CHECKED'
 
 const demo = { authorization: 'Bearer demo' }
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status
@@ -183,35 +177,21 @@ t.test('a used port and an unusable data folder are one sentence and exit code 1
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })
 
-t.test('a started gateway', async (t) => {
+t.test('a started gateway says where the reference is, and the curl that it names works', async (t) => {
   const demoToken = 'not-to-be-printed'
   const [open, closed] = await Promise.all([gatewayProcess(t), gatewayProcess(t, { DEMO_TOKEN: demoToken })])
-
-  t.test('says where the reference is, and the curl that it names works', async (t) => {
-    const pattern = /reference: (\S+) - try: (curl [^"\n]+)/
-    for (const [child, status] of [
-      [open, /"object":"list"/],
-      [closed, /"status":"ok"/],
-    ] as const) {
-      await until(() => pattern.test(child.log))
-      const [, reference = '', command = ''] = pattern.exec(child.log) ?? []
-      t.match(await (await fetch(reference)).text(), /^<!doctype html>/i)
-      t.match((await promisify(execFile)('sh', ['-c', command])).stdout, status)
-      t.notMatch(child.log, demoToken)
-      for (const line of child.log.trim().split('\n')) t.ok(JSON.parse(line), 'JSON where the output is no terminal')
-    }
-  })
-
-  t.test('has metrics and alert rules that pass promtool', { skip: withoutPromtool }, async (t) => {
-    t.equal((await open.get('/v1/devices')).status, 200)
-    const promtool = (args: string[], input = '') => {
-      const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
-      return { status, text: stdout + stderr }
-    }
-    t.same(promtool(['check', 'metrics'], await open.metrics()), { status: 0, text: '' })
-    t.match(promtool(['check', 'rules', 'src/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
-    t.match(promtool(['test', 'rules', 'test/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
-  })
+  const pattern = /reference: (\S+) - try: (curl [^"\n]+)/
+  for (const [child, status] of [
+    [open, /"object":"list"/],
+    [closed, /"status":"ok"/],
+  ] as const) {
+    await until(() => pattern.test(child.log))
+    const [, reference = '', command = ''] = pattern.exec(child.log) ?? []
+    t.match(await (await fetch(reference)).text(), /^<!doctype html>/i)
+    t.match((await promisify(execFile)('sh', ['-c', command])).stdout, status)
+    t.notMatch(child.log, demoToken)
+    for (const line of child.log.trim().split('\n')) t.ok(JSON.parse(line), 'JSON where the output is no terminal')
+  }
 })
 
 t.test('on a terminal the log is readable, and a gateway whose terminal is closed ends', async (t) => {

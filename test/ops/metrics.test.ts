@@ -1,4 +1,5 @@
 /** Metrics: true counts, bounded labels, and a dashboard and alerts that use existing metrics. */
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -132,6 +133,24 @@ t.test('the sandbox sends no unknown value', async (t) => {
   for (const path of ['devices', 'events?limit=200', 'alerts', 'geofences', 'services'])
     await get(`/v1/${path}`, 'demo')
   t.notMatch(await metrics(), /^gateway_unknown_words_total\{/m)
+})
+
+/** For tap's `skip`; in CI nothing is skipped. */
+const withoutPromtool =
+  process.env.CI || spawnSync('promtool', ['--version']).status === 0
+    ? false
+    : 'promtool is not installed: METRICS AND RULES ARE NOT CHECKED'
+
+t.test('metrics and alert rules pass promtool', { skip: withoutPromtool }, async (t) => {
+  const { get, metrics } = await gateway(t)
+  t.equal((await get('/v1/devices', 'demo')).status, 200)
+  const promtool = (args: string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
+    return { status, text: stdout + stderr }
+  }
+  t.same(promtool(['check', 'metrics'], await metrics()), { status: 0, text: '' })
+  t.match(promtool(['check', 'rules', 'src/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
+  t.match(promtool(['test', 'rules', 'test/ops/alerts.yaml']), { status: 0, text: /SUCCESS/ })
 })
 
 /** Names of metrics in PromQL; a histogram is named by its parts. */
