@@ -17,6 +17,14 @@ import { redisServer, until, withoutRedis } from '../redis.js'
 
 const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
 
+/** A gateway on a platform with the owner and other users. */
+async function opened(t: Test, env: Record<string, string> = {}, ...others: User[]) {
+  const { url, users, calls } = await usersPlatform(t, owner(), ...others)
+  const clock = new Clock()
+  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, ...env } })
+  return { one, users, calls, clock, url }
+}
+
 const renew = (get: Get, hash: string, ids: unknown, more: object = {}) =>
   createKey(get, { platform_hash: hash, renew: ids, ...more })
 
@@ -28,9 +36,7 @@ const usable = async ({ get }: Gateway, hash: string): Promise<Record<string, bo
 }
 
 t.test('on the key file', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const clock = new Clock()
-  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  const { one, users, clock } = await opened(t, { DEMO_TOKEN: 'demo' })
   await lifecycle(t, users[0] as User, [one], async () => clock.advance(61_000))
 })
 
@@ -76,10 +82,8 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
 }
 
 t.test('a renewed key works at once where its failures have used up the budget of its address', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const clock = new Clock()
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
-  const one = await gateway(t, { clock: clock.now, env })
+  const env = { RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
+  const { one, users, clock, url } = await opened(t, env)
   const from = (n: number) => ({ headers: { 'x-forwarded-for': `192.0.2.${n}` } })
   const { id, key } = (await createKey(one.get)).body
   ;(users[0] as User).hash = otherHash
@@ -87,15 +91,14 @@ t.test('a renewed key works at once where its failures have used up the budget o
   t.equal((await one.get('/v1/me', key, from(1))).status, 401)
   for (let i = 0; i < 9; i += 1) await one.get('/v1/me', randomKey(), from(1))
   t.equal((await one.get('/v1/me', key, from(1))).status, 429)
-  const other = await gateway(t, { clock: clock.now, env, store: one.store })
+  const other = await gateway(t, { clock: clock.now, env: { ...env, PLATFORM_URL: url }, store: one.store })
   for (const address of [1, 2]) await other.get('/v1/me', key, from(address))
   t.equal((await renew(one.get, otherHash, [id])).status, 200)
   for (const { get } of [one, other]) t.equal((await get('/v1/me', key, from(1))).status, 200)
 })
 
 t.test('an old hash renews nothing, although it is cached', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const one = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const { one, users } = await opened(t)
   const { id, key } = (await createKey(one.get)).body
   ;(users[0] as User).hash = otherHash
   t.equal(await statusOf(one, someHash), 200, 'for its time to live')
@@ -109,9 +112,7 @@ t.test('an old hash renews nothing, although it is cached', async (t) => {
 
 t.test('nobody else renews a key: not another account, nor one that took over the e-mail', async (t) => {
   const stranger = { hash: otherHash, email: 'other@example.com', userId: 8 }
-  const { url, users } = await usersPlatform(t, owner(), stranger)
-  const clock = new Clock()
-  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { one, users, clock } = await opened(t, {}, stranger)
   const { id, key } = (await createKey(one.get)).body
   users.splice(0, 1)
   clock.advance(61_000)
@@ -126,9 +127,7 @@ t.test('nobody else renews a key: not another account, nor one that took over th
 })
 
 t.test('a record of the first release works, and can be renewed once its key has been used', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const clock = new Clock()
-  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
+  const { one, users, clock } = await opened(t)
   const [used, idle] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
   for (const { key } of [used, idle]) {
     await one.store.keys.update(new Secret(key).digest, ({ renewal: _, ...record }) => record, clock.now())
@@ -150,11 +149,10 @@ t.test('a record of the first release works, and can be renewed once its key has
 
 t.test('a key is created although the platform has no user id, and is completed by its use', async (t) => {
   let setup: unknown
-  const { url } = await platform(t, (request, response) => {
+  const clock = new Clock()
+  const one = await gatewayOn(t, { clock: clock.now }, (request, response) => {
     answers({ get_devices: [], ...(setup === undefined ? {} : { edit_setup_data: setup }) })(request, response)
   })
-  const clock = new Clock()
-  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url } })
   const { id, key } = (await createKey(one.get)).body
   t.same(await usable(one, someHash), { [id]: null })
   setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
@@ -166,8 +164,8 @@ t.test('a key is created although the platform has no user id, and is completed 
 })
 
 t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
-  const { url, calls } = await usersPlatform(t, owner())
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const { one, calls } = await opened(t)
+  const { get } = one
   const id = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
   for (const ids of [[], id, null, [7], ['x'], [`${id}0`], Array(101).fill(id), { 0: id }]) {
     const { status, body } = await renew(get, someHash, ids)
@@ -182,9 +180,7 @@ t.test('a malformed renewal gets a 400 that names the parameter, and costs no pl
 const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}` })
 
 t.test('an account renews as often as it may send requests, which takes nothing from its creations', async (t) => {
-  const { url } = await usersPlatform(t, owner())
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' }
-  const { get } = await gateway(t, { clock: new Clock().now, env })
+  const { get } = (await opened(t, { RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' })).one
   const { id } = (await createKey(get)).body
   const body = { platform_hash: someHash, renew: [id] }
   for (let n = 0; n < 10; n += 1) t.equal((await createKey(get, body, from(n))).status, 200)
@@ -193,9 +189,7 @@ t.test('an account renews as often as it may send requests, which takes nothing 
 })
 
 t.test('an account that has all its keys gets 409, not 429, also where it has created them just now', async (t) => {
-  const { url } = await usersPlatform(t, owner())
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' }
-  const { get } = await gateway(t, { clock: new Clock().now, env })
+  const { get } = (await opened(t, { RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' })).one
   for (let n = 0; n < 2; n += 1) t.equal((await createKey(get)).status, 200)
   const { status, body, headers } = await createKey(get)
   t.same([status, body.error, headers.get('ratelimit-limit')], [409, 'too_many_keys', '10'])
@@ -224,8 +218,7 @@ t.test('a hash that the platform refuses to give its settings gets no key, and i
 })
 
 t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const one = await gateway(t, { clock: new Clock().now, env: { PLATFORM_URL: url } })
+  const { one, users } = await opened(t)
   const [a, b] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
   ;(users[0] as User).hash = otherHash
   const { keys } = one.store
