@@ -9,12 +9,8 @@ import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/st
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { createKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
-import { until, withoutRedis } from '../redis.js'
-import { aKey, anOwner, clusterPlace, DAY_MS, embeddedPlace, NOW, type Place, redisPlace } from './places.js'
-
-t.test('embedded', (t) => contract(t, embeddedPlace))
-t.test('one Redis', { skip: withoutRedis }, (t) => contract(t, redisPlace))
-t.test('a Redis cluster', { skip: withoutRedis }, (t) => contract(t, clusterPlace))
+import { until } from '../redis.js'
+import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, onEveryStore, type Place } from './places.js'
 
 const having = (field: string, value: unknown) => (json: string) =>
   JSON.stringify({ ...JSON.parse(json), [field]: value })
@@ -36,8 +32,7 @@ const damages: Record<string, (json: string, other: string) => string> = {
   'of another key': (_, other) => other,
 }
 
-async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promise<void> {
-  const place = await makePlace(t)
+onEveryStore(t, async (t, place) => {
   const store = await place.open()
   const { keys } = store
   const use = async ({ digest }: KeyRecord, at = NOW) => (await keys.use(digest, DAY_MS, at))?.record
@@ -122,7 +117,7 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
 
   const { command } = place
   if (command) t.test('in Redis', (t) => wrongTypes(t, { ...store, command, created, use, reports: place.reports }))
-}
+})
 
 interface SharedStore extends Store {
   command: NonNullable<Place['command']>

@@ -9,7 +9,7 @@ import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { Counters, KeyRecord, Store } from '../../src/store/store.js'
-import { type RedisServer, redisCluster, redisServer } from '../redis.js'
+import { type RedisServer, redisCluster, redisServer, withoutRedis } from '../redis.js'
 
 export const DAY_MS = 86_400_000
 
@@ -99,7 +99,7 @@ export async function redisPlace(t: Test): Promise<Place> {
   return sharedPlace(t, server.url, [server])
 }
 
-export async function clusterPlace(t: Test): Promise<Place> {
+async function clusterPlace(t: Test): Promise<Place> {
   const { url, nodes } = await redisCluster(t, '--rdbcompression', 'no')
   return sharedPlace(t, url, nodes)
 }
@@ -132,4 +132,11 @@ function place(t: Test, raw: Omit<Place, 'open' | 'reports'>): Place {
     return store
   }
   return { ...raw, open, reports }
+}
+
+/** Runs the same tests on a key file, on one Redis and on a cluster. */
+export function onEveryStore(t: Test, contract: (t: Test, place: Place) => Promise<void>): void {
+  t.test('embedded', async (t) => contract(t, await embeddedPlace(t)))
+  t.test('one Redis', { skip: withoutRedis }, async (t) => contract(t, await redisPlace(t)))
+  t.test('a Redis cluster', { skip: withoutRedis }, async (t) => contract(t, await clusterPlace(t)))
 }

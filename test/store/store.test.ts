@@ -1,19 +1,13 @@
 /** The contract of every store: the same guarantees in a key file, in one Redis and in a cluster. */
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { hashPrintOf, Secret } from '../../src/auth/credential.js'
 import { publicKeyOf, sealFor, unseal } from '../../src/auth/seal.js'
 import type { KeyRecord, Store } from '../../src/store/store.js'
-import { withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, clusterPlace, DAY_MS, embeddedPlace, NOW, type Place, redisPlace } from './places.js'
+import { aKey, anOwner, DAY_MS, NOW, onEveryStore } from './places.js'
 
-t.test('embedded', (t) => contract(t, embeddedPlace))
-t.test('one Redis', { skip: withoutRedis }, (t) => contract(t, redisPlace))
-t.test('a Redis cluster', { skip: withoutRedis }, (t) => contract(t, clusterPlace))
-
-async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promise<void> {
-  const place = await makePlace(t)
+onEveryStore(t, async (t, place) => {
   const [here, there] = [await place.open(), await place.open()]
   const isShared = place.command !== undefined
 
@@ -249,4 +243,4 @@ async function contract(t: Test, makePlace: (t: Test) => Promise<Place>): Promis
       t.equal(await here.keys.find(record.digest, NOW), undefined)
     }
   })
-}
+})
