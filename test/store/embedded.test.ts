@@ -16,21 +16,6 @@ t.test('two processes on one file', async (t) => {
   const { keys } = await place.open()
   const other = await instance(t, place.config)
 
-  t.test('see at once what the other creates and revokes', async (t) => {
-    for (let i = 0; i < 20; i++) {
-      const { record } = aKey(anOwner())
-      t.equal(await other.call({ create: record, max: 20 }), 'created')
-      t.same(await keys.find(record.digest, NOW), record)
-      t.equal(await other.call({ revoke: record }), true)
-      t.equal(await keys.find(record.digest, NOW), undefined)
-    }
-    const { record } = aKey(anOwner())
-    await keys.create(record, 20, NOW)
-    t.same(await other.call({ find: record }), record)
-    await keys.revoke(record.owner, record.id, NOW)
-    t.equal(await other.call({ find: record }), null)
-  })
-
   t.test('see a revocation even within one turn of the event loop', async (t) => {
     const { record } = aKey(anOwner())
     await keys.create(record, 20, NOW)
