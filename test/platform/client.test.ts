@@ -117,18 +117,6 @@ t.test('a response of 200 MB is given up without being held in memory, and the n
   t.same(await platform.get('get_user_data', someHash), user)
 })
 
-t.test('N50 drivers on several pages come all, once each', async (t) => {
-  const all = Array.from({ length: 12 }, (_, at) => ({ id: String(at + 1) }))
-  const { platform } = await open(t, (request, response) => {
-    const page = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('page') ?? 1)
-    const data = all.slice((page - 1) * 5, page * 5)
-    const drivers = { total: 12, per_page: 5, current_page: page, last_page: 3, data }
-    response.end(JSON.stringify({ items: { drivers }, status: 1 }))
-  })
-  const ids = (await accountOn(platform).drivers()).map(({ id }) => ({ id }))
-  t.same(ids, all)
-})
-
 /** A list of drivers that never ends; each page is about 20 kB. */
 const endless = (onPage: () => void): RequestListener => {
   return (request, response) => {
