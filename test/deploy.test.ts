@@ -1,14 +1,14 @@
 /** The image and the deployments: they name files, ports and settings there are, and their steps work. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { Environment, readConfig } from '../src/config.js'
+import { temporaryFolder } from './folder.js'
 
 const root = process.cwd()
 const text = (name: string): string => readFileSync(join(root, name), 'utf8')
@@ -129,8 +129,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
 
 /** Runs the steps of a stage in an empty folder that stands for its root, as `docker build` would. */
 async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise<void> {
-  const base = mkdtempSync(join(tmpdir(), 'image-'))
-  t.teardown(() => rmSync(base, { recursive: true, force: true }))
+  const base = temporaryFolder(t)
   roots.set(stage.name, base)
   let workdir = base
   for (const { verb, rest } of stage.steps) {

@@ -1,9 +1,6 @@
 /** Lifetimes of the real parts that tests are made of: a gateway, a sandbox, a platform that misbehaves. Every part ends with its test. */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
@@ -16,6 +13,7 @@ import { WorkerClient } from '../src/platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
+import { temporaryFolder } from './folder.js'
 import { program } from './program.js'
 
 /** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
@@ -143,12 +141,9 @@ async function ask(base: string, path: string, credential?: string, init: Reques
 
 /** An embedded store in a folder of its own. */
 export async function embeddedStore(t: Test, clock: () => number = Date.now): Promise<Store> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const store = await openStore({ redisUrl: undefined, dataDir }, { clock, onError: () => {}, onDamaged: () => {} })
-  t.teardown(async () => {
-    await store.close()
-    await rm(dataDir, { recursive: true, force: true })
-  })
+  const config = { redisUrl: undefined, dataDir: temporaryFolder(t) }
+  const store = await openStore(config, { clock, onError: () => {}, onDamaged: () => {} })
+  t.teardown(() => store.close())
   return store
 }
 

@@ -1,9 +1,8 @@
 /** The gateway as a process of its own, started as `node dist/main.js` would be; it ends with its test. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from './folder.js'
 import type { Test } from './helper.js'
 import { program, withEnv } from './program.js'
 
@@ -77,12 +76,10 @@ export class GatewayProcess {
 
 /** A gateway process with a data folder of its own, listening. */
 export async function gatewayProcess(t: Test, env: Record<string, string> = {}): Promise<GatewayProcess> {
-  const dir = mkdtempSync(join(tmpdir(), 'gateway-'))
-  const child = new GatewayProcess([], { DATA_DIR: join(dir, 'data'), ...env })
+  const child = new GatewayProcess([], { DATA_DIR: join(temporaryFolder(t), 'data'), ...env })
   t.teardown(async () => {
     child.signal('SIGKILL')
     await child.exited
-    rmSync(dir, { recursive: true, force: true })
   })
   return child.ready()
 }

@@ -2,14 +2,12 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
+import { temporaryFolder } from './folder.js'
 
 const run = promisify(execFile)
 
@@ -83,12 +81,8 @@ export class RedisServer {
 
 /** A running server. `options` are those of redis-server. */
 export async function redisServer(t: Test, ...options: string[]): Promise<RedisServer> {
-  const dir = mkdtempSync(join(tmpdir(), 'gps-redis-'))
-  const server = new RedisServer(await freePort(), dir, options)
-  t.teardown(async () => {
-    await server.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  const server = new RedisServer(await freePort(), temporaryFolder(t), options)
+  t.teardown(() => server.stop())
   await server.start()
   return server
 }

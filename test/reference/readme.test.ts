@@ -1,12 +1,12 @@
 /** The README is true: its settings, its links and all its commands. CONTRIBUTING.md links only to what exists. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Environment } from '../../src/config.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import { temporaryFolder } from '../folder.js'
 import { gateway, platform } from '../helper.js'
 import { fencedBlocks, runBlock } from './blocks.js'
 import { isUpdating } from './committed.js'
@@ -108,8 +108,7 @@ t.test('every command runs as pasted', async (t) => {
   const listed = lines.filter((line) => line.startsWith('npm ')).map((line) => line.replace('npm ci && ', ''))
   t.same(listed.filter((line) => line !== 'npm test').sort(), Object.keys(commands).sort(), 'each is tested')
   t.ok(scripts.test, 'npm test exists')
-  const folder = checkout()
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = checkout(t)
   const away = await platform(t, (_request, response) => response.end('{}'))
   const built = await command(folder, 'npm run build', { prints: /^/, exit: 0 })
   t.equal(built.exit, 0, built.output)
@@ -127,8 +126,8 @@ t.test('every command runs as pasted', async (t) => {
 })
 
 /** The project in a folder of its own, without the builds before each command: it is built once. */
-function checkout(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'readme-'))
+function checkout(t: Test): string {
+  const folder = temporaryFolder(t)
   for (const name of ['src', 'fixtures', 'tsconfig.json']) cpSync(name, join(folder, name), { recursive: true })
   const kept = Object.entries(scripts).filter(([, body]) => body !== 'npm run --silent build')
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: Object.fromEntries(kept) }))

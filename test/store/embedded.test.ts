@@ -1,13 +1,13 @@
 /** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
 import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { openStore } from '../../src/store/open.js'
 import { StoreUnavailable } from '../../src/store/store.js'
+import { temporaryFolder } from '../folder.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW } from './places.js'
 
@@ -79,8 +79,7 @@ t.test('a file of the first release goes on working', async (t) => {
 })
 
 t.test('a directory that cannot be used, or whose key file is damaged, is refused by its name', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'gps-data-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const dir = temporaryFolder(t)
   writeFileSync(join(dir, 'file'), '')
   mkdirSync(join(dir, 'taken', 'keys.mdb'), { recursive: true })
   mkdirSync(join(dir, 'garbage'))

@@ -1,7 +1,6 @@
 /** What the tests of the stores share: keys to store, and the three places where a store may live. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open } from 'lmdb'
 import type { Test } from 'tap'
@@ -9,6 +8,7 @@ import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { Counters, KeyRecord, Store } from '../../src/store/store.js'
+import { temporaryFolder } from '../folder.js'
 import { type RedisServer, redisCluster, redisServer, withoutRedis } from '../redis.js'
 
 export const DAY_MS = 86_400_000
@@ -75,9 +75,7 @@ export interface Place {
 }
 
 export async function embeddedPlace(t: Test): Promise<Place> {
-  const dir = mkdtempSync(join(tmpdir(), 'gps-data-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const dataDir = join(dir, 'data')
+  const dataDir = join(temporaryFolder(t), 'data')
   const table = async <T>(name: Table, use: (table: Database<string>) => T): Promise<T> => {
     const root = open({ path: join(dataDir, 'keys.mdb'), maxDbs: 4 })
     const result = use(root.openDB({ name: { key: 'records', id: 'ids', owner: 'owners' }[name], encoding: 'string' }))
