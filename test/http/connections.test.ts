@@ -1,11 +1,10 @@
 /** Pipelined requests: handled one at a time, bounded in number, and responded to in order. */
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
-import { exchange, responsesIn } from './raw.js'
+import { exchange, responsesIn, untilClosed } from './raw.js'
 
 const request = (path: string, extra = ''): string =>
   `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
@@ -100,17 +99,12 @@ t.test('a client that half-closes after its last request gets all responses, and
     const { length } = held
     const ids = Array.from({ length: count }, (_, at) => length + at + 1)
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-    let text = ''
-    socket.setEncoding('utf8').on('data', (part) => {
-      text += part
-    })
-    const ended = once(socket, 'end')
+    const text = untilClosed(socket)
     socket.end(ids.map((id) => request(`/v1/devices/${id}`)).join(''))
     for (const id of ids) {
       await until(() => held.length === id)
       send(held[id - 1] as Held)
     }
-    await ended
-    hasDevices(t, text, ids)
+    hasDevices(t, await text, ids)
   }
 })

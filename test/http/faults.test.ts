@@ -9,6 +9,7 @@ import { isLong } from '../faults.js'
 import { sandbox } from '../helper.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
+import { untilClosed } from './raw.js'
 
 const openFiles = 'process_open_fds'
 
@@ -22,17 +23,6 @@ function residentMb({ pid }: GatewayProcess): number {
 }
 
 const sum = (found: Iterable<RegExpMatchArray>): number => [...found].reduce((total, [, n]) => total + Number(n), 0)
-
-/** Everything a peer sends until it closes the connection. */
-async function untilClosed(socket: Socket): Promise<string> {
-  let text = ''
-  socket.setEncoding('utf8').on('data', (data: string) => {
-    text += data
-  })
-  socket.on('error', () => {})
-  await once(socket, 'close')
-  return text
-}
 
 const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')

@@ -1,5 +1,6 @@
 /** Requests as bytes on a connection, for what no HTTP client would send. */
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 
 export interface RawResponse {
   status: number
@@ -7,18 +8,21 @@ export interface RawResponse {
   body: string
 }
 
-/** Sends bytes and reads until the gateway closes the connection. */
-export const exchange = (url: string, bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let text = ''
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes, 'latin1'))
-    socket.setEncoding('utf8')
-    socket.on('data', (chunk) => {
-      text += chunk
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(text))
+/** Everything that a peer sends until the connection closes. Rejects when it is reset. */
+export async function untilClosed(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('utf8').on('data', (part) => {
+    text += part
   })
+  await once(socket, 'close')
+  return text
+}
+
+/** Sends bytes and reads until the gateway closes the connection. */
+export function exchange(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes, 'latin1'))
+  return untilClosed(socket)
+}
 
 /**
  * The responses in a text. @throws where something else is in it.
