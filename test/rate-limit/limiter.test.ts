@@ -172,6 +172,7 @@ t.test('an IPv6 address counts as its /64 and its /56 in every spelling, an IPv4
   t.equal(addressName('x'.repeat(10_000)).length, 67, 'a name is short, whatever a proxy forwards')
   t.equal(addressName(), 'ip:', 'a connection that was reset has no address')
 })
+
 t.test('an address that a proxy forwards with a port counts as the address', async (t) => {
   for (const [forwarded, address] of [
     ['192.0.2.7:50123', '192.0.2.7'],

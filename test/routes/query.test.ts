@@ -10,7 +10,6 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
   const { get, hash, id } = await fleet(t)
   const cases: [path: string, param: string][] = [
     [`/v1/history/${id}`, 'from'],
-    [`/v1/history/${id}?from=2026-05-11`, 'to'],
     [`/v1/history/${id}?from=2026-02-30&to=2026-03-01`, 'from'],
     [`/v1/history/${id}?from=2026-05-11&to=11-05-2026`, 'to'],
     [`/v1/history/${id}?from=2026-05-11T00:00:00Z&to=2026-05-12`, 'from'],
@@ -18,9 +17,7 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     ['/v1/events?from=yesterday', 'from'],
     ['/v1/events?to=2026-13-01', 'to'],
     ['/v1/events?from=', 'from'],
-    ['/v1/events?to=', 'to'],
     ['/v1/events?from=2026-05-12&to=2026-05-11', 'from'],
-    ['/v1/events?limit=0', 'limit'],
     ['/v1/events?device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
     ['/v1/events?device_ids=1&device_id=1', 'device_ids'],
     ['/v1/events?after_id=-1', 'after_id'],
