@@ -1,22 +1,19 @@
-/** `POST /v1/keys`: creates an API key, or renews existing ones after a password change. */
+/** `POST /v1/keys`: creates an API key. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { reject } from '../auth/auth-failure.js'
 import type { Authenticator } from '../auth/authenticator.js'
 import { hashPrintOf, newKey, type Secret, withoutCredentials } from '../auth/credential.js'
-import { publicKeyOf, seal, sealFor } from '../auth/seal.js'
+import { publicKeyOf, seal } from '../auth/seal.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
-import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
-import { ListOf, page } from '../resources/list.js'
-import type { Change, KeyRecord } from '../store/store.js'
+import { CreatedKey, CreateKey, toCreatedKey } from '../resources/key.js'
+import type { KeyRecord } from '../store/store.js'
+import { keyRenewal } from './key-renewal.js'
 import { audit, auditRefusal, ownerOfKeys } from './keys.js'
 import { invalid, type Needs, sendJson } from './query.js'
-
-/** Documented in words: as a second shape of the response, it would break the types of generated clients. */
-const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -28,7 +25,9 @@ interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
 }
 
 /** The route without a header; its caller counts it per address. */
-export function keyCreation(app: App, { keys, clock, maxKeys, limits, authenticator }: KeyCreationOptions): void {
+export function keyCreation(app: App, options: KeyCreationOptions): void {
+  const { keys, clock, maxKeys, limits, authenticator } = options
+  const renewKeys = keyRenewal(options)
   const createKeySchema = {
     operationId: 'createKey',
     summary: 'Create an API key, or renew keys',
@@ -67,25 +66,8 @@ export function keyCreation(app: App, { keys, clock, maxKeys, limits, authentica
         .catch((error) => reject(error, reply))
       request.account = account
       request.caller = { credential: 'platform_hash', key: null }
+      if (body.renew) return sendJson<CreatedKey>(reply, await renewKeys(request, reply, hash, body))
       const now = clock()
-      if (body.renew) {
-        if (body.label !== undefined || body.expires_in_days !== undefined) {
-          throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
-        }
-        const usage = await limits.count(`renew:${account.id}`)
-        if (isExceeded(usage)) admit(reply, usage)
-        const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
-        const chosen = chosenFrom(await keys.list(renewal.owner, now), body.renew, renewal)
-        const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
-          const record = await keys.update(digest, renewal.change, now)
-          // A key that was revoked meanwhile stays revoked.
-          if (record === undefined) return []
-          audit(request, 'API key renewed', record)
-          return [record]
-        }
-        const items = (await Promise.all(chosen.map(renew))).flat().map((record) => toKey(record, true))
-        return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(page(items, {}))))
-      }
       await countCreation(account, now, reply)
       const { record, key } = await newRecord(account, hash, body, now)
       if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
@@ -121,35 +103,6 @@ async function newRecord(
     ...(userId && { renewal: { publicKey: publicKeyOf(key), userId, holds: hashPrintOf(hash, id) } }),
   }
   return { record, key }
-}
-
-interface Renewal {
-  owner: string
-  /** The renewed record; undefined unless it belongs to the account's user. */
-  change: Change
-}
-
-/** An e-mail may pass to another user, so the owner of a key does not suffice. */
-async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
-  const userId = await account.userId()
-  return {
-    owner: ownerOfKeys(account),
-    change: ({ renewal, ...record }) => {
-      if (renewal === undefined || renewal.userId !== userId) return undefined
-      const holds = hashPrintOf(hash, record.id)
-      return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
-    },
-  }
-}
-
-/** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
-function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
-  return [...new Set(ids)].map((id) => {
-    const record = active.find((key) => key.id === id)
-    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })
-    if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)
-    return record
-  })
 }
 
 /**

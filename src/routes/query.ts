@@ -36,7 +36,7 @@ export function queryOf<T extends TObject>(schema: T, request: { query: unknown 
 export const PathId = (description: string, example: number) =>
   Type.Unsafe<string>(Type.Integer({ minimum: 1, description, examples: [example] }))
 
-/** 404 with the id as sent, truncated to 64 characters (design.md, Device). */
+/** 404 with the id as sent, truncated to 64 characters. */
 export function notFound(noun: string, sent: string): ApiError {
   const named = withoutCredentials(sent).slice(0, 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })

@@ -1,0 +1,81 @@
+/** Renewal of API keys after a password change: `POST /v1/keys` with `renew`. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticator } from '../auth/authenticator.js'
+import { hashPrintOf, type Secret } from '../auth/credential.js'
+import { sealFor } from '../auth/seal.js'
+import { ApiError } from '../errors.js'
+import type { Account } from '../platform/account.js'
+import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
+import { type CreateKey, Key, toKey } from '../resources/key.js'
+import { ListOf, page } from '../resources/list.js'
+import type { Change, KeyRecord } from '../store/store.js'
+import { audit, ownerOfKeys } from './keys.js'
+import { invalid, type Needs } from './query.js'
+
+/** Documented in words: as a second shape of the response, it would break the types of generated clients. */
+const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
+
+interface KeyRenewalOptions extends Pick<Needs, 'keys' | 'clock'> {
+  limits: Limits
+  authenticator: Pick<Authenticator, 'revalidate'>
+}
+
+interface Renewal {
+  owner: string
+  /** The renewed record; undefined unless it belongs to the account's user. */
+  change: Change
+}
+
+/**
+ * @returns a function that has the keys with the ids in `renew` hold the hash of `request.account`, and returns the JSON of the response.
+ * It throws ApiError unless all of them can be renewed, and what the platform or the store threw.
+ */
+export function keyRenewal({ keys, clock, limits, authenticator }: KeyRenewalOptions) {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    hash: Secret,
+    { label, expires_in_days, renew: ids = [] }: CreateKey,
+  ): Promise<string> => {
+    if (label !== undefined || expires_in_days !== undefined) {
+      throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
+    }
+    const usage = await limits.count(`renew:${request.account.id}`)
+    if (isExceeded(usage)) admit(reply, usage)
+    const now = clock()
+    const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
+    const chosen = chosenFrom(await keys.list(renewal.owner, now), ids, renewal)
+    const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
+      const record = await keys.update(digest, renewal.change, now)
+      // A key that was revoked meanwhile stays revoked.
+      if (record === undefined) return []
+      audit(request, 'API key renewed', record)
+      return [record]
+    }
+    const items = (await Promise.all(chosen.map(renew))).flat().map((record) => toKey(record, true))
+    return String(reply.compileSerializationSchema(RenewedKeys)(page(items, {})))
+  }
+}
+
+/** An e-mail may pass to another user, so the owner of a key does not suffice. */
+async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
+  const userId = await account.userId()
+  return {
+    owner: ownerOfKeys(account),
+    change: ({ renewal, ...record }) => {
+      if (renewal === undefined || renewal.userId !== userId) return undefined
+      const holds = hashPrintOf(hash, record.id)
+      return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
+    },
+  }
+}
+
+/** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
+function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
+  return [...new Set(ids)].map((id) => {
+    const record = active.find((key) => key.id === id)
+    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })
+    if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)
+    return record
+  })
+}
