@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { answers, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { Clock, type Gateway, gateway, someHash } from '../helper.js'
 import {
   createKey,
   type Get,
@@ -147,22 +147,6 @@ t.test('a record of the first release works, and can be renewed once its key has
   t.equal(await statusOf(one, used.key), 200)
 })
 
-t.test('a key is created although the platform has no user id, and is completed by its use', async (t) => {
-  let setup: unknown
-  const clock = new Clock()
-  const one = await gatewayOn(t, { clock: clock.now }, (request, response) => {
-    answers({ get_devices: [], ...(setup === undefined ? {} : { edit_setup_data: setup }) })(request, response)
-  })
-  const { id, key } = (await createKey(one.get)).body
-  t.same(await usable(one, someHash), { [id]: null })
-  setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
-  clock.advance(600_000)
-  t.equal(await statusOf(one, key), 200)
-  // In the background.
-  await until(async () => (await usable(one, someHash))[id] !== null)
-  t.same(await usable(one, someHash), { [id]: true })
-})
-
 t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
   const { one, calls } = await opened(t)
   const { get } = one
@@ -188,35 +172,6 @@ t.test('an account renews as often as it may send requests, which takes nothing 
   t.equal((await createKey(get, { platform_hash: someHash }, from(11))).status, 200)
 })
 
-t.test('an account that has all its keys gets 409, not 429, also where it has created them just now', async (t) => {
-  const { get } = (await opened(t, { RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' })).one
-  for (let n = 0; n < 2; n += 1) t.equal((await createKey(get)).status, 200)
-  const { status, body, headers } = await createKey(get)
-  t.same([status, body.error, headers.get('ratelimit-limit')], [409, 'too_many_keys', '10'])
-  const { data } = (await get('/v1/keys', someHash)).body
-  await get(`/v1/keys/${data[0].id}`, someHash, { method: 'DELETE' })
-  t.match(await createKey(get), { status: 429, body: { error: 'rate_limit_exceeded' } })
-})
-
-t.test('a hash that the platform refuses to give its settings gets no key, and is validated again', async (t) => {
-  let refusal: object | undefined
-  const { url, calls } = await platform(t, (request, response) => {
-    if (refusal && request.url?.includes('edit_setup_data')) response.end(JSON.stringify(refusal))
-    else answers({ get_user_data: { email: 'owner@example.com' }, get_geofences: { items: [] } })(request, response)
-  })
-  for (refusal of [
-    { status: 0, error: 'Unauthorized' },
-    { item: { id: 7, active: 0 }, status: 1 },
-  ]) {
-    const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
-    t.equal((await get('/v1/geofences', someHash)).status, 200)
-    t.match(await createKey(get), { status: 401, body: { error: 'invalid_token' } })
-    t.same(await store.digests(), [])
-    await get('/v1/geofences', someHash)
-    t.match(calls.at(-2), 'get_user_data')
-  }
-})
-
 t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
   const { one, users } = await opened(t)
   const [a, b] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
@@ -230,68 +185,4 @@ t.test('of keys that are renewed together, those before a failure of the store a
   t.match(await renew(one.get, otherHash, [b.id, a.id]), { status: 503 })
   await until(() => one.lines('API key renewed').length > 0)
   t.match(one.lines('API key renewed'), [{ key: a.id }])
-})
-
-t.test('each change or refused change of a key is one log line on every gateway', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t)
-  const { url } = await usersPlatform(t, owner())
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1', MAX_KEYS_PER_ACCOUNT: '1' }
-  const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
-  const [here, there] = gateways as [Gateway, Gateway]
-  const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}`, 'x-request-id': `request-${n}` })
-  const label = 'Board'
-  const { id, key } = (await createKey(here.get, { platform_hash: someHash, label }, from(1))).body
-  const second = await createKey(there.get, { platform_hash: someHash, label: 'Second' }, from(2))
-  t.same([second.status, second.body.error], [409, 'too_many_keys'])
-  await createKey(there.get, { platform_hash: randomHash(), label }, from(3))
-  await createKey(there.get, { platform_hash: someHash, label: 7 }, from(4))
-  await createKey(there.get, { platform_hash: someHash, label: 'Third' }, from(5))
-  const revoke = (get: Get, one: string, credential: string, n: number) =>
-    get(`/v1/keys/${one}`, credential, { method: 'DELETE', headers: from(n) })
-  await revoke(there.get, id, key, 6)
-  await revoke(there.get, key, someHash, 7)
-  await revoke(there.get, id, someHash, 8)
-  await revoke(here.get, id, someHash, 9)
-  const created = ['API key created', 'API key renewed', 'API key revoked']
-  const refused = ['API key not created', 'API key not revoked']
-  const events = gateways.map(({ lines }) => lines(...created, ...refused))
-  const account = here.lines('request')[0]?.account
-  t.match(account, /^[\w-]{22}$/)
-  const who = (n: number, of: unknown = account) => ({
-    ...(of ? { account: of } : {}),
-    reqId: `request-${n}`,
-    ip: `192.0.2.${n}`,
-  })
-  const told = events.map((all) => all.map(({ level: _, time: __, ...rest }) => rest))
-  t.strictSame(told, [
-    [
-      { key: id, label, ...who(1), msg: 'API key created' },
-      { error: 'not_found', key: id, ...who(9), msg: 'API key not revoked' },
-    ],
-    [
-      { error: 'too_many_keys', label: 'Second', ...who(2), msg: 'API key not created' },
-      { error: 'invalid_token', label, ...who(3, null), msg: 'API key not created' },
-      { error: 'invalid_request', ...who(4, null), msg: 'API key not created' },
-      { error: 'too_many_keys', label: 'Third', ...who(5), msg: 'API key not created' },
-      { error: 'invalid_token', key: id, ...who(6), msg: 'API key not revoked' },
-      { error: 'not_found', ...who(7), msg: 'API key not revoked' },
-      { key: id, label, ...who(8), msg: 'API key revoked' },
-    ],
-  ])
-  for (const secret of [key, someHash]) for (const { log } of gateways) t.notOk(log().includes(secret))
-})
-
-t.test('a credential in place of a label is refused, and neither logged nor stored', async (t) => {
-  const { get, log, store } = await gatewayOn(t, answers({}))
-  const apiKey = `gps_live_${'5d0b6c3e91f2'.repeat(4)}`
-  for (const body of [
-    { platform_hash: 'Dispatch board', label: someHash },
-    { platform_hash: someHash, label: someHash },
-    { platform_hash: 'plain-hash', label: 'plain-hash' },
-    { platform_hash: someHash, label: `old key ${apiKey}` },
-  ]) {
-    t.match(await createKey(get, body), { status: 400, body: { param: 'label' } })
-  }
-  t.same(await store.digests(), [])
-  for (const secret of [someHash, apiKey, 'plain-hash']) t.notOk(log().includes(secret))
 })
