@@ -10,7 +10,15 @@ export type Device = ReturnType<typeof deviceRow>
 export type Service = ReturnType<typeof serviceRow<number | boolean>>
 export type Event = ReturnType<typeof eventRow>
 type Point = { raw_time: string } & Record<'id' | 'device_id' | 'lat' | 'lng' | 'speed' | 'course' | 'distance', number>
-type Group = { status: number; time_seconds: number; raw_time: string; message?: string; items: Point[] }
+type Group = {
+  status: number
+  time_seconds: number
+  raw_time: string
+  top_speed: number
+  average_speed: number
+  message?: string
+  items: Point[]
+}
 export type History = {
   items: Group[]
   distance_sum: string

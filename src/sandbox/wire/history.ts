@@ -75,7 +75,8 @@ function stretchGroup(subject: Subject, { reports, first, last, before, until }:
     time_seconds: seconds,
     distance: cents(km),
     top_speed: topSpeed(reports),
-    average_speed: seconds > 0 ? Math.round((km / seconds) * 3600) : 0,
+    // A drive begins where the stretch before it ends.
+    average_speed: Math.round((km / Math.max(1, until - before.at)) * 3600),
     driver: null,
     items: pointsOf(subject, reports, before),
   }
