@@ -11,7 +11,7 @@ import { correctTimes } from './wall-clock.js'
 
 /** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
-const statusBits = 3
+const statusMask = 3
 /** The time of the last fix is known only with the account's zone. */
 export const needsZoneFlag = 4
 /** The row has maintenance services, as records (`listed`) or as texts (`shown`), or a list of records that may be empty (`list`). */
@@ -27,6 +27,8 @@ const decodedBytes = 3_000
 const decodedFactor = 4
 /** Longer rows are decoded each time, bytes. */
 const maxKeptBytes = 16_384
+/** Of a device in the columns: id, group, flags, driver and time, with the span of its row. */
+const columnBytes = 33
 /** Estimated heap of a fleet beside its devices. */
 const fleetBytes = 1_000
 
@@ -76,7 +78,7 @@ export class Fleet implements Sliceable<Device> {
   get bytes(): number {
     const { rows, groups } = this.#columns
     const titles = groups.reduce((sum, title = '') => sum + title.length, 0)
-    return fleetBytes + arenaBytes(rows) + titles + 33 * this.length + 3 * this.maxResponseBytes
+    return fleetBytes + arenaBytes(rows) + titles + columnBytes * this.length + 3 * this.maxResponseBytes
   }
 
   /** Memory for serialized responses of this list: half the estimate for the kept devices, enough to serialize each of them once. */
@@ -104,7 +106,7 @@ export class Fleet implements Sliceable<Device> {
   where({ status, ids, updatedSince = 0 }: DeviceFilter): Sliceable<Device> {
     const { flags, updated } = this.#columns
     const isStatus = (index: number): boolean =>
-      status === undefined || statuses[(flags[index] as number) & statusBits] === status
+      status === undefined || statuses[(flags[index] as number) & statusMask] === status
     const candidates = ids?.map((id) => this.#indexOf(id)).filter((index) => index >= 0) ?? [...flags.keys()]
     const indexes = candidates.filter((index) => isStatus(index) && (updated[index] as number) >= updatedSince)
     return {

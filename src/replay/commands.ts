@@ -26,7 +26,7 @@ Compares two gateways: exits with 1 when a documented request has different resp
   gps-fleet-gateway replay --diff <folder> <base-url> <base-url>
     --credential <text>    credential for both (GATEWAY_CREDENTIAL, or the folder's invented hash)`
 
-const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update nothing is written.
+const recordHelp = `Records exchanges of a real platform, with identifying data removed. Without --update or --only nothing is written.
 
   gps-fleet-gateway record --platform <base-url> --as <account>
     --port <number>        port of the recording proxy; 0 = any free port (9001)

@@ -127,7 +127,7 @@ const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { in
 
 /**
  * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
- * integers beyond 2^53 are invalid. Unknown parameters are ignored, defaults are set.
+ * integers beyond 2^53 without a maximum are invalid; a list of ids may be repeated. Unknown parameters are ignored, defaults are set.
  * @param query parameter names with a string, or with an array if a name is repeated.
  */
 export function readQuery<T extends TObject>(schema: T, query: unknown): { value: Static<T> } | BadQuery {

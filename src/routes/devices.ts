@@ -32,7 +32,7 @@ interface CacheOptions {
 interface CachedResponse {
   body: string | Buffer
   tag: string
-  /** Of the one device in the body, and perhaps found later than the device; null for a list, which shows those known when it was serialized. */
+  /** The one that the body shows of a single device, for which it may be found later than the device; null for a list. */
   address: string | null
 }
 
@@ -103,15 +103,15 @@ export function devices(app: App, needs: Needs): void {
   app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
     const query = queryOf(DevicesQuery, request)
     const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
-    const isShort = ids !== undefined && !Object.hasOwn(request.query, 'limit')
-    const limit = isShort ? maxIds : (query.limit ?? 50)
+    const showsAllIds = ids !== undefined && !Object.hasOwn(request.query, 'limit')
+    const limit = showsAllIds ? maxIds : (query.limit ?? 50)
     const { account } = request
     const found = await lastKnown.fetch(request)
-    const { fleet: devices } = found
+    const { fleet } = found
     const select = (): List<Device> => {
       const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
-      const selected = isFiltered ? devices.where({ status, ids, updatedSince }) : devices
-      reply.reserve(devices.bytesOf(Math.min(limit, Math.max(0, selected.length - offset))))
+      const selected = isFiltered ? fleet.where({ status, ids, updatedSince }) : fleet
+      reply.reserve(fleet.bytesOf(Math.min(limit, Math.max(0, selected.length - offset))))
       const list = page(selected, { limit, offset })
       const known = (position: Position): string | null => account.knownAddress(position)
       const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
@@ -123,7 +123,7 @@ export function devices(app: App, needs: Needs): void {
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
     const serialize = (): string =>
       String(reply.serializeInput(select(), '200', format === 'json' ? 'application/json' : geoJson))
-    const json = cached(reply, devices, name, serialize, { maxBytes: devices.maxResponseBytes })
+    const json = cached(reply, fleet, name, serialize, { maxBytes: fleet.maxResponseBytes })
     return sendJson<List<Device>>(reply, json, mediaTypes[format])
   })
 
