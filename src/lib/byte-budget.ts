@@ -1,6 +1,6 @@
 /** A budget in bytes for what is in flight, in total and per owner. */
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   /** Bytes that all owners may hold together. */
   maxBytes: number
   /** Bytes that one owner may hold. */

@@ -12,7 +12,7 @@ import { HttpClient } from './http-client.js'
 /** How a lookup ended; a closed list, safe as a metric label. */
 export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'
 
-export interface AddressesOptions {
+interface AddressesOptions {
   /** The platform's API base. */
   url: string
   /** Lookups of all accounts together; one account has a quarter of them. */

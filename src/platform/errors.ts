@@ -39,7 +39,7 @@ export const meanings = {
 
 export type CallOutcome = keyof typeof meanings
 /** Why there is no usable response. */
-export type UnavailableReason = Exclude<CallOutcome, 'ok' | 'refused' | 'forbidden'>
+type UnavailableReason = Exclude<CallOutcome, 'ok' | 'refused' | 'forbidden'>
 
 /** The detail of a refusal by a redirect. */
 export const loginRedirect = 'redirect to a login page'

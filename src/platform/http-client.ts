@@ -15,9 +15,9 @@ export interface PlatformRequest {
 }
 
 /** Reads the body of a good response; whatever it throws fails the request. */
-export type ReadBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>
+type ReadBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
   url: string
   /** Sockets at once. */

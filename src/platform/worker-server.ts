@@ -28,7 +28,7 @@ export interface JobOutput<A extends JobAction> {
   transfer: Transferable[]
 }
 
-export type JobHandlers = { [A in JobAction]: (job: Job<A>, context: JobContext) => Promise<JobOutput<A>> }
+type JobHandlers = { [A in JobAction]: (job: Job<A>, context: JobContext) => Promise<JobOutput<A>> }
 
 /** Serves the jobs of one main thread until the port closes. */
 export function serveJobs(port: MessagePort, handlers: JobHandlers): void {

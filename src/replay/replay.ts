@@ -9,7 +9,7 @@ import { match, nearest } from './match.js'
 /** A request without a recorded response, and the recording that comes nearest. */
 export type Miss = { folder: string; request: PlatformRequest; nearest: ReturnType<typeof nearest> | null }
 
-export type ReplayOptions = {
+type ReplayOptions = {
   /** Only with one folder: the one hash it accepts, instead of any. */
   hash?: string | undefined
   onMiss?: (miss: Miss) => void

@@ -6,7 +6,7 @@ import { asIfUtc, durationSeconds, secondsPer, unixSeconds } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
 
 /** The fields of a device row that identify its driver. */
-export type DriverSource = {
+type DriverSource = {
   driver_data: Pick<WireDevice['driver_data'], 'id'>
   device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
 }

@@ -107,7 +107,7 @@ export const DevicesQuery = Type.Object({
 })
 
 /** The fields of a row that decide a device's id, status and last update, and whether `last_seen` needs the zone. */
-export type DeviceState = Pick<
+type DeviceState = Pick<
   WireDevice,
   'id' | 'online' | 'time' | 'timestamp' | 'acktimestamp' | 'speed' | 'distance_unit_hour'
 > & {

@@ -8,7 +8,7 @@ import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
 /** The filters of one request; `devices` are ids, or undefined for all devices. */
-export interface EventSearch {
+interface EventSearch {
   devices: readonly (number | undefined)[]
   type: TypeFilter | undefined
   from: string | undefined

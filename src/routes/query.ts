@@ -73,7 +73,7 @@ export const translator =
     if (items.length < rows.length) onSkipped(action, rows.length - items.length)
     return items
   }
-export type Translate = ReturnType<typeof translator>
+type Translate = ReturnType<typeof translator>
 
 /** Estimated heap of an item and its text, and of each of its parts. */
 const itemBytes = 500
