@@ -33,6 +33,7 @@ const vocabulary = new Set(
 )
 
 const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
+const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
 const token = new RegExp(
   [
@@ -42,7 +43,7 @@ const token = new RegExp(
     '(?<pair>-?\\d{1,3}\\.\\d{4,}(?:\\s*[,/;]\\s*|\\s+)-?\\d{1,3}\\.\\d{4,})',
     '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
     // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
-    '(?<groups>(?<![\\da-f])(?=[\\da-f:]{0,35}::|(?:[\\da-f]{0,4}:){4})[\\da-f]{0,4}(?::[\\da-f]{0,4}){2,7}(?![\\da-f:]))',
+    `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
     '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
     `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
     '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
@@ -76,106 +77,127 @@ export function withIds({ action, query }: PlatformRequest, map: (id: number) =>
 
 /** A scrubber whose replacements all come from one set of pseudonyms. */
 export function buildScrub(pseudonyms: Pseudonyms): Scrub {
-  const text = (raw: string, isText: boolean): string =>
-    raw
-      .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => id(found))
+  const scrubber = new Scrubber(pseudonyms)
+  return (exchange) => scrubber.exchange(exchange)
+}
+
+/** A `key` is the name of the member that holds the value, or its list. */
+class Scrubber {
+  readonly #pseudonyms: Pseudonyms
+
+  constructor(pseudonyms: Pseudonyms) {
+    this.#pseudonyms = pseudonyms
+  }
+
+  exchange({ action, query, responses, ...rest }: Exchange): Exchange {
+    return {
+      ...rest,
+      action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
+      query: this.#record(action.startsWith('get_devices') ? 'device' : '', query) as Record<string, string>,
+      responses: responses.map((response) => this.#response(response)),
+    }
+  }
+
+  #response({ json, html, text, headers, ...rest }: RecordedResponse): RecordedResponse {
+    return {
+      ...rest,
+      ...headersOf(headers),
+      ...(json === undefined ? {} : { json: this.#value('', json) }),
+      ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
+      ...(text === undefined ? {} : { text: this.#text(text, true) }),
+    }
+  }
+
+  #value(key: string, raw: unknown): unknown {
+    if (typeof raw === 'string') return this.#string(key, raw)
+    if (typeof raw === 'number') return this.#number(key, raw)
+    if (typeof raw !== 'object' || raw === null) return raw
+    if (isCredentialKey(key)) return null
+    if (Array.isArray(raw)) return this.#list(key, raw)
+    return this.#record(key, raw as Record<string, unknown>)
+  }
+
+  #string(key: string, raw: string): string {
+    if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
+    if (idKey.test(key) && /^\d+$/.test(raw)) return this.#id(raw)
+    if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
+    if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
+    if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
+    const isJson = /^\s*[[{]/.test(raw)
+    const nested = isJson ? jsonIn(raw) : undefined
+    if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
+    if (/^<(\w+)>/.test(raw.trim())) {
+      const tags = [...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)]
+      const named = this.#named(tags.map(([, tag = '', inner = '']) => [tag, inner]))
+      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag) => `<${tag}>${named[tag]}`)
+    }
+    // The names in broken JSON are unknown, and so are the meanings of its numbers.
+    return this.#text(raw, isJson || textKey.test(key))
+  }
+
+  /** @param isText people have written it: numbers in it may be part of a name. */
+  #text(raw: string, isText: boolean): string {
+    return raw
+      .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => this.#id(found))
       .replace(token, (found: string, ...rest: unknown[]) => {
         const kinds = rest.at(-1) as Record<string, string | undefined>
         if (kinds.hash !== undefined) return 'scrubbed'
         if (kinds.url !== undefined) return 'https://platform.example.com/'
-        if (kinds.email !== undefined) return pseudonyms.email(found)
-        if (kinds.pair !== undefined) return relocatePair(pseudonyms.rotation, found)
-        if ((kinds.ip ?? kinds.groups ?? kinds.code) !== undefined) return pseudonyms.shaped(found)
-        if (kinds.quantity !== undefined) return /\d\s?[A-Z]{3,4}$/.test(found) ? pseudonyms.shaped(found) : found
-        if (kinds.date !== undefined) return found
-        if (kinds.phone !== undefined) return isStamp(found) && !isText ? found : pseudonyms.shaped(found)
-        if (kinds.number !== undefined) return isText ? pseudonyms.shaped(found) : found
-        return vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest) ? found : pseudonyms.shaped(found)
+        if (kinds.email !== undefined) return this.#pseudonyms.email(found)
+        if (kinds.pair !== undefined) return relocatePair(this.#pseudonyms.rotation, found)
+        if (kinds.groups !== undefined) return this.#pseudonyms.shaped(found.replaceAll(/%3a/gi, ':'))
+        const keeps =
+          kinds.date !== undefined ||
+          (kinds.quantity !== undefined && !/\d\s?[A-Z]{3,4}$/.test(found)) ||
+          (kinds.phone !== undefined && isStamp(found) && !isText) ||
+          (kinds.number !== undefined && !isText) ||
+          (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))
+        return keeps ? found : this.#pseudonyms.shaped(found)
       })
-
-  const id = <T extends string | number>(raw: T): T => {
-    if (!/^[1-9]\d{0,14}$/.test(String(raw))) return raw
-    const mapped = pseudonyms.id(Number(raw))
-    return (typeof raw === 'number' ? mapped : String(mapped)) as T
   }
 
   /** Values by name, for example the tags `<lat>` and `<lng>` of a text. */
-  const named = (values: [string, string][]): Record<string, string> => {
-    const moved = relocate(pseudonyms.rotation, Object.fromEntries(values))
-    return Object.fromEntries(values.map(([name, raw]) => [name, String(moved[name] ?? string(name, raw))]))
+  #named(values: [string, string][]): Record<string, string> {
+    const moved = relocate(this.#pseudonyms.rotation, Object.fromEntries(values))
+    return Object.fromEntries(values.map(([name, raw]) => [name, String(moved[name] ?? this.#string(name, raw))]))
   }
 
-  const string = (key: string, raw: string): string => {
-    if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
-    if (idKey.test(key) && /^\d+$/.test(raw)) return id(raw)
-    if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
-    if (identityKey.test(key)) return pseudonyms.shaped(raw)
-    if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
-    const isJson = /^\s*[[{]/.test(raw)
-    const nested = isJson ? jsonIn(raw) : undefined
-    if (nested !== undefined) return JSON.stringify(scrub(key, nested))
-    if (/^<(\w+)>/.test(raw.trim())) {
-      const tags = named([...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)].map(([, tag = '', inner = '']) => [tag, inner]))
-      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag) => `<${tag}>${tags[tag]}`)
-    }
-    // The names in broken JSON are unknown, and so are the meanings of its numbers.
-    return text(raw, isJson || textKey.test(key))
-  }
-
-  const number = (key: string, raw: number): number | null => {
+  #number(key: string, raw: number): number | null {
     if (isCredentialKey(key)) return null
-    if (idKey.test(key)) return id(raw)
+    if (idKey.test(key)) return this.#id(raw)
     if (isCoordinateKey(key)) return 0
-    const long = Math.abs(raw) >= 1e10 && !(raw > 1e12 && raw < 2e12)
-    return identityKey.test(key) || long ? Number(pseudonyms.shaped(String(raw)).replace(/^0+(?=\d)/, '1')) : raw
+    const isLong = Math.abs(raw) >= 1e10 && !(raw > 1e12 && raw < 2e12)
+    if (!identityKey.test(key) && !isLong) return raw
+    return Number(this.#pseudonyms.shaped(String(raw)).replace(/^0+(?=\d)/, '1'))
   }
 
-  const scrub = (key: string, raw: unknown): unknown => {
-    if (typeof raw === 'string') return string(key, raw)
-    if (typeof raw === 'number') return number(key, raw)
-    if (typeof raw !== 'object' || raw === null) return raw
-    if (isCredentialKey(key)) return null
-    if (Array.isArray(raw)) return list(key, raw)
-    return record(key, raw as Record<string, unknown>)
+  #id<T extends string | number>(raw: T): T {
+    if (!/^[1-9]\d{0,14}$/.test(String(raw))) return raw
+    const mapped = this.#pseudonyms.id(Number(raw))
+    return (typeof raw === 'number' ? mapped : String(mapped)) as T
   }
 
-  const list = (key: string, raw: unknown[]): unknown[] => {
-    if (isPosition(key, raw)) return relocateArray(pseudonyms.rotation, raw)
-    if (key !== 'other_arr') return raw.map((item) => scrub(key, item))
+  #list(key: string, raw: unknown[]): unknown[] {
+    if (isPosition(key, raw)) return relocateArray(this.#pseudonyms.rotation, raw)
+    if (key !== 'other_arr') return raw.map((item) => this.#value(key, item))
     const pairs = raw.map((item): [string, string] => {
       const [, name = '', rest = String(item)] = /^(\w+): (.*)$/.exec(String(item)) ?? []
       return [name, rest]
     })
-    const scrubbed = named(pairs)
-    return pairs.map(([name, rest]) => (name === '' ? text(rest, true) : `${name}: ${scrubbed[name]}`))
+    const named = this.#named(pairs)
+    return pairs.map(([name, rest]) => (name === '' ? this.#text(rest, true) : `${name}: ${named[name]}`))
   }
 
-  const record = (key: string, raw: Record<string, unknown>): Record<string, unknown> => {
-    const moved = relocate(pseudonyms.rotation, raw)
+  #record(key: string, raw: Record<string, unknown>): Record<string, unknown> {
+    const moved = relocate(this.#pseudonyms.rotation, raw)
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
     const item = (name: string, value: unknown): unknown => {
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
-      return isId ? id(value) : (moved[name] ?? scrub(name, value))
+      return isId ? this.#id(value) : (moved[name] ?? this.#value(name, value))
     }
-    return Object.fromEntries(Object.entries(raw).map(([name, one]) => [keyName(name), item(name, one)]))
+    const nameOf = (name: string): string => (plainKey.test(name) ? name : this.#text(name, true))
+    return Object.fromEntries(Object.entries(raw).map(([name, one]) => [nameOf(name), item(name, one)]))
   }
-
-  const keyName = (name: string): string => (plainKey.test(name) ? name : text(name, true))
-
-  const response = ({ json, html, text: plain, headers, ...rest }: RecordedResponse): RecordedResponse => ({
-    ...rest,
-    ...headersOf(headers),
-    ...(json === undefined ? {} : { json: scrub('', json) }),
-    ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
-    ...(plain === undefined ? {} : { text: text(plain, true) }),
-  })
-
-  return ({ action, query, responses, ...rest }) => ({
-    ...rest,
-    action: action.replace(/(?<=^services\/)\d+$/, (found) => id(found)),
-    query: record(action.startsWith('get_devices') ? 'device' : '', query) as Record<string, string>,
-    responses: responses.map(response),
-  })
 }
 
 /** Only the headers that a client acts on; a redirect keeps its path and nothing else. */

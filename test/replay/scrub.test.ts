@@ -31,7 +31,7 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   object_owner: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   address: fc.stringMatching(/^[A-Z][bcdfgh]{8} [1-9][0-9]{4}$/),
   ip: fc.stringMatching(/^(8[1-9]\.1\d\d|1\d\d\.2\d)\.1\d\d\.2\d\d$/),
-  ipv6: fc.ipV6().filter((address) => /[1-9a-f]{2}/.test(address)),
+  ipv6: fc.ipV6().filter((address) => /([\da-f]{2}.*){4}/.test(address)),
   mac: fc.stringMatching(/^[1-9a-f]{2}(:[1-9a-f]{2}){5}$/),
 }
 /** Places in which a value can hide. */
