@@ -40,7 +40,7 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
-  /** Names the hash in memory. After a password change the platform refuses the old hash of an account, and not the new one. */
+  /** Names the hash in memory: after a password change, what the new hash may read is not kept under the name of the refused one. */
   readonly hashName: string
   readonly #hash: string
   readonly #platform: Platform

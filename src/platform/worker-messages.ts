@@ -61,7 +61,7 @@ export interface Job<A extends JobAction = JobAction> {
   /** The platform's API base. */
   readonly url: string
   readonly hash: string
-  /** Owner of the memory that the response takes: the account's id, or another name for its hash. */
+  /** Owner of the memory that the response takes: the account's name in memory (`nameOf`). */
   readonly owner: string
   readonly params: JobParams[A]
 }

@@ -49,7 +49,7 @@ class LocalCounters {
 interface FailoverCountersOptions {
   /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
-  /** Whether the store of the shared counters replied to its last command. */
+  /** Whether the last read and the last write of the store succeeded. */
   up: () => boolean
   /** Epoch milliseconds. */
   clock: () => number

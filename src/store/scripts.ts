@@ -4,25 +4,31 @@ import { MAX_TIME, TOUCH_EVERY_MS } from './record.js'
 /** The fields of a record; `used` is null when there is no such key. */
 type Fields = [used: string | null, limit: string | null, record: string | null]
 
-/** What each command replies; `damaged` = the key holds a value of another type. Those in capitals are commands of Redis itself. */
+/**
+ * What each command replies; `damaged` = the key holds a value of another type. Those in capitals are commands of Redis itself. Values are in
+ * parentheses, in order; times are epoch milliseconds.
+ */
 export interface Replies {
   find: Fields | 'damaged'
-  /** Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
+  /** (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
   use: [...Fields, current: number, ttlMs: number] | 'damaged'
-  /** As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
+  /** (windowMs) As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
   again: [used: string | null, limit: string | null, sha1: string, current: number, ttlMs: number] | 'damaged'
+  /** (windowMs) */
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
   read: [current: number, ttlMs: number]
+  /** (usedAt) */
   touch: unknown
-  /** 0 = no such key. */
+  /** (limit) 0 = no such key. */
   limit: number
+  /** (record, usedAt, limit, expiresAt) */
   write: unknown
-  /** Replaces a record unless it has changed; 0 = changed, or no such key. */
+  /** (old record, new record) Replaces a record unless it has changed; 0 = changed, or no such key. */
   replace: number
-  /** Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
+  /** (id, entry, max, now) Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
   reserve: number | 'damaged'
-  /** Removes an entry unless it has changed. */
+  /** (id, entry) Removes an entry unless it has changed. */
   prune: unknown
   HGETALL: string[] | 'damaged'
   GET: string | null

@@ -222,10 +222,8 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
   t.same(scrub(exchange({}, { id: '501', 'id[]': '501' })).query, { id: String(device), 'id[]': String(device) })
   const pseudonyms = new Pseudonyms('x')
-  for (const [min, max] of [
-    [1, 9],
-    [1000, 9999],
-  ] as const) {
+  for (const min of [1, 1_000]) {
+    const max = 10 * min - 1
     const ids = Array.from({ length: max - min + 1 }, (_, n) => pseudonyms.id(min + n))
     t.equal(new Set(ids).size, ids.length)
     t.ok(ids.every((id) => id >= min && id <= max))
