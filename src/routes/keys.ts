@@ -83,9 +83,12 @@ export const auditRefusal =
     const { id: reqId, ip } = request
     const error = toApiError(thrown).code
     const { id } = request.params as { id?: string }
-    const { label, renew } = (error === 'invalid_request' ? {} : (request.body ?? {})) as Record<string, unknown>
+    const body = (request.body ?? {}) as Record<string, unknown>
+    const { label, renew } = error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined
-    request.log.info({ error, key, label, renew, account: request.account?.id ?? request.accountId, reqId, ip }, event)
+    const account = request.account?.id ?? request.accountId
+    const what = body.renew === undefined ? event : 'API key not renewed'
+    request.log.info({ error, key, label, renew, account, reqId, ip }, what)
   }
 
 function requireHash({ caller }: FastifyRequest): void {

@@ -183,6 +183,7 @@ t.test('of keys that are renewed together, those before a failure of the store a
     return update(digest, ...rest)
   }
   t.match(await renew(one.get, otherHash, [b.id, a.id]), { status: 503 })
+  t.match(one.lines('API key not renewed'), [{ error: 'gateway_error', renew: [b.id, a.id] }])
   await until(() => one.lines('API key renewed').length > 0)
   t.match(one.lines('API key renewed'), [{ key: a.id }])
 })
