@@ -86,7 +86,7 @@ export class Platform {
    * Requests one action and returns the data of the response, checked to be a response to it.
    * @param check throws if the data cannot be used.
    * @param list holds the memory of all pages of a list.
-   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; nothing else.
+   * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug of the gateway.
    */
   get(
     action: Action,
