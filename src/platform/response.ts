@@ -16,7 +16,7 @@ const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|de
 /** A history without data, which the platform reports as a failure. */
 const noDataText =
   /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
-const loginPage = /\/(login|authentication)\b/
+const loginPath = /\/(login|authentication)\b/
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -31,13 +31,19 @@ export function failureOfStatus(action: Action, { status, location, body }: Fail
     return status === 403 ? new PlatformForbidden(action) : new PlatformRefused(action, detail)
   }
   if (status >= 300 && status < 400) {
-    if (location !== undefined && loginPage.test(location)) return new PlatformRefused(action, loginRedirect)
+    if (isLogin(location)) return new PlatformRefused(action, loginRedirect)
     return new PlatformUnavailable(action, 'redirect', { detail })
   }
   if (status === 404 || status === 405) return new PlatformUnavailable(action, 'missing_action', { detail })
   if (status === 429) return new PlatformUnavailable(action, 'rate_limited', { detail })
   if (status >= 400 && status < 500) return new PlatformUnavailable(action, 'rejected', { detail })
   return new PlatformUnavailable(action, 'server_error', { detail })
+}
+
+/** Whether a redirect leads to a login page: by its path, since a host or a query may hold such a word by chance. */
+function isLogin(location = ''): boolean {
+  const base = 'http://platform'
+  return URL.canParse(location, base) && loginPath.test(new URL(location, base).pathname)
 }
 
 /** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
