@@ -136,7 +136,8 @@ export async function requestAddress(client: HttpClient, hash: string, { lat, ln
 /** A plain text, a JSON text, or `location.address` or `address` of an object; undefined for anything else, such as a page or half of an object. */
 function addressIn(body: string): string | undefined {
   const json = parsedJson(body)
-  const value = (json === undefined ? body : json) as
+  // A plain text may be a JSON number, such as `1010`.
+  const value = (json === undefined || typeof json === 'number' ? body : json) as
     | string
     | { location?: { address?: unknown }; address?: unknown }
     | null
