@@ -22,6 +22,12 @@ interface AddressesOptions {
   onLookup: (outcome: LookupOutcome) => void
 }
 
+/** What a lookup has found, and for how long that holds; an address holds for good. */
+interface Known {
+  address: string | null
+  until: number
+}
+
 interface Position {
   lat: number
   lng: number
@@ -38,15 +44,17 @@ const restMs = 60_000
 const connections = 4
 /** Addresses to remember; beyond this, the oldest is forgotten. */
 const maxEntries = 50_000
+/** How long there is no address: also what a geocoder responds that has used up its quota. */
+const noneForMs = 600_000
 const readText = (body: AsyncIterable<Uint8Array>) => textIn(body, 16_384)
 const maxAddressLength = 300
 
 export class Addresses {
   readonly #options: AddressesOptions
   readonly #client: HttpClient
-  readonly #known = new BoundedMap<string, string | null>(maxEntries)
+  readonly #known = new BoundedMap<string, Known>(maxEntries)
   /** By the object of a position, which belongs to one account and is kept as long as its fleet: the text of a key costs 1 µs. */
-  readonly #found = new WeakMap<Position, string | null>()
+  readonly #found = new WeakMap<Position, string>()
   readonly #pending = new Map<string, Promise<void>>()
   readonly #restUntil = new BoundedMap<string, number>(maxEntries)
   #window = { since: 0, used: 0, usedBy: new Map<string, number>() }
@@ -58,7 +66,7 @@ export class Addresses {
 
   /** The address if it is known already; null where there is none, undefined before a lookup. */
   get(account: string, position: Position): string | null | undefined {
-    return this.#known.get(keyOf(account, position))
+    return this.#read(keyOf(account, position))
   }
 
   /** The address, looked up if necessary; null where there is none, or none in time. Never rejects. */
@@ -66,18 +74,21 @@ export class Addresses {
     const found = this.#found.get(position)
     if (found !== undefined) return found
     const key = keyOf(account, position)
-    const known = this.#known.get(key)
-    if (known !== undefined) {
-      this.#found.set(position, known)
-      return known
-    }
+    const known = this.#read(key)
+    if (known) this.#found.set(position, known)
+    if (known !== undefined) return known
     const lookup = this.#pending.get(key) ?? this.#start(account, hash, position)
     if (!lookup) return null
-    return Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })]).then(() => this.#known.get(key) ?? null)
+    return Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })]).then(() => this.#read(key) ?? null)
   }
 
   close(): Promise<void> {
     return this.#client.close()
+  }
+
+  #read(key: string): string | null | undefined {
+    const known = this.#known.get(key)
+    return known && known.until > this.#options.now() ? known.address : undefined
   }
 
   #start(account: string, hash: string, position: Position): Promise<void> | undefined {
@@ -87,7 +98,7 @@ export class Addresses {
     const key = keyOf(account, position)
     const lookup = requestAddress(this.#client, hash, position).then(
       (address) => {
-        this.#known.set(key, address)
+        this.#known.set(key, { address, until: address === null ? now() + noneForMs : Number.POSITIVE_INFINITY })
         onLookup(address === null ? 'none' : 'found')
       },
       () => {

@@ -76,6 +76,21 @@ t.test('the forms that platforms respond in are read', async (t) => {
   t.match(older.calls.at(-1), /\/geo_address\?.*lat=48\.2&lon=16\.3$/)
 })
 
+t.test('that a place has no address holds for ten minutes, also on a device that stands still', async (t) => {
+  let sent = '-'
+  const { address, advance, lookups } = await geocoded(t, (_request, response) => response.end(sent))
+  t.equal(await address(1), null)
+  sent = 'Mill Lane 7'
+  advance(599_999)
+  t.equal(await address(1), null)
+  t.equal(lookups(), 1)
+  advance(1)
+  t.equal(await address(1), 'Mill Lane 7')
+  advance(86_400_000)
+  t.equal(await address(1), 'Mill Lane 7')
+  t.equal(lookups(), 2, 'an address holds for good')
+})
+
 t.test('nothing is looked up unless it is configured, and the demo has addresses in any case', async (t) => {
   const { address, lookups } = await geocoded(t, street, {})
   t.equal(await address(1), null)
