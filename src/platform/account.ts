@@ -51,11 +51,11 @@ export class Account {
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
     this.#platform = platform
     this.#hash = hash
-    this.#setup = who.setup
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
     this.hashName = nameOf(hash)
+    if (who.setup) void this.#keepSetup(who.setup)
   }
 
   /**
@@ -79,12 +79,16 @@ export class Account {
 
   /** Fetched once for each validation of the account, since the response is large. A lasting failure is kept as well. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then(wire.setupIn)
-    this.#setup.catch((error: unknown) => {
+    return this.#setup ?? this.#keepSetup(this.#platform.get('edit_setup_data', this.#hash).then(wire.setupIn))
+  }
+
+  #keepSetup(setup: Promise<wire.WireSetup>): Promise<wire.WireSetup> {
+    this.#setup = setup
+    setup.catch((error: unknown) => {
       const lasts = error instanceof PlatformForbidden || this.#platform.lacks('edit_setup_data', this.#hash)
       if (!lasts) this.#setup = undefined
     })
-    return this.#setup
+    return setup
   }
 
   /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */

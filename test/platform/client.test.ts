@@ -6,7 +6,7 @@ import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Account } from '../../src/platform/account.js'
 import type { CallReport, Platform, PlatformOptions } from '../../src/platform/client.js'
-import { PlatformRefused } from '../../src/platform/errors.js'
+import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { failureOf } from '../devices/worker.js'
 import { answers, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
@@ -160,6 +160,14 @@ t.test('a document of very many small records is no more than its budget allows'
   const { platform } = await open(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }), { budget })
   t.equal(await failureOf(platform.get('get_events', someHash)), 'overload')
   t.equal(budget.usedBytes, 0)
+})
+
+t.test('a setup that failed at the validation is asked for again when it is needed', async (t) => {
+  const { platform } = await open(t, answers({ edit_setup_data: { item: { timezone_id: 1 } } }))
+  const setup = Promise.reject(new PlatformUnavailable('edit_setup_data', 'timeout'))
+  const account = new Account(platform, someHash, { id: 'a', email: null, setup }, () => {})
+  await t.rejects(setup)
+  t.match(await account.setup(), { item: { timezone_id: 1 } })
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {
