@@ -12,7 +12,10 @@ interface FailedResponse {
   body: string
 }
 
-const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token|deactiv|blocked|expired/i
+const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
+/** Accounts and devices may both be so; a response about one device does not say which. */
+const lapsedText = /deactiv|blocked|expired/i
+const deviceActions: readonly Action[] = ['get_history', 'get_services']
 /** A history without data, which the platform reports as a failure. */
 const noDataText =
   /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
@@ -66,7 +69,8 @@ function isRefusal(body: string): boolean {
 export function checked(action: Action, data: unknown): unknown {
   if (isAccountAction(action) && isDeactivated(data)) throw new PlatformRefused(action, 'account deactivated')
   const texts = isStatusZero(data) ? textsOf(data) : []
-  const isRefused = texts.some((text) => authenticationText.test(text))
+  const isOfDevice = deviceActions.includes(action)
+  const isRefused = texts.some((text) => authenticationText.test(text) || (!isOfDevice && lapsedText.test(text)))
   // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
   if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
   // A 404 that a proxy has turned into a success (platform.md 1.3).
