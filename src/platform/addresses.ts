@@ -38,8 +38,6 @@ const maxWaitMs = 250
 /** Milliseconds after which a lookup has failed. */
 const timeoutMs = 2_000
 const windowMs = 60_000
-/** After a failure, the account's lookups rest for this time. */
-const restMs = 60_000
 /** Sockets, apart from those of all other calls. */
 const connections = 4
 /** Addresses to remember; beyond this, the oldest is forgotten. */
@@ -56,7 +54,6 @@ export class Addresses {
   /** By the object of a position, which belongs to one account and is kept as long as its fleet: the text of a key costs 1 µs. */
   readonly #found = new WeakMap<Position, string>()
   readonly #pending = new Map<string, Promise<void>>()
-  readonly #restUntil = new BoundedMap<string, number>(maxEntries)
   #window = { since: 0, used: 0, usedBy: new Map<string, number>() }
 
   constructor(options: AddressesOptions) {
@@ -93,7 +90,6 @@ export class Addresses {
 
   #start(account: string, hash: string, position: Position): Promise<void> | undefined {
     const { now, onLookup } = this.#options
-    if ((this.#restUntil.get(account) ?? 0) > now()) return undefined
     if (!this.#spend(account)) return void onLookup('over_budget')
     const key = keyOf(account, position)
     const lookup = requestAddress(this.#client, hash, position).then(
@@ -102,7 +98,8 @@ export class Addresses {
         onLookup(address === null ? 'none' : 'found')
       },
       () => {
-        this.#restUntil.set(account, now() + restMs)
+        // The account's lookups rest for what is left of the minute.
+        this.#window.usedBy.set(account, Number.POSITIVE_INFINITY)
         onLookup('failed')
       },
     )
