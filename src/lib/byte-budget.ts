@@ -12,6 +12,8 @@ export interface Reservation {
   readonly bytes: number
   /** Adds bytes; false, and nothing is added, where the owner or the budget has no room for them. */
   grow(bytes: number): boolean
+  /** Gives a part of them back. */
+  shrink(bytes: number): void
   /** Gives everything back; may be called more than once. */
   release(): void
 }
@@ -53,6 +55,11 @@ export class ByteBudget {
   open(owner: string): Reservation {
     let held = 0
     let isReleased = false
+    const shrink = (bytes: number): void => {
+      const given = Math.min(bytes, held)
+      held -= given
+      if (given > 0) this.#give(owner, given)
+    }
     return {
       get bytes() {
         return held
@@ -62,10 +69,10 @@ export class ByteBudget {
         held += bytes
         return true
       },
+      shrink,
       release: () => {
         isReleased = true
-        if (held > 0) this.#give(owner, held)
-        held = 0
+        shrink(held)
       },
     }
   }

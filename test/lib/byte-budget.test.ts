@@ -15,6 +15,20 @@ t.test('no owner gets more than its share, and all together no more than the bud
   t.equal(b.bytes, 40, 'a refused growth adds nothing')
 })
 
+t.test('a part that is given back is free again, and never more than is held', async (t) => {
+  const budget = new ByteBudget({ maxBytes: 100, maxBytesPerOwner: 60 })
+  const [a, b] = [budget.open('a'), budget.open('a')]
+  a.grow(50)
+  b.grow(10)
+  a.shrink(20)
+  t.same([a.bytes, budget.usedBytes], [30, 40])
+  a.shrink(99)
+  t.same([a.bytes, b.bytes, budget.usedBytes], [0, 10, 10])
+  a.release()
+  a.shrink(1)
+  t.equal(budget.usedBytes, 10)
+})
+
 t.test('what is released is free again, once', async (t) => {
   const budget = new ByteBudget({ maxBytes: 100, maxBytesPerOwner: 60 })
   const a = budget.open('a')

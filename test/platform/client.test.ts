@@ -76,6 +76,21 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
   t.equal(calls.length, 4)
 })
 
+t.test('a response that is cut off and requested again takes its memory once', async (t) => {
+  const body = JSON.stringify({ items: { data: [{ id: 1, message: 'x'.repeat(100_000) }] } })
+  let cuts = 1
+  const budget = new ByteBudget({ maxBytes: 700_000, maxBytesPerOwner: 700_000 })
+  const answer: RequestListener = (request, response) => {
+    response.writeHead(200, { 'content-length': body.length })
+    if (cuts-- > 0) response.write(body.slice(0, -10), () => setImmediate(() => request.socket.resetAndDestroy()))
+    else response.end(body)
+  }
+  const { platform, calls } = await open(t, answer, { budget })
+  t.same(await platform.get('get_events', someHash), JSON.parse(body))
+  t.equal(calls.length, 2)
+  t.equal(budget.usedBytes, 0)
+})
+
 t.test('a bug while a response is read is no failure of the platform', async (t) => {
   const { platform } = await open(t, answers({ get_events: { items: { data: [] }, status: 1 } }))
   const bug = (): never => {
