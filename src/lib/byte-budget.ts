@@ -18,10 +18,6 @@ export interface Reservation {
   release(): void
 }
 
-/** Releases a reservation once no call uses it: calls that started beside a failed one go on, and equal requests may share them. */
-export const releaseAfter = (calls: readonly Promise<unknown>[], reservation: Reservation): void =>
-  void Promise.allSettled(calls).then(() => reservation.release())
-
 export class ByteBudget {
   readonly #options: ByteBudgetOptions
   readonly #byOwner = new Map<string, number>()

@@ -1,13 +1,13 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
-import { type Reservation, releaseAfter } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
-import { type List, nameOf, type Platform } from './client.js'
+import { nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
+import type { Reading } from './reading.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
-import { CallBudget, type FetchPage, readUntil, windowOf } from './window.js'
+import { type FetchPage, readUntil, windowOf } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -22,13 +22,6 @@ export interface EventFilter {
   to: string | undefined
 }
 
-/** What one search for events may use. */
-export interface Search extends List {
-  budget: CallBudget
-}
-
-/** Maximum pages to read of a list that never ends. */
-const maxPages = 1_000
 /** Concurrent calls where a list takes one for each device. */
 const maxConcurrent = 4
 
@@ -109,13 +102,13 @@ export class Account {
     return this.#onePage('get_geofences', wire.wireGeofence, 'geofences')
   }
 
-  /** A search that may send so many calls, from now on; the caller releases its memory. */
-  openSearch(calls: number): Search {
-    return { budget: new CallBudget(calls), ...this.#platform.openList(this.id) }
+  /** A search for events that may send so many calls, from now on; the caller closes it. */
+  openSearch(calls: number): Reading {
+    return this.#platform.openList(this.id, calls)
   }
 
   /** A window of the events, newest first, as the platform orders them. Rows that are left out are reported once. @throws TooManyCalls. */
-  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Search) {
+  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Reading) {
     const { rows, seen, total } = await windowOf(this.#eventPages(filter, search), offset, limit)
     return { rows: this.#readEvents(rows), seen: read([wire.wireEvent] as const, seen), total }
   }
@@ -125,20 +118,16 @@ export class Account {
     filter: EventFilter,
     size: number,
     isEnough: (page: readonly wire.WireEvent[]) => boolean,
-    search: Search,
+    search: Reading,
   ): Promise<wire.WireEvent[]> {
     const pages = this.#eventPages(filter, search)
     return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
   }
 
-  #eventPages(filter: EventFilter, { budget, memory, isLate }: Search): FetchPage {
+  #eventPages(filter: EventFilter, search: Reading): FetchPage {
     const { deviceId: device_id, type, from: date_from, to: date_to } = filter
-    return async (page, size) => {
-      if (isLate()) throw new PlatformUnavailable('get_events', 'timeout', { detail: `page ${page}` })
-      budget.spend()
-      const query = { device_id, type, date_from, date_to, limit: size, page }
-      return this.#page('get_events', query, page, undefined, memory)
-    }
+    return (page, size) =>
+      this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page, undefined, search)
   }
 
   #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
@@ -159,14 +148,14 @@ export class Account {
   }
 
   drivers(): Promise<wire.WireDriver[]> {
-    return this.#allPages('get_user_drivers', wire.wireDriver, {}, 'drivers')
+    return this.#allPages('get_user_drivers', wire.wireDriver, 'drivers')
   }
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
-      return await this.#allPages('services', wire.wireService, {})
+      return await this.#allPages('services', wire.wireService)
     } catch (error) {
       if (error instanceof PlatformUnavailable && error.reason === 'missing_action') return undefined
       throw error
@@ -175,55 +164,55 @@ export class Account {
 
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
   async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
-    const list = this.#platform.openList(this.id)
-    const calls: Promise<wire.WireService[]>[] = []
+    const reading = this.#platform.openList(this.id)
+    const found: wire.WireService[] = []
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
-      const rows = await this.#allPages('get_services', wire.wireService, { device_id }, undefined, list)
+      const rows = await this.#rows('get_services', wire.wireService, { device_id }, undefined, reading)
       return rows.map((row) => ({ ...row, device_id }))
     }
     try {
-      for (let at = 0; at < deviceIds.length; at += maxConcurrent) {
-        if (list.isLate()) throw new PlatformUnavailable('get_services', 'timeout', { detail: `${at} devices` })
-        calls.push(...deviceIds.slice(at, at + maxConcurrent).map(ofDevice))
-        await Promise.all(calls.slice(at))
-      }
-      return (await Promise.all(calls)).flat()
+      for (let at = 0; at < deviceIds.length; at += maxConcurrent)
+        found.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))).flat())
+      return found
     } finally {
-      releaseAfter(calls, list.memory)
+      reading.close()
     }
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
   #onePage<T extends { readonly [field: string]: Shape }>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
-    return this.#shared(`all ${action}`, async () => {
-      const { memory } = this.#platform.openList(this.id)
-      const { rows } = await this.#page(action, {}, 1, name, memory).finally(() => memory.release())
+    return this.#list(action, async (reading) => {
+      const { rows } = await this.#page(action, {}, 1, name, reading)
       return this.#read(action, [shape] as const, rows) as Read<T>[]
     })
   }
 
-  async #allPages<T extends { readonly [field: string]: Shape }>(
+  #allPages<T extends { readonly [field: string]: Shape }>(
+    action: Action,
+    shape: T,
+    name?: string,
+  ): Promise<Read<T>[]> {
+    return this.#list(action, (reading) => this.#rows(action, shape, {}, name, reading))
+  }
+
+  #list<T>(action: Action, readList: (reading: Reading) => Promise<T>): Promise<T> {
+    return this.#shared(`all ${action}`, async () => {
+      const reading = this.#platform.openList(this.id)
+      return await readList(reading).finally(() => reading.close())
+    })
+  }
+
+  /** The rows of all pages. @param name see `pageOf`. */
+  async #rows<T extends { readonly [field: string]: Shape }>(
     action: Action,
     shape: T,
     query: Query,
-    name?: string,
-    list?: List,
+    name: string | undefined,
+    reading: Reading,
   ): Promise<Read<T>[]> {
-    return this.#shared(`all ${action} ${JSON.stringify(query)}`, async () => {
-      let pages = 0
-      const { memory, isLate } = list ?? this.#platform.openList(this.id)
-      const fetchPage = (number: number): Promise<Page> => {
-        if (isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: `${pages} pages` })
-        pages = number
-        return this.#page(action, { ...query, page: number }, number, name, memory)
-      }
-      try {
-        const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => pages === maxPages)
-        return this.#read(action, [shape] as const, rows) as Read<T>[]
-      } finally {
-        if (!list) memory.release()
-      }
-    })
+    const fetchPage: FetchPage = (page) => this.#page(action, { ...query, page }, page, name, reading)
+    const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => false)
+    return this.#read(action, [shape] as const, rows) as Read<T>[]
   }
 
   #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {
@@ -233,12 +222,14 @@ export class Account {
     return result
   }
 
-  /** One page of a list. @param number of the page. @param name see `pageOf`. @param memory of the list. */
-  #page(action: Action, query: Query, number: number, name: string | undefined, memory: Reservation): Promise<Page> {
-    return this.#shared(`${action} ${JSON.stringify(query)}`, async () => {
-      const check = (body: unknown): void => checkPage(action, body, number, name)
-      return pageOf(await this.#platform.get(action, this.#hash, query, check, memory), name)
-    })
+  /** One page of a list. @param number of the page. @param name see `pageOf`. */
+  #page(action: Action, query: Query, number: number, name: string | undefined, reading: Reading): Promise<Page> {
+    const check = (body: unknown): void => checkPage(action, body, number, name)
+    return reading.send(action, (memory) =>
+      this.#shared(`${action} ${JSON.stringify(query)}`, async () =>
+        pageOf(await this.#platform.get(action, this.#hash, query, check, memory), name),
+      ),
+    )
   }
 
   /** Equal requests share one call while it is in flight; a response is never modified. */

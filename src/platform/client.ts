@@ -10,6 +10,7 @@ import { Bulkhead, maxInFlight } from './bulkhead.js'
 import { type CallOutcome, meanings, outcomeOf, PlatformUnavailable } from './errors.js'
 import { HttpClient, type Query } from './http-client.js'
 import { MissingActions } from './missing-actions.js'
+import { Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
 import type { JobAction, JobParams, JobResults } from './worker-messages.js'
 
@@ -38,13 +39,6 @@ export interface PlatformOptions {
   onBreaker?: (change: { action: string; state: BreakerState; worst: BreakerState }) => void
   /** Monotonic milliseconds. */
   now?: () => number
-}
-
-/** What the calls of one list share. */
-export interface List {
-  memory: Reservation
-  /** Whether it takes too long. */
-  isLate: () => boolean
 }
 
 /** How long the breaker waits before a probe. */
@@ -109,10 +103,10 @@ export class Platform {
     })
   }
 
-  /** A list of an account, the first call of which is sent now; the caller releases its memory. */
-  openList(account: string): List {
+  /** Begins a list of an account, whose first call is sent now. @param account its id. @param calls how many it may send. */
+  openList(account: string, calls = Number.POSITIVE_INFINITY): Reading {
     const deadline = this.#now() + maxListMs
-    return { memory: this.#options.budget.open(account), isLate: () => this.#now() > deadline }
+    return new Reading(this.#options.budget.open(account), () => this.#now() > deadline, calls)
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */

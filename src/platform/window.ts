@@ -23,21 +23,6 @@ export class TooManyCalls extends Error {
   override name = 'TooManyCalls'
 }
 
-/** The platform calls that one request may still send. */
-export class CallBudget {
-  #left: number
-
-  constructor(calls: number) {
-    this.#left = calls
-  }
-
-  /** @throws TooManyCalls. */
-  spend(): void {
-    if (this.#left === 0) throw new TooManyCalls()
-    this.#left -= 1
-  }
-}
-
 /** The smallest page size with which one page holds the whole window; the smallest useful one where there is none. */
 function pageSizeFor(offset: number, limit: number): number {
   const last = offset + limit - 1

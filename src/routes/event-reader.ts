@@ -1,6 +1,6 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
-import { releaseAfter } from '../lib/byte-budget.js'
-import type { Account, EventFilter, Search } from '../platform/account.js'
+import type { Account, EventFilter } from '../platform/account.js'
+import type { Reading } from '../platform/reading.js'
 import { maxPageSize } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
 import { describe, eventDevice } from '../resources/event.js'
@@ -25,8 +25,7 @@ const lateEvents = 50
 export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
-  readonly #uses: Search
-  readonly #calls: Promise<unknown>[] = []
+  readonly #uses: Reading
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
@@ -34,9 +33,8 @@ export class EventReader {
     this.#uses = account.openSearch(maxPages)
   }
 
-  /** Ends the search, and releases its memory once no call uses it. */
   close(): void {
-    releaseAfter(this.#calls, this.#uses.memory)
+    this.#uses.close()
   }
 
   /**
@@ -84,9 +82,7 @@ export class EventReader {
 
   #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
     const { devices, from, to } = this.#search
-    const calls = devices.map((deviceId) => read({ deviceId, type, from, to }))
-    this.#calls.push(...calls)
-    return Promise.all(calls)
+    return Promise.all(devices.map((deviceId) => read({ deviceId, type, from, to })))
   }
 
   readonly #matches =
