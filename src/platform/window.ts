@@ -18,6 +18,9 @@ export const maxPageSize = 1_000
 /** A smaller page costs the platform as much as this one. */
 const minPageSize = 50
 
+/** Concurrent calls of one list. */
+export const maxConcurrent = 4
+
 /** A request needs more platform calls than it may send. */
 export class TooManyCalls extends Error {
   override name = 'TooManyCalls'
@@ -54,10 +57,7 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   return { rows: seen.slice(start, start + limit), seen, total: await pages.total() }
 }
 
-/**
- * Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page.
- * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
- */
+/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page. */
 export async function readUntil(
   fetchPage: FetchPage,
   size: number,
@@ -66,6 +66,33 @@ export async function readUntil(
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
   return new Pages(fetch, await appliedSize(fetch, page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
+}
+
+/**
+ * All rows, each once. The pages after the first one are requested a few at a time, if it says how many there are.
+ * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
+ */
+export async function readAll(fetchPage: FetchPage, size: number): Promise<unknown[]> {
+  const fetch = numbered(fetchPage)
+  const page = await fetch(1, size)
+  const applied = await appliedSize(fetch, page, size)
+  const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
+  return new Pages(readAhead(fetch, last), applied, page).read(Number.POSITIVE_INFINITY)
+}
+
+/** Pages in order; while one is awaited, those after it up to the last one are requested as well, a few at once. */
+function readAhead(fetch: ReturnType<typeof numbered>, last: number): ReturnType<typeof numbered> {
+  const requested = new Map<number, Promise<NumberedPage>>()
+  return async (number, size) => {
+    for (let next = number; next < number + maxConcurrent && next <= last; next += 1) {
+      if (requested.has(next)) continue
+      const page = fetch(next, size)
+      // A failure is thrown to the reader of the page, if it gets so far.
+      page.catch(() => {})
+      requested.set(next, page)
+    }
+    return requested.get(number) ?? fetch(number, size)
+  }
 }
 
 /** A page and the number it was requested by, which a platform that does not number its pages does not send. */

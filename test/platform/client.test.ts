@@ -151,23 +151,23 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
   const lists = await Promise.all([failureOf(account.drivers()), failureOf(account.drivers())])
   t.same(lists, ['overload', 'overload'])
   t.ok(calls.length > 3 && calls.length < 30, `${calls.length} pages, for both together`)
-  t.equal(budget.usedBytes, 0)
+  await until(async () => budget.usedBytes === 0)
 })
 
 t.test('a list that never ends is given up after 30 seconds', async (t) => {
   let now = 0
   const slow = endless(() => {
-    now += 8_000
+    now += 16_000
   })
   const { platform, calls } = await open(t, slow, { now: () => now, timeoutMs: 60_000 })
   const account = accountOn(platform)
   t.equal(await failureOf(account.drivers()), 'timeout')
-  t.equal(calls.length, 4)
+  t.equal(calls.length, 5, 'one, and four at once')
   const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
   const search = account.openSearch(20)
   t.equal(await failureOf(account.eventsUntil(all, 100, () => false, search)), 'timeout')
   t.equal(await failureOf(account.events(all, { offset: 0, limit: 1 }, search)), 'timeout')
-  t.equal(calls.length, 8)
+  t.equal(calls.length, 7)
 })
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {

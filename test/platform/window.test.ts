@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
-import { type FetchPage, readUntil, TooManyCalls, windowOf } from '../../src/platform/window.js'
+import { type FetchPage, readAll, readUntil, TooManyCalls, windowOf } from '../../src/platform/window.js'
 
 interface Habits {
   /** The largest page, or, when `fixed`, the size of every page whatever was requested. */
@@ -72,7 +72,7 @@ t.test('where the platform chooses the page size, a list is read to its end if a
     fc.asyncProperty(fc.nat(400), fc.record({ ...numbers, strings: fc.boolean() }), async (count, habits) => {
       const all = rowsOf(count)
       const { fetchPage, calls } = pager(() => all, { pageSize: 30, fixed: true, ...habits })
-      const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => false)
+      const rows = await readAll(fetchPage, Number.POSITIVE_INFINITY)
       const tells = habits.total || habits.lastPage || habits.perPage || habits.currentPage
       // Without a total, only an empty page tells that a short one was the last.
       const isShort = calls.length <= count / 30 + 2
@@ -163,7 +163,7 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
     [{ id: 1 }, { id: 2 }],
   ]
   const fetchPage: FetchPage = async (number) => pageOf({ data: pages[number - 1], last_page: 9 })
-  const rows = await readUntil(fetchPage, Number.POSITIVE_INFINITY, () => false)
+  const rows = await readAll(fetchPage, Number.POSITIVE_INFINITY)
   t.same(rows, [{ id: 1 }, { id: '2' }, { name: 'x' }, { name: 'x' }, { id: null }], 'up to a page of nothing new')
 })
 
@@ -233,6 +233,36 @@ t.test('a list that never ends is read no further than its budget', async (t) =>
   const found = await windowOf(limited, 0, 5)
   t.equal(found.rows.length, 5, 'a window that fits has its rows')
   t.equal(found.total, 8, 'and a total that leaves more to ask for')
+})
+
+t.test('a whole list is read four pages at a time, none beyond its last one, and keeps its order', async (t) => {
+  const all = rowsOf(95)
+  for (const habits of [{ lastPage: true }, { total: true }]) {
+    const { fetchPage, calls } = pager(() => all, { pageSize: 10, fixed: true, perPage: true, ...habits })
+    let [open, most] = [0, 0]
+    const slow: FetchPage = async (number, size) => {
+      open += 1
+      most = Math.max(most, open)
+      for (let turn = 0; turn < 1 + (number % 3); turn += 1) await new Promise((next) => setImmediate(next))
+      open -= 1
+      return fetchPage(number, size)
+    }
+    t.same(await readAll(slow, Number.POSITIVE_INFINITY), all)
+    t.equal(calls.length, 10)
+    t.equal(most, 4)
+  }
+})
+
+t.test('after a page that fails no further page of a list is requested', async (t) => {
+  const { fetchPage } = pager(() => rowsOf(500), { pageSize: 10, fixed: true, ...tellsAll })
+  const requested: number[] = []
+  const failing: FetchPage = async (number, size) => {
+    requested.push(number)
+    if (number > 2) throw new Error(`page ${number}`)
+    return fetchPage(number, size)
+  }
+  await t.rejects(readAll(failing, Number.POSITIVE_INFINITY), { message: 'page 3' })
+  t.same(requested, [1, 2, 3, 4, 5, 6])
 })
 
 t.test('pages are read until one is enough, or the list ends, each row once', async (t) => {

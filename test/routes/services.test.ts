@@ -20,6 +20,33 @@ t.test('without the action for all services, devices with services are requested
   t.notMatch(calls.join(), 'device_id=2', 'a device without services is not requested')
 })
 
+t.test('the services of a large account take few calls, also where the platform ignores the page size', async (t) => {
+  const all = Array.from({ length: 900 }, (_, at) => ({ ...row, id: at + 1, device_id: 1 }))
+  for (const [largest, expected] of [
+    [1_000, 9],
+    [50, 18],
+    [15, 60],
+  ] as const) {
+    const respond = answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })
+    const { get, calls } = await gatewayOn(t, (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+      if (!pathname.endsWith('/services')) return respond(request, response)
+      const [size, page] = [
+        Math.min(largest, Number(searchParams.get('limit') ?? 15)),
+        Number(searchParams.get('page')),
+      ]
+      const pagination = { total: 900, per_page: size, current_page: page, last_page: Math.ceil(900 / size) }
+      response.end(JSON.stringify({ status: 1, data: all.slice((page - 1) * size, page * size), pagination }))
+    })
+    const { body } = await get('/v1/services', someHash)
+    t.same(
+      body.data.map(({ id }: { id: number }) => id),
+      all.map(({ id }) => id),
+    )
+    t.equal(calls.filter((call) => call.startsWith('/api/services?')).length, expected)
+  }
+})
+
 t.test('services of single devices are requested four at a time, in order of the devices (N48)', async (t) => {
   const ids = Array.from({ length: 10 }, (_, at) => at + 1)
   const respond = answers({ get_devices: [{ title: 'A', items: ids.map((id) => ({ id })) }] })
