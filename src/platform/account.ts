@@ -148,14 +148,16 @@ export class Account {
   }
 
   drivers(): Promise<wire.WireDriver[]> {
-    return this.#allPages('get_user_drivers', wire.wireDriver, 'drivers')
+    return this.#list('get_user_drivers', (reading) =>
+      this.#rows('get_user_drivers', wire.wireDriver, {}, 'drivers', reading),
+    )
   }
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.#hash)) return undefined
     try {
-      return await this.#allPages('services', wire.wireService)
+      return await this.#list('services', (reading) => this.#rows('services', wire.wireService, {}, undefined, reading))
     } catch (error) {
       if (error instanceof PlatformUnavailable && error.reason === 'missing_action') return undefined
       throw error
@@ -185,14 +187,6 @@ export class Account {
       const { rows } = await this.#page(action, {}, 1, name, reading)
       return this.#read(action, [shape] as const, rows) as Read<T>[]
     })
-  }
-
-  #allPages<T extends { readonly [field: string]: Shape }>(
-    action: Action,
-    shape: T,
-    name?: string,
-  ): Promise<Read<T>[]> {
-    return this.#list(action, (reading) => this.#rows(action, shape, {}, name, reading))
   }
 
   #list<T>(action: Action, readList: (reading: Reading) => Promise<T>): Promise<T> {
