@@ -1,4 +1,4 @@
-/** The hook of every response body: entity tag, 304, default `Cache-Control`, and compression. */
+/** The hook of every response body: entity tag, 304, `Vary`, default `Cache-Control`, and compression. */
 import { compress, encodingFor, isCompressible } from './compression.js'
 import { entityTag, matchesTag } from './conditional.js'
 import type { App } from './types.js'
@@ -17,6 +17,8 @@ export function installBodyHook(app: App): void {
     const varies = large !== undefined && reply.getHeader('cache-control') !== 'no-store'
     if (varies) reply.header('vary', 'Accept-Encoding')
     if (caller !== undefined && reply.statusCode === 200 && (method === 'GET' || method === 'HEAD')) {
+      // A private cache may belong to several credentials: the map and the console of the reference share one.
+      reply.header('vary', varies ? 'Authorization, Accept-Encoding' : 'Authorization')
       const known = reply.getHeader('etag')
       const tag = typeof known === 'string' ? known : entityTag(body)
       if (tag !== known) reply.header('etag', tag)
