@@ -5,7 +5,7 @@ import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform } from '../platform/client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read, type Scalar } from '../platform/shape.js'
-import { setupIn, type WireSetup, wireUserData } from '../platform/wire.js'
+import { setupIn, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 
 /** Beyond this, the least recently used hashes are evicted. */
@@ -48,12 +48,11 @@ export class AccountCache {
       noDeleteOnFetchRejection: true,
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
-      fetchMethod: async (digest, _stale, { context: hash }) => {
+      fetchMethod: async (digest, stale, { context: hash }) => {
         const known = await validate(platform, hash)
-        const setup = known === null ? platform.get('edit_setup_data', hash.reveal()).then(setupIn) : undefined
-        const email = setup === undefined ? known : await emailOf(setup)
-        const id = this.idOf(email ?? digest)
-        const account = new Account(platform, hash.reveal(), { id, email, setup }, onSkipped)
+        const who = known === null ? await whoBySetup(platform, hash, stale) : { email: known }
+        const id = this.idOf(who.email ?? digest)
+        const account = new Account(platform, hash.reveal(), { id, ...who }, onSkipped)
         this.#digests.set(account, digest)
         return account
       },
@@ -112,15 +111,25 @@ function emailIn({ email }: { email: Scalar }): string | null {
   return isEmail ? foldedEmail(email) : null
 }
 
-/** The e-mail in an account's setup (platform.md 11.9); null where there is none. @throws PlatformRefused. */
-async function emailOf(setup: Promise<WireSetup>): Promise<string | null> {
+/**
+ * The e-mail in an account's setup (platform.md 11.9); null only where it lasts: without its e-mail, the account would be another owner of keys.
+ * @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
+ */
+async function whoBySetup(platform: Platform, hash: Secret, stale: Account | undefined) {
+  const setup = platform.get('edit_setup_data', hash.reveal()).then(setupIn)
   try {
-    return emailIn((await setup).item)
+    return { email: emailIn((await setup).item), setup }
   } catch (error) {
-    if (error instanceof PlatformRefused) throw error
-    return null
+    if (lasts(error)) return { email: null, setup }
+    if (stale && error instanceof PlatformUnavailable) return { email: stale.email }
+    throw error
   }
 }
+
+/** Whether the platform will most likely respond the same the next time. */
+const lasts = (error: unknown): boolean =>
+  error instanceof PlatformForbidden || (error instanceof PlatformUnavailable && lastingReasons.has(error.reason))
+const lastingReasons = new Set(['missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
 async function validate(platform: Platform, hash: Secret): Promise<string | null> {

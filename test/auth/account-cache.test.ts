@@ -177,6 +177,28 @@ t.test('an account whose user data has no e-mail has the one of its settings, an
   t.match((await get('/v1/keys', otherHash)).body, { count: 0 })
 })
 
+t.test('an account whose settings fail for a while keeps its keys, and never becomes another owner', async (t) => {
+  const clock = new Clock()
+  let fails = false
+  const sound = answers({
+    get_user_data: { status: 1 },
+    edit_setup_data: { item: { email: 'owner@example.com', timezone_id: 61 } },
+  })
+  const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
+    if (fails && request.url?.includes('edit_setup_data')) response.writeHead(500).end()
+    else sound(request, response)
+  })
+  const { id } = (await createKey(get)).body
+  fails = true
+  clock.advance(60_001)
+  t.match(await get('/v1/keys', someHash), { status: 200, body: { count: 1 } })
+  t.match(await get('/v1/me', someHash), { status: 200, body: { email: 'owner@example.com' } })
+  t.equal((await get(`/v1/keys/${id}`, someHash, { method: 'DELETE' })).status, 200)
+  t.equal((await createKey(get, { platform_hash: otherHash })).status, 503)
+  fails = false
+  t.equal((await createKey(get, { platform_hash: otherHash })).status, 200)
+})
+
 t.test('a text that is too long for an e-mail is none: it would be kept with every account and key', async (t) => {
   for (const [email, shown] of [
     [`${'a'.repeat(308)}@example.com`, `${'a'.repeat(308)}@example.com`],
