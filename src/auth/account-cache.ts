@@ -49,7 +49,7 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, stale, { context: hash }) => {
-        const known = await validate(platform, hash)
+        const known = await validate(platform, hash, clock())
         const who = known === null ? await whoBySetup(platform, hash, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
         const account = new Account(platform, hash.reveal(), { id, ...who }, onSkipped)
@@ -132,20 +132,23 @@ const lasts = (error: unknown): boolean =>
 const lastingReasons = new Set(['missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
-async function validate(platform: Platform, hash: Secret): Promise<string | null> {
+async function validate(platform: Platform, hash: Secret, now: number): Promise<string | null> {
   try {
     return emailIn(read(wireUserData, await platform.get('get_user_data', hash.reveal())))
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
-    await validateByDevices(platform, hash)
+    await validateByDevices(platform, hash, now)
     return null
   }
 }
 
-/** A 403 on user data may come from a missing permission or from a firewall; only devices show that the hash is valid. */
-async function validateByDevices(platform: Platform, hash: Secret): Promise<void> {
+/**
+ * A 403 on user data may come from a missing permission or from a firewall; only devices show that the hash is valid. They are read in the
+ * worker, because some platforms send all of them whatever the limit.
+ */
+async function validateByDevices(platform: Platform, hash: Secret, now: number): Promise<void> {
   try {
-    await platform.get('get_devices', hash.reveal(), { limit: 1 })
+    await platform.run('get_devices', hash.reveal(), { id: undefined, now })
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     const detail = 'status 403, also on get_devices'

@@ -155,8 +155,18 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
   devices = 200
   const before = calls.length
   for (let i = 0; i < 3; i += 1) t.match(await get('/v1/me', someHash), { status: 200, body: { email: null } })
-  t.match(calls.slice(before), [/get_user_data\?/, /get_devices\?.*limit=1$/, /edit_setup_data\?/])
+  t.match(calls.slice(before), [/get_user_data\?/, /get_devices\?/, /edit_setup_data\?/])
   t.equal(calls.length - before, 3, 'a forbidden setup is requested once, too')
+})
+
+t.test('a hash whose user data is forbidden is validated by a device list of any size', async (t) => {
+  const items = Array.from({ length: 4_500 }, (_, at) => ({ id: at + 1, name: 'Van', note: 'x'.repeat(4_000) }))
+  const devices = JSON.stringify([{ title: 'All', items }])
+  const { get } = await gatewayOn(t, (request, response) => {
+    if (request.url?.includes('get_user_data')) response.writeHead(403).end(forbidden)
+    else answers({ get_devices: devices })(request, response)
+  })
+  t.equal((await get('/v1/me', someHash)).status, 200)
 })
 
 t.test('an account whose user data has no e-mail has the one of its settings, and owns its keys by it', async (t) => {
