@@ -4,7 +4,7 @@ import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
-import { countAddress, type Limits } from '../rate-limit/limiter.js'
+import { countAddress, type Limits, showLimits } from '../rate-limit/limiter.js'
 import { StoreUnavailable } from '../store/store.js'
 
 export interface ErrorHandlerOptions {
@@ -17,7 +17,7 @@ export interface ErrorHandlerOptions {
 }
 
 export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandlerOptions) {
-  const count = countAddress(limits)
+  const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
@@ -26,7 +26,9 @@ export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandl
       else outages.failed(failedPart(thrown), thrown, request.id)
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
-    const sent = isCounted ? error : await count(request, reply).then(() => error, toApiError)
+    // A request that the gateway could not handle costs its address nothing.
+    const charge = error.code === 'gateway_error' ? show : count
+    const sent = isCounted ? error : await charge(request, reply).then(() => error, toApiError)
     request.errorCode = sent.code
     return send(reply, sent, docsUrl)
   }

@@ -11,6 +11,7 @@ import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
+import { limitsOf } from '../limits.js'
 
 /** Blocks the event loop. */
 function block(ms: number): void {
@@ -66,7 +67,7 @@ t.test('a pause that requests wait for makes no second sample late', async (t) =
 })
 
 t.test('while the event loop is late, requests get 503 and health is still served', async (t) => {
-  const { get, metrics } = await gateway(t)
+  const { get, metrics } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const status = async (): Promise<number> => (await get('/v1/me', 'demo')).status
   while ((await status()) !== 200) await pause(50)
   let shed = await get('/v1/me', 'demo')
@@ -78,6 +79,7 @@ t.test('while the event loop is late, requests get 503 and health is still serve
   }
   isUnavailable(t, shed, 'after several pauses')
   t.equal(shed.headers.get('retry-after'), '2')
+  t.equal(limitsOf(await get('/health'))[1], 1_000, 'what is shed is not charged to its address')
   t.match(await metrics(), /^gateway_shed_total [1-9]/m)
   while ((await status()) !== 200) await pause(50)
 })
