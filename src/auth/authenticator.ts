@@ -118,10 +118,12 @@ export class Authenticator {
   async #hash(hash: Secret, { ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
     const { accounts, limits } = this.#options
     const known = accounts.peek(hash)
-    const validated = known ? undefined : await this.#validate(hash, ip)
-    attribution.accountId = (known ?? validated)?.id
-    const usage = within(await limits.count(`hash:${hash.digest.slice(0, 32)}`))
-    return { account: validated ?? (await fetchCharged(accounts, hash, usage, maxStaleMs)), caller: hashCaller, usage }
+    const account = known ?? (await this.#validate(hash, ip))
+    attribution.accountId = account.id
+    // On the account, because a platform may accept several spellings of a hash.
+    const usage = within(await limits.count(`hash:${account.id}`))
+    const current = known ? await fetchCharged(accounts, hash, usage, maxStaleMs) : account
+    return { account: current, caller: hashCaller, usage }
   }
 
   async #key(key: Secret, attempt: Attempt): Promise<Identity> {

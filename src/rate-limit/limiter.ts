@@ -22,7 +22,7 @@ export interface Usage {
   resetS: number
 }
 
-/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<digest>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
+/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number

@@ -136,6 +136,19 @@ t.test('concurrent requests with the same unknown hash count as one', async (t) 
   t.equal(calls.length, 4, 'a validation and a setup for each hash')
 })
 
+t.test('a hash has one budget, in whatever spelling the platform accepts it', async (t) => {
+  const { get } = await gatewayOn(
+    t,
+    { env: { RATE_LIMIT_MAX: '5' } },
+    answers({ get_user_data: { email: 'a@example.com' } }),
+  )
+  const statuses = []
+  for (const hash of [someHash, someHash.toUpperCase(), someHash.toLowerCase()]) {
+    for (const _ of [1, 2]) statuses.push((await get('/v1/me', hash)).status)
+  }
+  t.same(statuses, [200, 200, 200, 200, 200, 429])
+})
+
 t.test('requests without a credential cost their address requests, but their /56 no failures', async (t) => {
   const { url } = await strictPlatform(t)
   const { get } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '2', TRUST_PROXY: '1' } })
