@@ -106,6 +106,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     observeRequest: metrics.observeRequest,
     countCaller: (...caller) => metrics.callers.count(...caller),
     outages,
+    demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
     onCut: (reason) => metrics.cuts.inc({ reason }),
     onRefused: (account) => {
       deviceCache.delete(account)

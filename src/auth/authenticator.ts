@@ -110,6 +110,7 @@ export class Authenticator {
   async #demo({ ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
+    attribution.caller = demoCaller
     attribution.accountId = demo.accounts.peek(demo.hash)?.id
     const usage = within(await this.#options.limits.count(`demo:${addressName(ip)}`))
     return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), caller: demoCaller, usage }

@@ -1,6 +1,7 @@
 /** The Fastify error handler: counts and logs the error, and sends the response of its row in the error table. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js'
+import type { Realm } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
@@ -12,18 +13,25 @@ export interface ErrorHandlerOptions {
   /** The page with the error codes. */
   docsUrl: string
   outages: Outages
+  /** The platform of the demo token. */
+  demoRealm: Realm
   /** The platform refused this account's hash: nothing of it may stay in a cache. */
   onRefused: (account: Account) => void
 }
 
-export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandlerOptions) {
+export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }: ErrorHandlerOptions) {
   const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
       if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: thrown }, error.code)
-      else outages.failed(failedPart(thrown), thrown, request.id)
+      else
+        outages.failed(
+          failedPart(thrown, request.caller?.credential === 'demo' ? demoRealm : 'platform'),
+          thrown,
+          request.id,
+        )
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
     // A request that the gateway could not handle costs its address nothing.
@@ -38,8 +46,8 @@ export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandl
 const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
 
 /** The name of what is unavailable, as in the reports of successful calls. */
-function failedPart(thrown: unknown): string {
-  if (thrown instanceof PlatformUnavailable && thrown.reason !== 'overload') return `platform ${thrown.action}`
+function failedPart(thrown: unknown, realm: Realm): string {
+  if (thrown instanceof PlatformUnavailable && thrown.reason !== 'overload') return `${realm} ${thrown.action}`
   return thrown instanceof StoreUnavailable ? 'key store' : 'gateway'
 }
 

@@ -12,7 +12,7 @@ interface Observers {
   health: PlatformHealth
 }
 
-/** @param realm only that of the real platform counts for health and outages. */
+/** @param realm only the real platform counts for health. */
 export function observedPlatform(realm: Realm, options: PlatformOptions, observers: Observers): Platform {
   const { logger, metrics, outages, health } = observers
   const opened = new Set<string>()
@@ -21,9 +21,8 @@ export function observedPlatform(realm: Realm, options: PlatformOptions, observe
     ...options,
     onCall: (report) => {
       metrics.observeCall(realm, report)
-      if (realm !== 'platform') return
-      health.record(report)
-      if (report.outcome === 'ok') outages.succeeded(`platform ${report.action}`)
+      if (realm === 'platform') health.record(report)
+      if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
     },
     onBreaker: ({ action, state, worst }) => {
       // During an outage it alternates between open and half open.

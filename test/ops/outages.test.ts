@@ -37,6 +37,13 @@ t.test('an outage of the platform is one line, and its end one with a count, wit
   t.notOk(log().includes(someHash))
 })
 
+t.test('a failure of the sandbox is no outage of the platform beside it', async (t) => {
+  const env = { DEMO_TOKEN: 'demo', PLATFORM_TIMEOUT_MS: '1' }
+  const { get, lines } = await gatewayOn(t, { env }, answers({}))
+  await until(async () => (await get('/v1/geofences', 'demo')).status === 503)
+  t.match(lines('outage begins'), [{ of: /^sandbox / }])
+})
+
 t.test('failures and successes that alternate are one outage', async (t) => {
   const lines: unknown[][] = []
   let now = 0
