@@ -18,7 +18,7 @@ export interface Connection {
   readonly pending: ServerResponse[]
   /** Callbacks of `idle`. */
   readonly waiters: (() => void)[]
-  /** The reply to the request in progress, for the response deadline. */
+  /** The reply to the request in progress. */
   reply: { reply: FastifyReply; since: number } | undefined
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
@@ -32,12 +32,15 @@ const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
 
 export class Connections {
   readonly #onCut: (reason: CutReason) => void
+  readonly #onAborted: (reply: FastifyReply) => void
   readonly #bySocket = new WeakMap<Socket, Connection>()
   readonly #open = new Set<Connection>()
   #waiting = 0
 
-  constructor(onCut: (reason: CutReason) => void) {
+  /** @param onAborted called when a connection ends before the response in progress is sent. */
+  constructor(onCut: (reason: CutReason) => void, onAborted: (reply: FastifyReply) => void) {
     this.#onCut = onCut
+    this.#onAborted = onAborted
   }
 
   /** Listener of a server's `connection` event. */
@@ -66,7 +69,11 @@ export class Connections {
   /** A request listener that passes on one request of a connection at a time. */
   inOrder(handle: RequestListener): RequestListener {
     const start = (connection: Connection, response: ServerResponse): void => {
-      response.once('close', () => finish(connection))
+      response.once('close', () => {
+        // Node takes the socket from a response that is sent. One that is not has no `finish`, and Fastify runs no hook for it.
+        if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
+        finish(connection)
+      })
       handle(response.req, response as Parameters<RequestListener>[1])
     }
     const finish = (connection: Connection): void => {
@@ -93,6 +100,8 @@ export class Connections {
   async idle(socket: Socket): Promise<void> {
     const connection = this.#bySocket.get(socket)
     if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
+    // The caller responds to what is left of it, a request that is incomplete.
+    if (connection) connection.reply = undefined
   }
 
   /** Closes the connections whose next request is not complete after that many calls, or makes no progress during `maxStalls` of them. */

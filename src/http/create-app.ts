@@ -9,7 +9,7 @@ import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
-import { installRequestHooks, markMalformed, type RequestHookOptions } from './request-hooks.js'
+import { installRequestHooks, markMalformed, type RequestHookOptions, requestReport } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
@@ -17,6 +17,9 @@ import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from 
 import type { Turns } from './turns.js'
 import type { App } from './types.js'
 import { installWriteBudget } from './write-budget.js'
+
+/** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
+const closedByClient = 499
 
 interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   log: Log
@@ -31,7 +34,8 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
 
 export function createApp(options: CreateAppOptions): App {
   const { log, observeRequest, ticks } = options
-  const connections = new Connections(options.onCut)
+  const report = requestReport(options)
+  const connections = new Connections(options.onCut, (reply) => report(reply, closedByClient))
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,
@@ -67,9 +71,9 @@ export function createApp(options: CreateAppOptions): App {
   // Routes read paths and queries themselves, more strictly than Ajv's coercion.
   app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
   app.setErrorHandler(errorHandler(options))
-  installRequestHooks(app, options)
-  closeIdleConnections(app, connections)
   installResponseDeadline(app, connections, ticks)
+  installRequestHooks(app, report, options.isDraining)
+  closeIdleConnections(app, connections)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)
   sendTogether(app)

@@ -29,11 +29,11 @@ export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
 }
 
-/** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
-export function installRequestHooks(app: App, options: RequestHookOptions): void {
-  const { log, observeRequest, countCaller, isDraining, outages } = options
-  let isClosing = false
-  const report = (request: FastifyRequest, status: number, elapsedMs: number): void => {
+/** Reports the outcome of a request to metrics, callers and log. */
+type Report = (reply: FastifyReply, status: number) => void
+
+export function requestReport({ log, observeRequest, countCaller, outages }: RequestHookOptions): Report {
+  return ({ request, elapsedTime: elapsedMs }, status) => {
     const { method, ip, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
     const counted = request.isRehearsed ? 'rehearsed' : status
@@ -45,6 +45,11 @@ export function installRequestHooks(app: App, options: RequestHookOptions): void
     if (account !== undefined) countCaller(account, key ?? null, status === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }
+}
+
+/** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
+export function installRequestHooks(app: App, report: Report, isDraining: () => boolean): void {
+  let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
   })
@@ -56,8 +61,8 @@ export function installRequestHooks(app: App, options: RequestHookOptions): void
     if (isClosing || isDraining()) reply.header('connection', 'close')
     next()
   })
-  app.addHook('onResponse', (request, reply, next) => {
-    report(request, reply.statusCode, reply.elapsedTime)
+  app.addHook('onResponse', (_request, reply, next) => {
+    report(reply, reply.statusCode)
     next()
   })
 }

@@ -9,7 +9,7 @@ import type { App } from './types.js'
 /** Less than the idle timeout of a connection, so that no client is disconnected without a response. */
 const deadlineMs = 50_000
 
-/** To be installed before any route. @param ticks milliseconds that never go back. */
+/** To be installed before all other hooks, any of which may respond. @param ticks milliseconds that never go back. */
 export function installResponseDeadline(app: App, connections: Connections, ticks: () => number): void {
   app.addHook('onRequest', (_request, reply, next) => {
     const connection = connections.of(reply.raw)

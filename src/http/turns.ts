@@ -35,7 +35,10 @@ export class Turns {
     const beginWaiting = (): void => {
       this.#begun = 0
       this.#measureFirst()
-      for (const { request } of this.#waiting.splice(0, maxPerTurn)) begin(...request)
+      for (const { request } of this.#waiting.splice(0, maxPerTurn)) {
+        // Its client has left.
+        if (!request[1].destroyed) begin(...request)
+      }
     }
     return begin
   }

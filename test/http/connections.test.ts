@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
-import { exchange, responsesIn, untilClosed } from './raw.js'
+import { exchange, raw, responsesIn, untilClosed } from './raw.js'
 
 const request = (path: string, extra = ''): string =>
   `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
@@ -79,18 +79,42 @@ t.test('a connection with too many waiting requests is closed, and others are se
   for (const one of held) send(one)
 })
 
-t.test('requests that wait on a connection are dropped when its client closes it', async (t) => {
-  const { url, get, held } = await heldGateway(t)
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
-  socket.write(request('/v1/devices/1') + request('/v1/devices/2').repeat(10))
-  await until(() => held.length === 1)
-  socket.resetAndDestroy()
-  send(held[0] as Held)
-  const later = get('/v1/devices/3', someHash)
-  await until(() => held.some(({ id }) => id === '3'))
-  for (const one of held) send(one)
-  t.equal((await later).status, 200)
-  t.ok(held.length <= 3, `${held.length - 2} of 10 handled`)
+t.test(
+  'a request whose client leaves is logged and counted once, as 499, and those behind it are dropped',
+  async (t) => {
+    const { url, get, held, lines, metrics, callers } = await heldGateway(t)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    socket.write(request('/v1/devices/1') + request('/v1/devices/2').repeat(10))
+    await until(() => held.length === 1)
+    socket.resetAndDestroy()
+    send(held[0] as Held)
+    const later = get('/v1/devices/3', someHash)
+    await until(() => held.some(({ id }) => id === '3'))
+    for (const one of held) send(one)
+    t.equal((await later).status, 200)
+    t.ok(held.length <= 3, `${held.length - 2} of 10 handled`)
+    const aborted = lines('request').filter(({ status }) => status === 499)
+    t.match(aborted, [{ method: 'GET', route: '/api/v1/devices/:id', account: /./, credential: 'platform_hash' }])
+    t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/devices\/:id",status="499"\} 1$/m)
+    t.same(
+      callers().map(({ requests }) => requests),
+      [3],
+      'the first one, the one whose client left, and the last one',
+    )
+  },
+)
+
+t.test('a request that the parser gives up has one response and is counted once', async (t) => {
+  const { url, get, lines, metrics } = await heldGateway(t)
+  const head =
+    'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  t.match(await raw(url, `${head}no chunk\r\n`), { status: 400 })
+  await get('/v1/me', someHash)
+  t.same(
+    lines('request').filter(({ status }) => status !== 200),
+    [],
+  )
+  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
 })
 
 t.test('a client that half-closes after its last request gets all responses, and the connection ends', async (t) => {

@@ -58,7 +58,7 @@ t.test('a pause that requests wait for makes no second sample late', async (t) =
   const turns = new Turns(() => ticks)
   const isOverloaded = shedOverload(app, turns, () => {})
   const begin = turns.limit(() => {}) as (...request: unknown[]) => void
-  for (let requests = 0; requests < 17; requests += 1) begin()
+  for (let requests = 0; requests < 17; requests += 1) begin({}, {})
   ticks += 1_600
   block(1_600)
   await endOfTurn()
@@ -86,7 +86,15 @@ t.test('while the event loop is late, requests get 503 and health is still serve
 
 t.test('requests that wait long for their turn are shed, although each turn is short', async (t) => {
   const turns = new Turns(() => performance.now())
-  const options = { connections: new Connections(() => {}), turns, onConnect: () => {}, onError: () => {} }
+  const options = {
+    connections: new Connections(
+      () => {},
+      () => {},
+    ),
+    turns,
+    onConnect: () => {},
+    onError: () => {},
+  }
   const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
   t.teardown(() => app.close())
   shedOverload(app, turns, () => {})

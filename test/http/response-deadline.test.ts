@@ -50,7 +50,10 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
 })
 
 t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
-  const connections = new Connections(() => {})
+  const connections = new Connections(
+    () => {},
+    () => {},
+  )
   const options = { connections, turns: new Turns(() => 0), onConnect: () => {}, onError: () => {} }
   const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
   t.teardown(() => app.close())

@@ -45,7 +45,7 @@ t.test(
     let now = 0
     const turns = new Turns(() => now)
     const begin = turns.limit(() => {}) as (...request: unknown[]) => void
-    for (let requests = 0; requests < 17; requests += 1) begin()
+    for (let requests = 0; requests < 17; requests += 1) begin({}, {})
     now = 900
     t.equal(turns.takeLongestWaitMs(), 900)
     now = 910
