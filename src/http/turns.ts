@@ -16,8 +16,6 @@ export class Turns {
   readonly #ticks: () => number
   #waiting: Waiting[] = []
   #begun = 0
-  #longestWaitMs = 0
-  #takenAt = Number.NEGATIVE_INFINITY
 
   /** @param ticks milliseconds that never go back. */
   constructor(ticks: () => number) {
@@ -34,7 +32,6 @@ export class Turns {
     }
     const beginWaiting = (): void => {
       this.#begun = 0
-      this.#measureFirst()
       for (const { request } of this.#waiting.splice(0, maxPerTurn)) {
         // Its client has left.
         if (!request[1].destroyed) begin(...request)
@@ -43,18 +40,9 @@ export class Turns {
     return begin
   }
 
-  /** The longest time that a request has waited since the last call, whenever it arrived. */
-  takeLongestWaitMs(): number {
-    this.#measureFirst()
-    const longest = this.#longestWaitMs
-    this.#longestWaitMs = 0
-    this.#takenAt = this.#ticks()
-    return longest
-  }
-
-  #measureFirst(): void {
+  /** How long the first waiting request has waited; in an overload there always is one. */
+  get waitMs(): number {
     const [first] = this.#waiting
-    if (first === undefined) return
-    this.#longestWaitMs = Math.max(this.#longestWaitMs, this.#ticks() - Math.max(first.since, this.#takenAt))
+    return first ? this.#ticks() - first.since : 0
   }
 }
