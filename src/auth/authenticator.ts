@@ -4,10 +4,9 @@ import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
-import { addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
+import { AuthFailure, addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
-import { AuthFailure } from './auth-failure.js'
 import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
 import { publicKeyOf, unseal } from './seal.js'
@@ -29,7 +28,6 @@ const demoCaller: Caller = { credential: 'demo', key: null }
 
 interface Identity {
   account: Account
-  caller: Caller
   usage: Usage
 }
 
@@ -113,7 +111,7 @@ export class Authenticator {
     attribution.caller = demoCaller
     attribution.accountId = demo.accounts.peek(demo.hash)?.id
     const usage = within(await this.#options.limits.count(`demo:${addressName(ip)}`))
-    return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), caller: demoCaller, usage }
+    return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), usage }
   }
 
   async #hash(hash: Secret, { ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
@@ -121,10 +119,10 @@ export class Authenticator {
     const known = accounts.peek(hash)
     const account = known ?? (await this.#validate(hash, ip))
     attribution.accountId = account.id
+    attribution.caller = hashCaller
     // On the account, because a platform may accept several spellings of a hash.
     const usage = within(await limits.count(`hash:${account.id}`))
-    const current = known ? await fetchCharged(accounts, hash, usage, maxStaleMs) : account
-    return { account: current, caller: hashCaller, usage }
+    return { account: known ? await fetchCharged(accounts, hash, usage, maxStaleMs) : account, usage }
   }
 
   async #key(key: Secret, attempt: Attempt): Promise<Identity> {
@@ -132,8 +130,7 @@ export class Authenticator {
     const { keys, clock } = this.#options
     const now = clock()
     const { record, usage } = await this.#use(key, now)
-    const caller: Caller = { credential: 'api_key', key: record }
-    attribution.caller = caller
+    attribution.caller = { credential: 'api_key', key: record }
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
       // An account without an e-mail is named by its hash.
@@ -148,7 +145,7 @@ export class Authenticator {
       keys.touch(record, now).catch(() => {})
       if (!record.renewal) this.#makeRenewable(record, key, hash, account).catch(() => {})
     }
-    return { account, caller, usage }
+    return { account, usage }
   }
 
   /** Adds the fields that records of the first release lack. They can be computed only from the key itself, while its hash is valid. */
@@ -235,10 +232,10 @@ function within(usage: Usage): Usage {
 }
 
 /** The account of a hash whose request has been counted: an unavailable platform is charged there, a refusal to the address. */
-async function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number): Promise<Account> {
-  try {
-    return await accounts.fetch(hash, { maxStaleMs })
-  } catch (error) {
+function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number) {
+  const account = accounts.fetch(hash, { maxStaleMs })
+  if (!(account instanceof Promise)) return account
+  return account.catch((error) => {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)
-  }
+  })
 }

@@ -4,7 +4,6 @@ import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
 import type { Caller } from '../http/types.js'
 import { admit } from '../rate-limit/limiter.js'
-import { reject } from './auth-failure.js'
 import type { Authenticator } from './authenticator.js'
 import { parseCredential } from './credential.js'
 
@@ -12,22 +11,21 @@ import { parseCredential } from './credential.js'
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * @returns a hook that throws ApiError, or what the platform or the store threw. Parsing and hashing a header takes 1 µs of some 25,
+ * @returns a hook that throws ApiError. Parsing and hashing a header takes 1 µs of some 25,
  * so parsed headers are not cached.
  */
 export function authentication(authenticator: Authenticator, demoToken: string | undefined, clock: () => number) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)
     const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
-    const identity = await authenticator.authenticate(credential, attempt).catch((error) => {
+    try {
+      const { account, usage } = await authenticator.authenticate(credential, attempt)
+      admit(reply, usage)
+      request.account = account
+      if (request.caller.credential === 'demo') rehearse(request, reply, usage)
+    } finally {
       announceExpiry(reply, request.caller, clock())
-      return reject(error, reply)
-    })
-    admit(reply, identity.usage)
-    request.account = identity.account
-    request.caller = identity.caller
-    announceExpiry(reply, identity.caller, clock())
-    if (identity.caller.credential === 'demo') rehearse(request, reply, identity.usage)
+    }
   }
 }
 

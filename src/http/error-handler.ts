@@ -5,7 +5,7 @@ import type { Realm } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
-import { countAddress, type Limits, showLimits } from '../rate-limit/limiter.js'
+import { AuthFailure, countAddress, type Limits, limitHeaders, showLimits } from '../rate-limit/limiter.js'
 import { StoreUnavailable } from '../store/store.js'
 
 export interface ErrorHandlerOptions {
@@ -23,15 +23,13 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
   const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
-    if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
+    const { cause = error } = error
+    if (error instanceof AuthFailure) reply.headers(limitHeaders(error.usage))
+    if (cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
-      if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: thrown }, error.code)
-      else
-        outages.failed(
-          failedPart(thrown, request.caller?.credential === 'demo' ? demoRealm : 'platform'),
-          thrown,
-          request.id,
-        )
+      const realm = request.caller?.credential === 'demo' ? demoRealm : 'platform'
+      if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: cause }, error.code)
+      else outages.failed(failedPart(cause, realm), cause, request.id)
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
     // A request that the gateway could not handle costs its address nothing.
@@ -46,9 +44,9 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
 const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
 
 /** The name of what is unavailable, as in the reports of successful calls. */
-function failedPart(thrown: unknown, realm: Realm): string {
-  if (thrown instanceof PlatformUnavailable && thrown.reason !== 'overload') return `${realm} ${thrown.action}`
-  return thrown instanceof StoreUnavailable ? 'key store' : 'gateway'
+function failedPart(cause: unknown, realm: Realm): string {
+  if (cause instanceof PlatformUnavailable && cause.reason !== 'overload') return `${realm} ${cause.action}`
+  return cause instanceof StoreUnavailable ? 'key store' : 'gateway'
 }
 
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {

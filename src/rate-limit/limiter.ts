@@ -4,7 +4,7 @@
  */
 import { isIPv6, SocketAddress } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.js'
+import { ApiError, toApiError } from '../errors.js'
 import type { Count } from '../store/store.js'
 import type { FailoverCounters } from './counters.js'
 
@@ -98,6 +98,19 @@ export const isExceeded = ({ used, limit }: Usage): boolean => used > limit
 /** The 429 of a usage over its limit. */
 export function limitError(usage: Usage): ApiError | undefined {
   return isExceeded(usage) ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) }) : undefined
+}
+
+/** A failed authentication, which has been counted; where that exceeds a limit, `rate_limit_exceeded`. */
+export class AuthFailure extends ApiError {
+  /** The usage of the name that the failure was counted under. */
+  readonly usage: Usage
+
+  /** @param failure undefined if the exceeded limit is itself the failure. */
+  constructor(usage: Usage, failure?: unknown) {
+    const error = limitError(usage) ?? toApiError(failure)
+    super(error.code, error)
+    this.usage = usage
+  }
 }
 
 /** Sets the rate-limit headers. @throws ApiError `rate_limit_exceeded`. */

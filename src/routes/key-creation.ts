@@ -1,7 +1,6 @@
 /** `POST /v1/keys`: creates an API key. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { reject } from '../auth/auth-failure.js'
 import type { Authenticator } from '../auth/authenticator.js'
 import { hashPrintOf, newKey, type Secret, withoutCredentials } from '../auth/credential.js'
 import { publicKeyOf, seal } from '../auth/seal.js'
@@ -61,9 +60,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
     },
     async (request, reply) => {
       const { body, ip } = request
-      const { account, hash } = await authenticator
-        .authenticateHash(body.platform_hash, ip)
-        .catch((error) => reject(error, reply))
+      const { account, hash } = await authenticator.authenticateHash(body.platform_hash, ip)
       request.account = account
       request.caller = { credential: 'platform_hash', key: null }
       if (body.renew) return sendJson<CreatedKey>(reply, await renewKeys(request, reply, hash, body))
