@@ -6,7 +6,7 @@ const keyPrefix = 'gps_live_'
 const keyForm = /^gps_live_[0-9a-f]{48}$/
 const maxLength = 512
 
-/** A text that cannot be printed by accident: every conversion returns `[secret]`, only `reveal()` returns the text. */
+/** A text that cannot be printed by accident: a private field is part of no conversion, only `reveal()` returns the text. */
 export class Secret {
   readonly #value: string
   #digest: string | undefined
@@ -23,18 +23,6 @@ export class Secret {
   get digest(): string {
     this.#digest ??= hash('sha256', this.#value, 'hex')
     return this.#digest
-  }
-
-  toString(): string {
-    return '[secret]'
-  }
-
-  toJSON(): string {
-    return '[secret]'
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[secret]'
   }
 }
 

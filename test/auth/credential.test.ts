@@ -63,10 +63,8 @@ t.test('every text has a kind, and only visible ASCII can be a credential', asyn
 t.test('a secret cannot be printed by accident', async (t) => {
   const secret = new Secret('dont-show-me')
   const inspected = [inspect(secret), inspect({ a: [secret] }, { showHidden: true })]
-  for (const text of [`${secret}`, String(secret), JSON.stringify({ secret }), ...inspected]) {
+  for (const text of [`${secret}`, String(secret), JSON.stringify({ secret }), ...inspected])
     t.notMatch(text, 'dont-show-me')
-    t.match(text, '[secret]')
-  }
   t.same(Object.keys(secret), [])
   t.equal(secret.reveal(), 'dont-show-me')
 })
