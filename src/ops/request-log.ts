@@ -20,16 +20,16 @@ export interface RequestLogEntry {
 
 const plain = /^[ !#-[\]-~]*$/
 
-/** A JSON string. */
+/** A JSON string: a proxy may forward any text as an address. */
 const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
 
-const optional = (name: string, text: string | undefined): string =>
-  text === undefined ? '' : `,"${name}":${quoted(text)}`
+/** Of characters that JSON does not escape: codes, fingerprints and ids. */
+const optional = (name: string, text: string | undefined): string => (text === undefined ? '' : `,"${name}":"${text}"`)
 
 /** @param time the member `time` as pino writes it, with its comma. */
 export function requestLogLine(entry: RequestLogEntry, time: string): string {
   const { reqId, method, route, status, ms, error, account, credential, key, ip } = entry
-  const request = `"reqId":${quoted(reqId)},"method":"${method}","route":${route === null ? null : quoted(route)}`
+  const request = `"reqId":"${reqId}","method":"${method}","route":${route === null ? null : `"${route}"`}`
   const caller = `${optional('account', account)}${optional('credential', credential)}${optional('key', key)},"ip":${quoted(ip)}`
   return `{"level":"info"${time},${request},"status":${status},"ms":${ms}${optional('error', error)}${caller},"msg":"request"}\n`
 }

@@ -106,12 +106,12 @@ function written(level: string) {
   return { lines, logger: createLogger(level, { destination: { write: (line: string) => void lines.push(line) } }) }
 }
 
-t.test('the line of a request is one line of JSON, whatever text it contains', async (t) => {
+t.test('the line of a request is one line of JSON, whatever a proxy forwards as an address', async (t) => {
   const odd = ['plain', '"', '\\', 'a\nb', '\u0000', '\u007f', '\u2028', 'é', '😀', '\ud800', '}{', '']
   for (const text of odd) {
     const { lines, logger } = written('info')
-    const who = { error: text, account: text, credential: text, key: text, ip: text }
-    const line = { reqId: text, method: 'GET', route: text, status: 200, ms: 0.1, ...who }
+    const who = { error: 'invalid_token', account: 'a2CHfbAF-_', credential: 'api_key', key: 'k-1', ip: text }
+    const line = { reqId: 'r:1.a', method: 'GET', route: '/api/v1/devices/:id', status: 401, ms: 0.1, ...who }
     logger.request(line)
     logger.info(line, 'request')
     const [own, usual] = lines.map((one) => ({ ...JSON.parse(one), time: undefined }))
