@@ -179,7 +179,7 @@ function openParts(
     const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
     const addresses = perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup }) : undefined
     const options = { url, addresses, timeoutMs, worker, budget, now: ticks }
-    const platform = observedPlatform(realm, options, { logger, metrics, outages, health })
+    const platform = observedPlatform(realm, options, { metrics, outages, health })
     platforms.push(platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped, onRefused })
   }

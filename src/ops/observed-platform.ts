@@ -1,12 +1,10 @@
-/** A platform client whose calls and circuit breaker are reported to metrics, log and health. */
+/** A platform client whose calls and circuit breaker are reported to metrics, outages and health. */
 import { Platform, type PlatformOptions } from '../platform/client.js'
 import type { PlatformHealth } from '../platform/health.js'
-import type { Log } from './log.js'
 import type { Metrics, Realm } from './metrics.js'
 import type { Outages } from './outages.js'
 
 interface Observers {
-  logger: Log
   metrics: Metrics
   outages: Outages
   health: PlatformHealth
@@ -14,8 +12,7 @@ interface Observers {
 
 /** @param realm only the real platform counts for health. */
 export function observedPlatform(realm: Realm, options: PlatformOptions, observers: Observers): Platform {
-  const { logger, metrics, outages, health } = observers
-  const opened = new Set<string>()
+  const { metrics, outages, health } = observers
   metrics.setBreakerState(realm, 'closed')
   return new Platform({
     ...options,
@@ -24,13 +21,6 @@ export function observedPlatform(realm: Realm, options: PlatformOptions, observe
       if (realm === 'platform') health.record(report)
       if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
     },
-    onBreaker: ({ action, state, worst }) => {
-      // During an outage it alternates between open and half open.
-      if (state !== 'half_open' && opened.has(action) !== (state === 'open')) {
-        if (!opened.delete(action)) opened.add(action)
-        logger.warn({ realm, action, state }, 'circuit breaker')
-      }
-      metrics.setBreakerState(realm, worst)
-    },
+    onBreaker: ({ worst }) => metrics.setBreakerState(realm, worst),
   })
 }
