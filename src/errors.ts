@@ -1,4 +1,5 @@
 /** The error table: codes, statuses, headers and bodies of error responses. */
+import { type Static, Type } from 'typebox'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './platform/errors.js'
 import { StoreUnavailable } from './store/store.js'
 
@@ -50,12 +51,19 @@ export class ApiError extends Error {
   }
 }
 
-export interface ErrorBody {
-  error: ErrorCode
-  message: string
-  docs?: string
-  param?: string
-}
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Enum(Object.keys(errorTable) as ErrorCode[], {
+      type: 'string',
+      description: 'What went wrong, for programs',
+    }),
+    message: Type.String({ description: 'What went wrong, for people' }),
+    docs: Type.Optional(Type.String({ description: 'Link to the explanation; not on a 429' })),
+    param: Type.Optional(Type.String({ description: 'The parameter or field a 400 is about' })),
+  },
+  { title: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
 
 /** A 429 has exactly `error` and `message` (spec.md, Errors). @param docsUrl the page with the error codes. */
 export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
@@ -113,18 +121,14 @@ function fromFastify(error: unknown): ApiError {
   return new ApiError('internal_error', { cause: error })
 }
 
-/** Platform actions as resources, for the message of a 403. */
+/** The resources of platform actions that have another name, for the message of a 403. */
 const resourceOfAction: Record<string, string> = {
-  get_devices: 'devices',
-  get_geofences: 'geofences',
-  get_events: 'events',
-  get_history: 'history',
-  get_alerts: 'alerts',
   services: 'maintenance services',
   get_services: 'maintenance services',
-  get_user_drivers: 'drivers',
   edit_setup_data: 'its time zone',
 }
 
-const forbiddenMessage = (action: string): string =>
-  `The account has no permission to read ${resourceOfAction[action] ?? 'this'} on the tracking platform.`
+const forbiddenMessage = (action: string): string => {
+  const resource = resourceOfAction[action] ?? action.replace(/^get_(user_)?/, '')
+  return `The account has no permission to read ${resource} on the tracking platform.`
+}

@@ -1,8 +1,7 @@
-/** The types of the app and its requests, and the schema of an error body. */
+/** The types of the app and its requests. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
-import { Type } from 'typebox'
-import { type ErrorCode, errorTable } from '../errors.js'
+import type { ErrorCode } from '../errors.js'
 import type { Reservation } from '../lib/byte-budget.js'
 import type { Account } from '../platform/account.js'
 import type { KeyRecord } from '../store/store.js'
@@ -43,13 +42,3 @@ declare module 'fastify' {
     servesStale?: boolean
   }
 }
-
-export const ErrorBody = Type.Object(
-  {
-    error: Type.Enum(Object.keys(errorTable), { type: 'string', description: 'What went wrong, for programs' }),
-    message: Type.String({ description: 'What went wrong, for people' }),
-    docs: Type.Optional(Type.String({ description: 'Link to the explanation; not on a 429' })),
-    param: Type.Optional(Type.String({ description: 'The parameter or field a 400 is about' })),
-  },
-  { title: 'Error' },
-)

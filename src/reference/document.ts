@@ -1,6 +1,5 @@
 /** The OpenAPI document: the operations that @fastify/swagger collects, completed by everything they share. Pure. */
-import type { ErrorCode } from '../errors.js'
-import { ErrorBody } from '../http/types.js'
+import { ErrorBody, type ErrorCode } from '../errors.js'
 import {
   codesByStatus,
   codesOf,
