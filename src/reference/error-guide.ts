@@ -1,7 +1,8 @@
-/** For every error code when it occurs and what a client should do, as shown on the page. */
-import type { ErrorCode } from '../errors.js'
+/** For every error code when it occurs and what a client should do, as shown on the page. Pure. */
+import { type ErrorCode, errorTable } from '../errors.js'
+import { prose } from './html.js'
 
-export const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
+const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   invalid_request: {
     when: 'A parameter or body field is missing, malformed or out of range. `param` names it; without `param` the request as a whole is unreadable.',
     remedy: 'Correct the parameter. The same request always gets the same response.',
@@ -63,3 +64,13 @@ export const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
       'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct.',
   },
 }
+
+function errorEntry(code: ErrorCode, hasDemo: boolean): string {
+  const { when, remedy } = errorGuide[code]
+  const rehearse = hasDemo ? ` <a href="#rehearsal">Rehearse</a> it with <code>Prefer: error=${code}</code>.` : ''
+  return `<article id="error-${code}" tabindex="-1"><h3><code>${code}</code> <span class="status">${errorTable[code][0]}</span></h3>
+<p>${prose(when)}</p><p class="remedy"><strong>What to do:</strong> ${prose(remedy)}${rehearse}</p></article>`
+}
+
+export const errorEntries = (hasDemo: boolean): string =>
+  (Object.keys(errorTable) as ErrorCode[]).map((code) => errorEntry(code, hasDemo)).join('\n')

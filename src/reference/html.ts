@@ -1,4 +1,5 @@
-/** HTML escaping, and code blocks with syntax highlighting. Pure. */
+/** HTML escaping, Markdown, and code blocks with syntax highlighting. Pure. */
+import { parse } from 'node:path'
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
@@ -6,6 +7,18 @@ export const escaped = (text: string): string => text.replace(/[&<>"]/g, (charac
 
 /** Escaped text with `code` as an element. */
 export const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+
+/** Headings, lists and paragraphs of the Markdown of CHANGELOG.md, without its title. */
+export function markdown(text: string): string {
+  const [, ...blocks] = text.trim().split(/\n{2,}/)
+  const elements = blocks.map((block) => {
+    if (block.startsWith('## ')) return `<h3>${prose(block.slice(3))}</h3>`
+    if (!block.startsWith('- ')) return `<p>${prose(block)}</p>`
+    const items = block.slice(2).split(/\n- /)
+    return `<ul>${items.map((item) => `<li>${prose(item)}</li>`).join('\n')}</ul>`
+  })
+  return elements.join('\n')
+}
 
 /** The languages of code blocks; `json` is a response. */
 const names = {
@@ -17,6 +30,16 @@ const names = {
 }
 
 type Language = keyof typeof names
+
+/** By the ending of a file. */
+const languages = {
+  '.sh': 'shell',
+  '.js': 'javascript',
+  '.mts': 'typescript',
+  '.py': 'python',
+  '.json': 'json',
+} as const
+
 const comment = { shell: '#.*', javascript: '//.*', typescript: '//.*', python: '#.*', json: '(?!)' }
 const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`[^\`]*\``
 const keywords =
@@ -42,14 +65,23 @@ export function codeBlock(name: string, language: Language, code: string, captio
 <pre tabindex="0" role="region" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
 }
 
-export type Samples = Partial<Record<'shell' | 'javascript' | 'python', string>>
+export type Sample = [language: Language, code: string]
 
 /** One code block per language, of which the page shows the chosen one. Its blocks are named `<name>-<language>`. */
-export function codeTabs(name: string, samples: Samples): string {
-  const languages = Object.keys(samples) as (keyof Samples)[]
-  const tab = (language: keyof Samples, at: number): string =>
+export function codeTabs(name: string, samples: Sample[]): string {
+  const tab = ([language]: Sample, at: number): string =>
     `<label><input type="radio" name="language-${name}" value="${language}"${at === 0 ? ' checked' : ''}> ${names[language]}</label>`
-  const blocks = languages.map((language) => codeBlock(`${name}-${language}`, language, samples[language] ?? ''))
-  return `<div class="samples"><fieldset><legend>Language of ${name}</legend>${languages.map(tab).join('')}</fieldset>
+  const blocks = samples.map(([language, code]) => codeBlock(`${name}-${language}`, language, code))
+  return `<div class="samples"><fieldset><legend>Language of ${name}</legend>${samples.map(tab).join('')}</fieldset>
 ${blocks.join('\n')}</div>`
+}
+
+/** The code in files of one name, with an ending for each language. @param text the text of a file. */
+export function codeExample([file = '', ...others]: string[], text: (file: string) => string): string {
+  const { name } = parse(file)
+  const sampleOf = (path: string): Sample => [
+    languages[parse(path).ext as keyof typeof languages],
+    text(path).trimEnd(),
+  ]
+  return others.length === 0 ? codeBlock(name, ...sampleOf(file)) : codeTabs(name, [file, ...others].map(sampleOf))
 }

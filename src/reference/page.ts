@@ -1,33 +1,42 @@
-/** The page as static HTML: the navigation, the chapters, and all operations of the document. Pure. */
-import type { Chapter, Facts } from './chapter.js'
-import { dataGuide } from './data-guide.js'
-import { escaped } from './html.js'
-import { introduction } from './introduction.js'
+/** The page as static HTML: the files of `assets`, filled with what follows from the code, and all operations. Pure. */
+import { eventKinds } from '../resources/event-kind.js'
+import { errorEntries } from './error-guide.js'
+import { codeBlock, codeExample, escaped, markdown, prose } from './html.js'
 import type { OpenApi } from './openapi.js'
 import { methodBadge, type OperationGroup, operationAnchor, operationArticle, operationGroups } from './operation.js'
-import { terms } from './terms.js'
+import { contents, filled, linked, type Values } from './template.js'
+import { eventNames, exampleMessage } from './webhook.js'
+
+/** The settings of the service that the page shows. */
+export interface Facts {
+  /** The address of the API as callers see it, without a trailing slash. */
+  publicUrl: string
+  /** undefined = this service has no demo. */
+  demoToken: string | undefined
+  rateLimitMax: number
+  rateLimitWindowMs: number
+  maxKeysPerAccount: number
+}
 
 interface PageOptions {
   facts: Facts
   document: OpenApi
-  /** The text of CHANGELOG.md. */
-  changelog: string
+  /** The text of a file of the folder `assets`. */
+  text: (name: string) => string
   /** The URL of an asset, relative to the page. */
   asset: (name: string) => string
 }
 
-const section = ({ id, title, html }: Chapter): string =>
-  `<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>\n${html}\n</section>`
-
 const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`
 
-function groupChapter(group: OperationGroup, document: OpenApi): Chapter {
+function groupChapter(group: OperationGroup, document: OpenApi): string {
   const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document))
-  return { id: groupId(group), title: group.tag, html: `<p>${escaped(group.description)}.</p>\n${articles.join('\n')}` }
+  return `<section id="${groupId(group)}">
+<h2>${group.tag}</h2>
+<p>${escaped(group.description)}.</p>
+${articles.join('\n')}
+</section>`
 }
-
-const chapterLinks = (chapters: Chapter[]): string =>
-  `<ul>${chapters.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul>`
 
 function groupLinks(group: OperationGroup): string {
   const links = group.endpoints.map(
@@ -37,58 +46,50 @@ function groupLinks(group: OperationGroup): string {
   return `<p><a href="#${groupId(group)}">${group.tag}</a></p>\n<ul class="operations">${links.join('\n')}</ul>`
 }
 
-/** Puts the address of the API and the demo token, if any, in place of the placeholders in the examples. */
-const filled = (html: string, { publicUrl, demoToken = '<API_KEY>' }: Facts): string =>
-  html.replaceAll('&lt;BASE_URL&gt;', () => escaped(publicUrl)).replaceAll('&lt;API_KEY&gt;', () => escaped(demoToken))
+function kindRow({ kind, meaning, words }: (typeof eventKinds)[number]): string {
+  const texts = [prose(meaning), ...words.map((word) => `<code>${word}</code>`)]
+  return `<div><dt><code>${kind}</code></dt><dd>${texts.join(' ')}</dd></div>`
+}
 
-const stylesheets = ['page.css', 'content.css', 'operations.css']
-
-function head({ facts, asset }: PageOptions): string {
-  const hasDemo = facts.demoToken !== undefined
-  const links = [...stylesheets, ...(hasDemo ? ['map.css'] : [])].map(
-    (name) => `<link rel="stylesheet" href="${asset(name)}">`,
-  )
-  return `<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>GPS Fleet Gateway: API reference</title>
-<link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-${links.join('\n')}
-<script type="module" src="${asset('page.js')}"></script>
-${hasDemo ? `<script type="module" src="${asset('map.js')}"></script>` : ''}`
+/** What follows from code and settings in the texts of the page. */
+function valuesOf({ facts, document, text, asset }: PageOptions): Values {
+  const { publicUrl, demoToken, rateLimitMax, rateLimitWindowMs, maxKeysPerAccount } = facts
+  return {
+    asset,
+    code: (...files) => codeExample(files, (file) => text(`snippets/${file}`)),
+    version: escaped(document.info.version),
+    publicUrl: escaped(publicUrl),
+    demoToken: escaped(demoToken ?? ''),
+    rateLimitMax: String(rateLimitMax),
+    rateLimitWindow: rateLimitWindowMs === 60_000 ? 'per minute' : `per ${rateLimitWindowMs / 1000} seconds`,
+    maxKeysPerAccount: String(maxKeysPerAccount),
+    eventKinds: eventKinds.map(kindRow).join('\n'),
+    errors: errorEntries(demoToken !== undefined),
+    webhookExample: codeBlock('webhook', 'json', JSON.stringify(exampleMessage, null, 2)),
+    webhookEvents: eventNames.map((name) => `<code>${name}</code>`).join(', '),
+    changelog: markdown(text('CHANGELOG.md')),
+  }
 }
 
 export function renderPage(options: PageOptions): string {
-  const { facts, document, changelog, asset } = options
-  const version = escaped(document.info.version)
+  const { facts, document, text } = options
+  const { publicUrl, demoToken = '<API_KEY>' } = facts
+  const values = valuesOf(options)
+  const fill = (name: string, more: Values = {}): string =>
+    filled(text(name), { ...values, ...more }, facts.demoToken !== undefined)
+  const guide = fill('guide.html')
+  const terms = fill('terms.html')
   const groups = operationGroups(document)
-  const [before, after] = [[...introduction(facts), ...dataGuide(facts)], terms(facts, version, changelog)]
-  const chapters = [...before, ...groups.map((group) => groupChapter(group, document)), ...after]
-  const data = facts.demoToken === undefined ? '' : ` data-demo="${escaped(facts.demoToken)}"`
-  return `<!doctype html>
-<html lang="en">
-<head>
-${head(options)}
-</head>
-<body${data} data-console="${['swagger-ui.css', 'console.css', 'swagger-ui-bundle.js'].map(asset).join(' ')}">
-<a class="skip" href="#main">Skip to the content</a>
-<header class="top"><p class="name"><img src="${asset('icon.svg')}" alt="" width="28" height="28"> GPS Fleet Gateway <span class="version">${version}</span></p>
-<button type="button" class="menu" popovertarget="navigation">Contents</button></header>
-<div class="layout">
-<nav id="navigation" aria-label="Contents" popover>
-<p>Guide</p>
-${chapterLinks(before)}
-${groups.map(groupLinks).join('\n')}
-<p>Terms</p>
-${chapterLinks(after)}
-</nav>
-<main id="main" tabindex="-1">
-<h1>API reference</h1>
-${filled(chapters.map(section).join('\n'), facts)}
-</main>
-</div>
-<footer><p>Version ${version}. The OpenAPI document is <a href="openapi.json">openapi.json</a>.</p></footer>
-</body>
-</html>
-`
+  const page = fill('page.html', {
+    guide,
+    terms,
+    operations: groups.map((group) => groupChapter(group, document)).join('\n'),
+    guideLinks: contents(guide),
+    termsLinks: contents(terms),
+    operationLinks: groups.map(groupLinks).join('\n'),
+  })
+  // The examples say where the address and the demo token, if any, belong.
+  return linked(page)
+    .replaceAll('&lt;BASE_URL&gt;', () => escaped(publicUrl))
+    .replaceAll('&lt;API_KEY&gt;', () => escaped(demoToken))
 }

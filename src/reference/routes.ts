@@ -8,10 +8,9 @@ import swagger from '@fastify/swagger'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
-import type { Facts } from './chapter.js'
 import { createDocument, securitySchemes } from './document.js'
 import type { OpenApi } from './openapi.js'
-import { renderPage } from './page.js'
+import { type Facts, renderPage } from './page.js'
 
 /** The page loads and requests nothing from other origins. */
 const policy = [
@@ -31,9 +30,11 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
 }
 
+const folder = fileURLToPath(new URL('./assets', import.meta.url))
+const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
+
 /** By name: the files of the folder `assets`, and the console. */
 function readAssets() {
-  const folder = fileURLToPath(new URL('./assets', import.meta.url))
   const own = readdirSync(folder).filter((name) => extname(name) in types)
   const modules = createRequire(import.meta.url)
   const bundled = ['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) => modules.resolve(`swagger-ui-dist/${name}`))
@@ -61,14 +62,13 @@ export async function gatherRoutes(app: App): Promise<void> {
 export function reference(app: App, facts: Facts, version: string): void {
   const assets = readAssets()
   const asset = (name: string): string => `docs/${name}?v=${assets.get(name)?.tag}`
-  const changelog = readFileSync(new URL('./assets/CHANGELOG.md', import.meta.url), 'utf8')
   let html = Buffer.alloc(0)
   let json = Buffer.alloc(0)
   app.addHook('onReady', async () => {
     const { paths } = app.swagger() as unknown as Pick<OpenApi, 'paths'>
     const document = createDocument(paths, facts.publicUrl, version)
     json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
-    html = Buffer.from(renderPage({ facts, document, changelog, asset }))
+    html = Buffer.from(renderPage({ facts, document, text, asset }))
   })
   app.get('/openapi.json', async (_request, reply) =>
     send(reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', json),

@@ -1,5 +1,5 @@
 /** The request of an operation as code to paste, made from the examples in the OpenAPI document. Pure. */
-import type { Samples } from './html.js'
+import type { Sample } from './html.js'
 import type { Json, JsonObject, Operation } from './openapi.js'
 
 export interface Endpoint {
@@ -73,7 +73,11 @@ with urlopen(request) as response:
     print(response.status, json.load(response))`
 }
 
-export function samplesOf(endpoint: Endpoint): Required<Samples> {
+export function samplesOf(endpoint: Endpoint): Sample[] {
   const request = requestOf(endpoint)
-  return { shell: curl(request), javascript: javaScript(request), python: python(request) }
+  return [
+    ['shell', curl(request)],
+    ['javascript', javaScript(request)],
+    ['python', python(request)],
+  ]
 }

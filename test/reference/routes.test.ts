@@ -186,11 +186,15 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   t.equal((await fetch(`${url}/docs/..%2f..%2fpackage.json`)).status, 404)
 })
 
+const chapters = (html: string) => [...html.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)
+
 t.test('a service without a demo shows no token and nothing of the map', async (t) => {
   const { url } = await gateway(t, { env: { PLATFORM_URL: 'http://127.0.0.1:9/api' } })
-  const html = await (await fetch(`${url}/docs`)).text()
-  t.notMatch(html, /map\.js|map\.css|data-demo|Bearer demo|#map|#rehearsal/)
-  t.match(html, /Bearer &lt;API_KEY&gt;/)
+  const without = await (await fetch(`${url}/docs`)).text()
+  t.notMatch(without, /map\.js|map\.css|data-demo|Bearer demo|#map|#rehearsal/)
+  t.match(without, /Bearer &lt;API_KEY&gt;/)
+  const missing = chapters(html).filter((id) => !chapters(without).includes(id))
+  t.same(missing, ['map', 'rehearsal'])
 })
 
 t.test('a caller without requests can still read what a 429 means, within a limit of the reference', async (t) => {
@@ -208,13 +212,15 @@ t.test('the root leads to the reference', async (t) => {
   t.same([status, landed], [200, `${url}/docs`])
 })
 
-t.test('every link on the page has a target, and no id is used twice', async (t) => {
+t.test('every link on the page has a target, every chapter a link, and no id is used twice', async (t) => {
   const all = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
   const ids = new Set(all)
   t.equal(ids.size, all.length)
   const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target)
   const missing = targets.filter((target) => !ids.has(target))
   t.same(missing, [])
+  const [contents = ''] = html.split('</nav>')
+  for (const id of chapters(html)) t.ok(contents.includes(`href="#${id}"`), `${id} is in the contents`)
   t.ok(operations.every(({ operation }) => targets.includes(`operation-${operation.operationId}`)))
 })
 

@@ -1,0 +1,1 @@
+npx openapi-typescript '<BASE_URL>/openapi.json' -o gateway.ts
