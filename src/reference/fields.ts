@@ -4,7 +4,7 @@ import type { Json, JsonObject, OpenApi, Operation } from './openapi.js'
 
 type Schemas = OpenApi['components']['schemas']
 
-export function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
+function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {}
   const { $ref } = schema
   return typeof $ref === 'string' ? resolved(schemas[$ref.split('/').at(-1) as string], schemas) : schema
