@@ -2,7 +2,6 @@
 import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
-import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
@@ -186,20 +185,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     const bytes = (await page.evaluate<number[]>(sizes)).reduce((sum, one) => sum + one)
     t.comment(`${bytes} bytes`)
     t.ok(bytes > 10_000 && bytes < 100_000)
-  })
-
-  t.test('every error has an anchor that its docs link opens', async (t) => {
-    const { page, complaints } = await open(desktop)
-    for (const code of Object.keys(errorTable) as ErrorCode[]) {
-      // The link in an error body; a 429 has none, but an anchor.
-      await page.goto(errorBody(new ApiError(code), `${url}/docs`).docs ?? `${url}/docs#error-${code}`)
-      const entry = page.locator(`#error-${code}:target`)
-      await entry.waitFor()
-      const isSeen = `(() => { const { top } = document.getElementById('error-${code}').getBoundingClientRect(); return top >= 0 && top < innerHeight })()`
-      await until(() => page.evaluate<boolean>(isSeen))
-      t.match(await entry.innerText(), new RegExp(`${code}\\s+${errorTable[code][0]}`))
-    }
-    t.same(complaints, [])
   })
 
   t.test('axe finds nothing in both schemes and on both screens, and every text has contrast in each', async (t) => {
