@@ -39,13 +39,15 @@ export const eventKinds = table.map(([kind, meaning, words, aliases]) => ({
 const covers = (pattern: string, word: string): boolean =>
   pattern.endsWith('*') ? word.startsWith(pattern.slice(0, -1)) : pattern === word
 
+/** The word of all events that the account has defined itself. */
+const custom = 'custom'
 const harsh = /harsh|\bhard\b|sharp|sudden|rapid|abrupt|brusc/i
 const braking = /brak|break|decel|desaceler|fren|frea/i
 const acceleration = /accel|aceler/i
 
 /** The kind of an event by the platform's word; harsh driving is in the message of a `custom` event only. */
 export function kindOf(word: string, message: string): EventKind {
-  if (word === 'custom' && harsh.test(message)) {
+  if (word === custom && harsh.test(message)) {
     if (braking.test(message)) return 'harsh.brake'
     if (acceleration.test(message)) return 'harsh.acceleration'
   }
@@ -54,9 +56,9 @@ export function kindOf(word: string, message: string): EventKind {
 
 /** What the filter `type` selects. */
 export interface TypeFilter {
-  /** The word to send to the platform; undefined where no single word covers the selection. */
-  word: string | undefined
-  /** Whether the platform's filter by `word` selects exactly this. */
+  /** The words to send to the platform, one in each request; none where no list of words covers the selection. */
+  words: readonly string[]
+  /** Whether the platform's filter by these words selects exactly this. */
   isExact: boolean
   matches: (event: { type: string; kind: EventKind }) => boolean
 }
@@ -65,12 +67,9 @@ export interface TypeFilter {
 export function typeFilter(sent: string): TypeFilter {
   const type = sent.toLowerCase()
   const row = eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
-  if (!row) return { word: type, isExact: true, matches: (event) => event.type === type }
-  const [word, ...others] = row.kind.startsWith('harsh.') ? ['custom'] : row.words
-  const isOneWord = word !== undefined && others.length === 0 && !word.endsWith('*')
-  return {
-    word: isOneWord ? word : undefined,
-    isExact: isOneWord && row.words.length === 1,
-    matches: ({ kind }) => kind === row.kind,
-  }
+  if (!row) return { words: [type], isExact: true, matches: (event) => event.type === type }
+  const words = row.kind.startsWith('harsh.') ? [custom] : row.words.filter((word) => !word.endsWith('*'))
+  // What a custom event is about is in its message.
+  const isExact = words.length > 0 && !words.includes(custom)
+  return { words, isExact, matches: ({ kind }) => kind === row.kind }
 }

@@ -22,15 +22,24 @@ const smallPage = 200
 /** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
 const lateEvents = 50
 
+const isOfOtherType =
+  (filter: EventFilter | undefined) =>
+  (row: WireEvent): boolean =>
+    filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
+
 export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
+  /** The words of the type to send to the platform; none if they take too many calls, too. */
+  readonly #words: readonly string[]
   readonly #uses: Search
   readonly #calls: Promise<unknown>[] = []
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
+    const words = search.type?.words ?? []
+    this.#words = words.length * search.devices.length > maxPages ? [] : words
     this.#uses = account.openSearch(maxPages)
   }
 
@@ -45,18 +54,18 @@ export class EventReader {
    */
   async window(offset: number, limit: number): Promise<{ rows: WireEvent[]; before: number; total: number }> {
     const { type } = this.#search
-    if (type === undefined || type.isExact) {
-      const isOne = this.#search.devices.length === 1
-      const window = isOne ? { offset, limit } : { offset: 0, limit: offset + limit }
-      const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#uses))
-      if (lists.every(({ seen }, at) => seen.every(this.#matches(this.#search.devices[at])))) {
+    if (type === undefined || (type.isExact && this.#words.length > 0)) {
+      const filters = this.#filters(this.#words)
+      const window = filters.length === 1 ? { offset, limit } : { offset: 0, limit: offset + limit }
+      const lists = await this.#each(filters, (filter) => this.#account.events(filter, window, this.#uses))
+      if (lists.every(({ seen }, at) => seen.every(this.#matches(filters[at]?.deviceId)))) {
         const total = lists.reduce((sum, list) => sum + list.total, 0)
         return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
       }
     }
-    // Some platforms ignore `type` or `device_id`, and not every kind is one word of the platform.
-    const word = type?.isExact ? undefined : type?.word
-    const rows = (await this.#each(word, (filter) => this.#until(filter, maxPageSize, () => false))).flat()
+    // Some platforms ignore `type` or `device_id`, and not every kind has words of its own.
+    const words = type?.isExact ? [] : this.#words
+    const rows = await this.#passing(words, (filter) => this.#until(filter, maxPageSize, () => false))
     return { rows, before: 0, total: rows.length }
   }
 
@@ -72,19 +81,35 @@ export class EventReader {
       })
       return isComplete ? recent : this.#until(filter, maxPageSize, isLast)
     }
-    const all = (await this.#each(this.#search.type?.word, read)).flat()
-    const rows = all.filter((row) => !isOld(row))
+    const rows = (await this.#passing(this.#words, read)).filter((row) => !isOld(row))
     return { rows, before: 0, total: rows.length }
   }
 
-  async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const rows = await this.#account.eventsUntil(filter, size, isEnough, this.#uses)
-    return rows.filter(this.#matches(filter.deviceId))
+  /** The rows that pass all filters, of those that `read` returns for each filter of the platform. */
+  async #passing(words: readonly string[], read: (filter: EventFilter) => Promise<WireEvent[]>): Promise<WireEvent[]> {
+    const filters = this.#filters(words)
+    const lists = await this.#each(filters, read)
+    // A platform that ignores the type sends the same rows for each word.
+    const isIgnored = words.length > 1 && lists.some((rows, at) => rows.some(isOfOtherType(filters[at])))
+    if (isIgnored) return this.#passing([], read)
+    return lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId)))
   }
 
-  #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
+  #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
+    const isIgnored = (page: readonly WireEvent[]): boolean =>
+      this.#words.length > 1 && page.some(isOfOtherType(filter))
+    return this.#account.eventsUntil(filter, size, (page) => isEnough(page) || isIgnored(page), this.#uses)
+  }
+
+  /** One filter for each device and word. */
+  #filters(words: readonly string[]): EventFilter[] {
     const { devices, from, to } = this.#search
-    const calls = devices.map((deviceId) => read({ deviceId, type, from, to }))
+    const types = words.length > 0 ? words : [undefined]
+    return devices.flatMap((deviceId) => types.map((type) => ({ deviceId, type, from, to })))
+  }
+
+  #each<T>(filters: readonly EventFilter[], read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
+    const calls = filters.map(read)
     this.#calls.push(...calls)
     return Promise.all(calls)
   }
