@@ -31,6 +31,10 @@ export class CallBudget {
     this.#left = calls
   }
 
+  get isSpent(): boolean {
+    return this.#left === 0
+  }
+
   /** @throws TooManyCalls. */
   spend(): void {
     if (this.#left === 0) throw new TooManyCalls()

@@ -1,9 +1,9 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import { releaseAfter } from '../lib/byte-budget.js'
 import type { Account, EventFilter, Search } from '../platform/account.js'
-import { maxPageSize } from '../platform/window.js'
+import { maxPageSize, TooManyCalls } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
-import { describe, eventDevice } from '../resources/event.js'
+import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
@@ -26,6 +26,11 @@ const isOfOtherType =
   (filter: EventFilter | undefined) =>
   (row: WireEvent): boolean =>
     filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
+
+function isOlder(a: WireEvent, b: WireEvent): boolean {
+  const [one, other] = [a, b].map((row) => toEvent(row, () => undefined, undefined))
+  return one === undefined || other === undefined || newestFirst(one, other) > 0
+}
 
 export class EventReader {
   readonly #account: Account
@@ -64,9 +69,24 @@ export class EventReader {
       }
     }
     // Some platforms ignore `type` or `device_id`, and not every kind has words of its own.
-    const words = type?.isExact ? [] : this.#words
-    const rows = await this.#passing(words, (filter) => this.#until(filter, maxPageSize, () => false))
-    return { rows, before: 0, total: rows.length }
+    return this.#scan(type?.isExact ? [] : this.#words, offset + limit)
+  }
+
+  /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */
+  async #scan(words: readonly string[], count: number) {
+    const lastRead: (WireEvent | undefined)[] = []
+    const rows = await this.#passing(words, (filter) =>
+      this.#until(filter, maxPageSize, (page) => {
+        const { isSpent } = this.#uses.budget
+        if (isSpent) lastRead.push(page.at(-1))
+        return isSpent
+      }),
+    )
+    if (lastRead.length === 0) return { rows, before: 0, total: rows.length }
+    // Older rows of another list may have unread ones before them.
+    const certain = rows.filter((row) => lastRead.every((last) => last && !isOlder(row, last)))
+    if (certain.length < count) throw new TooManyCalls()
+    return { rows: certain, before: 0, total: certain.length + 1 }
   }
 
   /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */

@@ -127,6 +127,30 @@ for (const generation of ['2.x', '3.x'] as const) {
   })
 }
 
+t.test('where the calls are used up, the rows that were read are the first of a window, if they fill it', async (t) => {
+  const { all, list, calls } = await eventPlatform(t, '2.x', 30_000)
+  const wanted = all.filter(({ message }) => message === 'Zone in').map(({ id }) => id)
+  const { status, body } = await list('type=zone_in&limit=20&offset=10')
+  t.same([status, idsOf(body), body.has_more], [200, wanted.slice(10, 30), true])
+  t.ok(body.count > 30 && body.count < wanted.length)
+  t.ok(calls.length <= 20)
+  t.equal((await list('type=zone_in&limit=200')).status, 400)
+})
+
+t.test('of several lists, no row is in a window before one that the calls did not reach', async (t) => {
+  const { all, list } = await eventPlatform(t, '2.x', 30_000)
+  const ofOneDevice = all.splice(0, 4_000).filter(({ device_id }) => device_id !== 1)
+  all.splice(0, all.length, ...ofOneDevice, ...all.filter(({ device_id }) => device_id === 1).slice(0, 20))
+  const wanted = all.filter(({ device_id, message }) => device_id < 3 && message === 'Zone in').map(({ id }) => id)
+  const statuses = new Set<number>()
+  for (let limit = 20; limit <= 80; limit += 2) {
+    const { status, body } = await list(`type=zone_in&device_ids=1,2&limit=${limit}`)
+    statuses.add(status)
+    if (status === 200) t.same(idsOf(body), wanted.slice(0, limit))
+  }
+  t.same(statuses, new Set([200, 400]))
+})
+
 t.test('where the platform ignores `device_id`, each event of the devices comes once, and no other', async (t) => {
   const { all, list } = await eventPlatform(t, '2.x', 90, true)
   for (const [query, selects] of [
