@@ -4,6 +4,7 @@ import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import { type List, nameOf, type Platform } from './client.js'
 import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import type { EventFilter, Search } from './event-search.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
@@ -13,19 +14,6 @@ import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
 /** Called with the number of rows that are not records and are left out. */
 export type OnSkipped = (action: Action, rows: number) => void
-
-/** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
-export interface EventFilter {
-  deviceId: number | undefined
-  type: string | undefined
-  from: string | undefined
-  to: string | undefined
-}
-
-/** What one search for events may use. */
-export interface Search extends List {
-  budget: CallBudget
-}
 
 /** Maximum pages to read of a list that never ends. */
 const maxPages = 1_000
@@ -46,12 +34,12 @@ export class Account {
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
-  #setup: Promise<wire.WireSetup> | undefined
+  readonly #kept = new Map<Action, Promise<unknown>>()
 
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
     this.#platform = platform
     this.#hash = hash
-    this.#setup = who.setup
+    if (who.setup) this.#kept.set('edit_setup_data', who.setup)
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
@@ -77,14 +65,13 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** Fetched once for each validation of the account, since the response is large. A lasting failure is kept as well. */
   setup(): Promise<wire.WireSetup> {
-    this.#setup ??= this.#platform.get('edit_setup_data', this.#hash).then(wire.setupIn)
-    this.#setup.catch((error: unknown) => {
-      const lasts = error instanceof PlatformForbidden || this.#platform.lacks('edit_setup_data', this.#hash)
-      if (!lasts) this.#setup = undefined
-    })
-    return this.#setup
+    return this.#once('edit_setup_data', wire.setupIn)
+  }
+
+  /** The platform's own list of the types of events; empty where it has none. Never rejects. */
+  eventTypes(): Promise<string[]> {
+    return this.#once('call_actions/event_types', wire.eventTypesIn).catch(() => [])
   }
 
   /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
@@ -187,6 +174,18 @@ export class Account {
     } finally {
       releaseAfter(calls, list.memory)
     }
+  }
+
+  /** Sent once for each validation of the account: the setup is large. A lasting failure is kept as well. */
+  #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
+    const kept = this.#kept.get(action) as Promise<T> | undefined
+    const call = kept ?? this.#platform.get(action, this.#hash).then(dataIn)
+    this.#kept.set(action, call)
+    call.catch((error: unknown) => {
+      const lasts = error instanceof PlatformForbidden || this.#platform.lacks(action, this.#hash)
+      if (!lasts) this.#kept.delete(action)
+    })
+    return call
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */

@@ -63,12 +63,25 @@ export interface TypeFilter {
   matches: (event: { type: string; kind: EventKind }) => boolean
 }
 
-/** The filter for the platform's word, a kind or an alias, in any case. */
-export function typeFilter(sent: string): TypeFilter {
+const rowOf = (type: string) => eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
+
+/** Whether a word of the table is the beginning of several. */
+const isBeginning = (word: string): boolean => /.\*$/.test(word)
+
+/** Whether the platform's own list of types shows the words to send for this filter. */
+export const needsList = (sent: string): boolean => rowOf(sent.toLowerCase())?.words.some(isBeginning) === true
+
+/**
+ * The filter for the platform's word, a kind or an alias, in any case.
+ * @param listed the platform's own list of types, if `needsList`.
+ */
+export function typeFilter(sent: string, listed: readonly string[] = []): TypeFilter {
   const type = sent.toLowerCase()
-  const row = eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
+  const row = rowOf(type)
   if (!row) return { words: [type], isExact: true, matches: (event) => event.type === type }
-  const words = row.kind.startsWith('harsh.') ? [custom] : row.words.filter((word) => !word.endsWith('*'))
+  const listedFor = (word: string): string[] => listed.filter((one) => covers(word, one.toLowerCase()))
+  const known = row.words.flatMap((word) => (isBeginning(word) ? listedFor(word) : word === '*' ? [] : word))
+  const words = row.kind.startsWith('harsh.') ? [custom] : [...new Set(known)]
   // What a custom event is about is in its message.
   const isExact = words.length > 0 && !words.includes(custom)
   return { words, isExact, matches: ({ kind }) => kind === row.kind }

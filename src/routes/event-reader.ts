@@ -1,6 +1,7 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import { releaseAfter } from '../lib/byte-budget.js'
-import type { Account, EventFilter, Search } from '../platform/account.js'
+import type { Account } from '../platform/account.js'
+import type { EventFilter, Search } from '../platform/event-search.js'
 import { maxPageSize, TooManyCalls } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
 import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
@@ -13,10 +14,10 @@ interface EventSearch {
   type: TypeFilter | undefined
   from: string | undefined
   to: string | undefined
+  /** Maximum platform calls. */
+  calls: number
 }
 
-/** Pages to read for one request. With the account, its zone and its devices, that is at most 20 platform calls. */
-const maxPages = 16
 /** Page size for what is new since the last request. */
 const smallPage = 200
 /** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
@@ -44,8 +45,8 @@ export class EventReader {
     this.#account = account
     this.#search = search
     const words = search.type?.words ?? []
-    this.#words = words.length * search.devices.length > maxPages ? [] : words
-    this.#uses = account.openSearch(maxPages)
+    this.#words = words.length * search.devices.length > search.calls ? [] : words
+    this.#uses = account.openSearch(search.calls)
   }
 
   /** Ends the search, and releases its memory once no call uses it. */

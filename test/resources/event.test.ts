@@ -3,7 +3,7 @@ import t from 'tap'
 import { read } from '../../src/platform/shape.js'
 import { type WireSetup, wireEvent, wireSetup } from '../../src/platform/wire.js'
 import { newestFirst, toEvent } from '../../src/resources/event.js'
-import { eventKinds, typeFilter } from '../../src/resources/event-kind.js'
+import { eventKinds, needsList, typeFilter } from '../../src/resources/event-kind.js'
 
 const names = new Map([
   [318, 'Van 4'],
@@ -99,6 +99,11 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
     for (const sent of [kind, kind.toUpperCase(), ...aliases]) t.hasStrict(typeFilter(sent), { words, isExact }, sent)
     if (isExact) t.equal(event({ type: words[0] })?.kind, kind)
   }
+  const listed = ['zone_in', 'Service_due', 'service', 'driver', 'service']
+  t.hasStrict(typeFilter('maintenance_due', listed), { words: ['Service_due', 'service'], isExact: true })
+  t.hasStrict(typeFilter('driver.changed', listed), { words: ['driver'], isExact: true })
+  t.hasStrict(typeFilter('driver.changed', ['zone_in']), { words: [], isExact: false })
+  t.strictSame(rows.map(([kind]) => kind).filter(needsList), ['maintenance.due', 'driver.changed'])
   for (const word of ['overspeed', 'custom', 'teleport'])
     t.hasStrict(typeFilter(word), { words: [word], isExact: true }, word)
 })

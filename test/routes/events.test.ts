@@ -188,12 +188,48 @@ t.test("another account's events are not in device_ids or after_id, its devices 
 
 t.test('a kind of several words of the platform needs no further parameter in an account of any size', async (t) => {
   const { get, hash, calls } = await fleet(t, 50)
-  for (const [type, kind] of Object.entries({ 'alarm.triggered': 'alarm.triggered' })) {
+  for (const [type, kind] of Object.entries({
+    'alarm.triggered': 'alarm.triggered',
+    maintenance_due: 'maintenance.due',
+    'driver.changed': undefined,
+  })) {
     calls.length = 0
     const { status, body } = await get(`/v1/events?type=${type}`, hash)
-    t.same([status, body.data.length], [200, 50], type)
-    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], [kind])
+    t.same([status, body.data.length], [200, kind === undefined ? 0 : 50], type)
+    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], kind === undefined ? [] : [kind])
     t.ok(calls.length <= 20, `${calls.length} calls`)
+  }
+  calls.length = 0
+  const { body } = await get('/v1/events?type=maintenance_due&after_id=0&limit=200', hash)
+  t.ok(body.data.length > 50)
+  t.same(
+    calls.map((url) => new URL(url, 'http://sandbox').pathname),
+    ['/api/get_events'],
+    'a poll is one call',
+  )
+})
+
+t.test('without a list of types, or with one of no use, all events are read for those of several words', async (t) => {
+  const rows = rowsOf(70, true)
+  const get_devices = [{ items: [1, 2, 3, 4].map((id) => ({ id, name: `Van ${id}` })) }]
+  for (const types of [undefined, 500, [], {}, { types: [{ type: 'zone_in' }, { type: 7 }, {}] }, '<html>']) {
+    const { get, calls } = await gatewayOn(t, (request, response) => {
+      const type = new URL(request.url ?? '', 'http://localhost').searchParams.get('type')
+      const data = rows.filter((row) => type === null || row.type === type)
+      const get_events = { items: { total: data.length, per_page: 1_000, current_page: 1, last_page: 1, data } }
+      const isFailure = types === 500 && request.url?.includes('event_types')
+      if (isFailure) response.writeHead(500).end()
+      else answers({ get_devices, get_events, 'call_actions/event_types': types })(request, response)
+    })
+    const { body } = await get('/v1/events?type=driver.changed', someHash)
+    t.same(
+      idsOf(body),
+      rows.filter(({ type }) => type === 'driver').map(({ id }) => id),
+      JSON.stringify(types),
+    )
+    calls.length = 0
+    await get('/v1/events?type=maintenance_due', someHash)
+    t.ok(calls.length <= 3, 'asked once an account, unless it fails')
   }
 })
 
