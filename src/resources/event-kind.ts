@@ -63,6 +63,9 @@ export interface TypeFilter {
   matches: (event: { type: string; kind: EventKind }) => boolean
 }
 
+/** Types of alerts among the aliases: some platforms send the word of the alert as the type of the event. */
+const alertTypes = ['geofence_in', 'geofence_out', 'device_offline']
+
 const rowOf = (type: string) => eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
 
 /** Whether a word of the table is the beginning of several. */
@@ -81,8 +84,10 @@ export function typeFilter(sent: string, listed: readonly string[] = []): TypeFi
   if (!row) return { words: [type], isExact: true, matches: (event) => event.type === type }
   const listedFor = (word: string): string[] => listed.filter((one) => covers(word, one.toLowerCase()))
   const known = row.words.flatMap((word) => (isBeginning(word) ? listedFor(word) : word === '*' ? [] : word))
-  const words = row.kind.startsWith('harsh.') ? [custom] : [...new Set(known)]
+  const words = row.kind.startsWith('harsh.')
+    ? [custom]
+    : [...new Set([...known, ...alertTypes.filter((word) => word === type)])]
   // What a custom event is about is in its message.
   const isExact = words.length > 0 && !words.includes(custom)
-  return { words, isExact, matches: ({ kind }) => kind === row.kind }
+  return { words, isExact, matches: (event) => event.kind === row.kind || event.type === type }
 }

@@ -60,17 +60,28 @@ export class EventReader {
    */
   async window(offset: number, limit: number): Promise<{ rows: WireEvent[]; before: number; total: number }> {
     const { type } = this.#search
-    if (type === undefined || (type.isExact && this.#words.length > 0)) {
-      const filters = this.#filters(this.#words)
-      const window = filters.length === 1 ? { offset, limit } : { offset: 0, limit: offset + limit }
-      const lists = await this.#each(filters, (filter) => this.#account.events(filter, window, this.#uses))
-      if (lists.every(({ seen }, at) => seen.every(this.#matches(filters[at]?.deviceId)))) {
-        const total = lists.reduce((sum, list) => sum + list.total, 0)
-        return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
-      }
-    }
+    const isExact = type === undefined || (type.isExact && this.#words.length > 0)
+    const found = isExact ? await this.#exact(offset, limit) : undefined
     // Some platforms ignore `type` or `device_id`, and not every kind has words of its own.
-    return this.#scan(type?.isExact ? [] : this.#words, offset + limit)
+    return found ?? this.#scan(type?.isExact ? [] : this.#words, offset + limit)
+  }
+
+  /** As `window`, by the filters of the platform; undefined where it ignores one. */
+  async #exact(offset: number, limit: number) {
+    const filters = this.#filters(this.#words)
+    const window = filters.length === 1 ? { offset, limit } : { offset: 0, limit: offset + limit }
+    const lists: Awaited<ReturnType<Account['events']>>[] = []
+    // Of several words, the first shows whether the platform ignores them.
+    for (const some of this.#words.length > 1 ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
+      const read = (of: typeof window) => this.#each(some, (filter) => this.#account.events(filter, of, this.#uses))
+      const found = await read(window)
+      // A window beyond the end does not show it.
+      const shown = window.offset > 0 && found[0]?.seen.length === 0 ? await read({ offset: 0, limit: 1 }) : found
+      if (!shown.every(({ seen }, at) => seen.every(this.#matches(some[at]?.deviceId)))) return undefined
+      lists.push(...found)
+    }
+    const total = lists.reduce((sum, list) => sum + list.total, 0)
+    return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
   }
 
   /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */

@@ -99,6 +99,11 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
     for (const sent of [kind, kind.toUpperCase(), ...aliases]) t.hasStrict(typeFilter(sent), { words, isExact }, sent)
     if (isExact) t.equal(event({ type: words[0] })?.kind, kind)
   }
+  const words = { geofence_in: 'zone_in', geofence_out: 'zone_out', device_offline: 'offline_duration' }
+  for (const [sent, word] of Object.entries(words)) {
+    t.hasStrict(typeFilter(sent), { words: [word, sent], isExact: true }, sent)
+    for (const type of [word, sent]) t.ok(typeFilter(sent).matches({ type, kind: event({ type })?.kind ?? 'stop' }))
+  }
   const listed = ['zone_in', 'Service_due', 'service', 'driver', 'service']
   t.hasStrict(typeFilter('maintenance_due', listed), { words: ['Service_due', 'service'], isExact: true })
   t.hasStrict(typeFilter('driver.changed', listed), { words: ['driver'], isExact: true })

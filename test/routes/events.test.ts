@@ -24,14 +24,24 @@ interface Row {
   time: string
 }
 
-const words = ['zone_in', 'overspeed', 'custom', 'sos', 'driver', 'service', 'stop_duration']
-const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop']
+const words = [
+  'zone_in',
+  'overspeed',
+  'custom',
+  'sos',
+  'driver',
+  'service',
+  'stop_duration',
+  'geofence_in',
+  'unplugged',
+]
+const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop', 'In', 'Cut']
 
 /** Newest first. @param hasTypes as platform 3.x; 2.x sends no type. */
 const rowsOf = (count: number, hasTypes: boolean): Row[] =>
   Array.from({ length: count }, (_, at) => ({
-    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % 7] ?? '' },
-    ...(hasTypes ? { type: words[at % 7] ?? '' } : {}),
+    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % words.length] ?? '' },
+    ...(hasTypes ? { type: words[at % words.length] ?? '' } : {}),
     time: new Date(Date.UTC(2026, 4, 11) - at * 1_000).toISOString().slice(0, 19).replace('T', ' '),
   }))
 
@@ -70,12 +80,15 @@ for (const generation of ['2.x', '3.x'] as const) {
       ['harsh_accel'],
       ['maintenance_due', ...(isNew ? ['Service'] : [])],
       ['driver.changed', ...(isNew ? ['Driver'] : [])],
-      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop'])],
+      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop', 'In', 'Cut'])],
+      ['geofence_in', 'Zone in', ...(isNew ? ['In'] : [])],
       ['teleport'],
     ] as const) {
       const wanted = all.filter(({ message }) => (selected as readonly string[]).includes(message)).map(({ id }) => id)
       const { body } = await list(`type=${sent}&limit=10&offset=5`)
       t.same([idsOf(body), body.count], [wanted.slice(5, 15), wanted.length], sent)
+      const { body: end } = await list(`type=${sent}&offset=1000`)
+      t.same([idsOf(end), end.count], [[], wanted.length], `${sent} beyond the end`)
       const devices = all.filter(({ device_id }) => device_id === 2 || device_id === 3).map(({ id }) => id)
       const some = await list(`type=${sent}&device_ids=3,2&limit=10`)
       t.same(idsOf(some.body), wanted.filter((id) => devices.includes(id)).slice(0, 10), `${sent} of two devices`)
@@ -143,7 +156,7 @@ t.test('of several lists, no row is in a window before one that the calls did no
   all.splice(0, all.length, ...ofOneDevice, ...all.filter(({ device_id }) => device_id === 1).slice(0, 20))
   const wanted = all.filter(({ device_id, message }) => device_id < 3 && message === 'Zone in').map(({ id }) => id)
   const statuses = new Set<number>()
-  for (let limit = 20; limit <= 80; limit += 2) {
+  for (let limit = 20; limit <= 60; limit += 5) {
     const { status, body } = await list(`type=zone_in&device_ids=1,2&limit=${limit}`)
     statuses.add(status)
     if (status === 200) t.same(idsOf(body), wanted.slice(0, limit))
