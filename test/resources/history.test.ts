@@ -2,7 +2,8 @@
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { Track, toTrack } from '../../src/resources/track.js'
+import { toTrack } from '../../src/resources/track.js'
+import { Track } from './geojson.js'
 import { clocks, envelope, history, point, told, zone } from './history-rows.js'
 
 t.test('a history has exactly the documented fields (N24, N26, N27, N28, N29, N30)', async (t) => {
