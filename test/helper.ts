@@ -19,7 +19,8 @@ import { program } from './program.js'
 /** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
 const readActions = new Set([
   ...['get_user_data', 'edit_setup_data', 'get_devices', 'get_geofences', 'get_events', 'get_history'],
-  ...['get_alerts', 'services', 'get_services', 'get_user_drivers', 'address', 'geo_address'],
+  ...['get_alerts', 'services', 'get_services', 'get_user_drivers', 'call_actions/event_types'],
+  ...['address', 'geo_address'],
 ])
 
 interface Call {

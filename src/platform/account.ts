@@ -39,7 +39,7 @@ export class Account {
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
-  #setup: Promise<wire.WireSetup> | undefined
+  readonly #kept = new Map<Action, Promise<unknown>>()
 
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
     this.#platform = platform
@@ -48,7 +48,7 @@ export class Account {
     this.id = who.id
     this.email = who.email
     this.hashName = nameOf(hash)
-    if (who.setup) void this.#keepSetup(who.setup)
+    if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
   /**
@@ -70,18 +70,13 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** Fetched once for each validation of the account, since the response is large. A lasting failure is kept as well. */
   setup(): Promise<wire.WireSetup> {
-    return this.#setup ?? this.#keepSetup(this.#platform.get('edit_setup_data', this.#hash).then(wire.setupIn))
+    return this.#once('edit_setup_data', wire.setupIn)
   }
 
-  #keepSetup(setup: Promise<wire.WireSetup>): Promise<wire.WireSetup> {
-    this.#setup = setup
-    setup.catch((error: unknown) => {
-      const lasts = error instanceof PlatformForbidden || this.#platform.lacks('edit_setup_data', this.#hash)
-      if (!lasts) this.#setup = undefined
-    })
-    return setup
+  /** The platform's own list of the types of events; empty where it has none. Never rejects. */
+  eventTypes(): Promise<string[]> {
+    return this.#once('call_actions/event_types', wire.eventTypesIn).catch(() => [])
   }
 
   /** The platform's id of the account's user, which stays when password and e-mail change; undefined where there is none. */
@@ -179,6 +174,21 @@ export class Account {
     } finally {
       reading.close()
     }
+  }
+
+  /** Sent once for each validation of the account: the setup is large. A lasting failure is kept as well. */
+  #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
+    const kept = this.#kept.get(action) as Promise<T> | undefined
+    return kept ?? this.#keep(action, this.#platform.get(action, this.#hash).then(dataIn))
+  }
+
+  #keep<T>(action: Action, call: Promise<T>): Promise<T> {
+    this.#kept.set(action, call)
+    call.catch((error: unknown) => {
+      const lasts = error instanceof PlatformForbidden || this.#platform.lacks(action, this.#hash)
+      if (!lasts) this.#kept.delete(action)
+    })
+    return call
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */

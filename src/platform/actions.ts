@@ -25,6 +25,8 @@ export const actions = {
   get_geofences: has('items', 'geofences'),
   get_events: has('items'),
   get_history: has('items'),
+  // Any other list is as good as none.
+  'call_actions/event_types': () => true,
   get_alerts: has('items', 'alerts'),
   services: has('data'),
   get_services: has('data'),

@@ -18,10 +18,15 @@ export class Reading {
     this.#left = calls
   }
 
+  /** Whether no further call may be sent. */
+  get isSpent(): boolean {
+    return this.#left === 0
+  }
+
   /** @throws TooManyCalls; PlatformUnavailable `timeout` if the list takes too long or is given up; what the call throws. */
   async send<T>(action: Action, call: (memory: Reservation) => Promise<T>): Promise<T> {
     if (this.#isClosed || this.#isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: 'of the list' })
-    if (this.#left === 0) throw new TooManyCalls()
+    if (this.isSpent) throw new TooManyCalls()
     this.#left -= 1
     const sent = call(this.#memory).finally(() => this.#inFlight.delete(sent))
     this.#inFlight.add(sent)

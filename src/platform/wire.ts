@@ -107,6 +107,12 @@ export function setupIn(body: unknown): WireSetup {
   }
 }
 
+/** The words in a list of event types. */
+export function eventTypesIn(body: unknown): string[] {
+  const { types } = read({ types: [{ type: s }] } as const, body)
+  return types.flatMap(({ type }) => (typeof type === 'string' ? type.trim() : []))
+}
+
 export type WireService = Read<typeof wireService>
 /** A device row; `group` is the title of the group it came in. */
 export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined }

@@ -61,22 +61,18 @@ function plainName(country: string): string {
   return renamed.get(plain) ?? plain
 }
 
-/** The codes of all regions by their English names. */
-function codesByName(): Map<string | undefined, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const codes = letters.flatMap((first) => letters.map((second) => first + second))
-  // Of two codes with the same name, the first counts.
-  return new Map(codes.reverse().map((code) => [names.of(code)?.toLowerCase(), code]))
-}
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const regionCodes = letters.flatMap((first) => letters.map((second) => first + second))
 
-/** Made when first needed: it takes 1 ms. */
-let regionCodes: ReturnType<typeof codesByName> | undefined
-
+/** The code of a country by its English name, the first of several. */
 function regionOf(country: string): string | undefined {
-  regionCodes ??= codesByName()
-  return regionCodes.get(plainName(country))
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const name = plainName(country)
+  return regionCodes.find((code) => names.of(code)?.toLowerCase() === name)
 }
+
+/** The year by whose rules a country is matched; any other would do. */
+const matchedYear = 2026
 
 /** The IANA zone of the setup's country that has this standard offset and daylight saving time. */
 function zoneName({ user_dst, dst_countries }: WireSetup, offsetMinutes: number): string | undefined {
@@ -87,7 +83,7 @@ function zoneName({ user_dst, dst_countries }: WireSetup, offsetMinutes: number)
   // A getter in older versions of V8, a method in newer ones.
   const locale: Intl.Locale & { timeZones?: string[]; getTimeZones?: () => string[] } = new Intl.Locale(`und-${region}`)
   return (locale.getTimeZones?.() ?? locale.timeZones)?.find((zone) => {
-    const offsets = [1, 7].map((month) => DateTime.fromObject({ month }, { zone }).offset)
+    const offsets = [1, 7].map((month) => DateTime.fromObject({ year: matchedYear, month }, { zone }).offset)
     return Math.min(...offsets) === offsetMinutes && Math.max(...offsets) > offsetMinutes
   })
 }

@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox'
 import type { WireDevice } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
 import { displayTime, isDisplayTime } from './display-time.js'
-import { Format } from './geojson.js'
+import { type Feature, Format, type Point } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
-import { coordinates, id, number, text, toKmh, toMetres } from './units.js'
+import { coordinates, id, number, text, toDegrees, toKmh, toMetres } from './units.js'
 import { wallClock, type Zone } from './zone.js'
 
 export const DeviceStatus = Word(['online', 'offline', 'moving'], {
@@ -98,7 +98,7 @@ export const DevicesQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       description:
-        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them',
+        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response minus its `Age` and some seconds for the way of the data; some devices are then sent twice',
       examples: [1778500800],
     }),
   ),
@@ -178,9 +178,6 @@ function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
 /** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
 export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 && !isDisplayTime(wire.time)
 
-/** Degrees from 0 up to 360. */
-const courseOf = (value: number): number => (((value % 360) + 360) % 360) + 0
-
 /** The device's id; undefined for a row that is not a device. */
 export const deviceId = (wire: DeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
 
@@ -216,7 +213,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
     speed: speedOf(wire),
-    course: courseOf(number(wire.course) ?? 0),
+    course: toDegrees(number(wire.course) ?? 0),
     altitude: toMetres(wire.altitude, wire.unit_of_altitude) ?? 0,
     last_seen: lastSeen(wire, zone),
     timestamp: timestampOf(wire),
@@ -232,4 +229,11 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     sensors: wire.sensors.map(toSensor).filter((sensor) => sensor !== undefined),
     group: text(wire.group) ?? 'Ungrouped',
   }
+}
+
+/** The GeoJSON feature of a device; undefined without a position. */
+export function toDeviceFeature(device: Device): Feature<Static<typeof Point>, Device> | undefined {
+  const { id, lat, lng } = device
+  if (lat === null || lng === null) return undefined
+  return { type: 'Feature', id, geometry: { type: 'Point', coordinates: [lng, lat] }, properties: device }
 }

@@ -39,13 +39,15 @@ export const eventKinds = table.map(([kind, meaning, words, aliases]) => ({
 const covers = (pattern: string, word: string): boolean =>
   pattern.endsWith('*') ? word.startsWith(pattern.slice(0, -1)) : pattern === word
 
+/** The word of all events that the account has defined itself. */
+const custom = 'custom'
 const harsh = /harsh|\bhard\b|sharp|sudden|rapid|abrupt|brusc/i
 const braking = /brak|break|decel|desaceler|fren|frea/i
 const acceleration = /accel|aceler/i
 
 /** The kind of an event by the platform's word; harsh driving is in the message of a `custom` event only. */
 export function kindOf(word: string, message: string): EventKind {
-  if (word === 'custom' && harsh.test(message)) {
+  if (word === custom && harsh.test(message)) {
     if (braking.test(message)) return 'harsh.brake'
     if (acceleration.test(message)) return 'harsh.acceleration'
   }
@@ -54,23 +56,38 @@ export function kindOf(word: string, message: string): EventKind {
 
 /** What the filter `type` selects. */
 export interface TypeFilter {
-  /** The word to send to the platform; undefined where no single word covers the selection. */
-  word: string | undefined
-  /** Whether the platform's filter by `word` selects exactly this. */
+  /** The words to send to the platform, one in each request; none where no list of words covers the selection. */
+  words: readonly string[]
+  /** Whether the platform's filter by these words selects exactly this. */
   isExact: boolean
   matches: (event: { type: string; kind: EventKind }) => boolean
 }
 
-/** The filter for the platform's word, a kind or an alias, in any case. */
-export function typeFilter(sent: string): TypeFilter {
+/** Types of alerts among the aliases: some platforms send the word of the alert as the type of the event. */
+const alertTypes = ['geofence_in', 'geofence_out', 'device_offline']
+
+const rowOf = (type: string) => eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
+
+/** Whether a word of the table is the beginning of several. */
+const isBeginning = (word: string): boolean => /.\*$/.test(word)
+
+/** Whether the platform's own list of types shows the words to send for this filter. */
+export const needsList = (sent: string): boolean => rowOf(sent.toLowerCase())?.words.some(isBeginning) === true
+
+/**
+ * The filter for the platform's word, a kind or an alias, in any case.
+ * @param listed the platform's own list of types, if `needsList`.
+ */
+export function typeFilter(sent: string, listed: readonly string[] = []): TypeFilter {
   const type = sent.toLowerCase()
-  const row = eventKinds.find(({ kind, aliases }) => kind === type || aliases.includes(type))
-  if (!row) return { word: type, isExact: true, matches: (event) => event.type === type }
-  const [word, ...others] = row.kind.startsWith('harsh.') ? ['custom'] : row.words
-  const isOneWord = word !== undefined && others.length === 0 && !word.endsWith('*')
-  return {
-    word: isOneWord ? word : undefined,
-    isExact: isOneWord && row.words.length === 1,
-    matches: ({ kind }) => kind === row.kind,
-  }
+  const row = rowOf(type)
+  if (!row) return { words: [type], isExact: true, matches: (event) => event.type === type }
+  const listedFor = (word: string): string[] => listed.filter((one) => covers(word, one.toLowerCase()))
+  const known = row.words.flatMap((word) => (isBeginning(word) ? listedFor(word) : word === '*' ? [] : word))
+  const words = row.kind.startsWith('harsh.')
+    ? [custom]
+    : [...new Set([...known, ...alertTypes.filter((word) => word === type)])]
+  // What a custom event is about is in its message.
+  const isExact = words.length > 0 && !words.includes(custom)
+  return { words, isExact, matches: (event) => event.kind === row.kind || event.type === type }
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { type Coordinate, Feature, FeatureCollection, Format, Point, Polygon } from './geojson.js'
+import { type Coordinate, type Feature, Format, Point, Polygon } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
 import { coordinates, flag, id, number, text, toMetres } from './units.js'
@@ -43,32 +43,22 @@ const exampleGeometry: Static<typeof Polygon> = {
     ],
   ],
 }
-const detailExample = { ...example, geometry: exampleGeometry, radius: null }
 
 export const GeofenceDetail = Resource(
   'GeofenceDetail',
   'A geofence with its geometry',
   { ...listItem, geometry, radius },
-  detailExample,
+  { ...example, geometry: exampleGeometry, radius: null },
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
 export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
 
-const properties = Type.Object(
-  { ...listItem, radius },
-  {
-    additionalProperties: false,
-    title: 'GeofenceProperties',
-    description: 'The list item, and the radius of a circle',
-  },
-)
-const GeofenceFeature = Feature('GeofenceFeature', geometry, properties)
-type GeofenceFeature = Static<typeof GeofenceFeature>
-export const GeofenceCollection = FeatureCollection(GeofenceFeature, toGeofenceFeature(detailExample))
-
 /** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
-export function toGeofenceFeature({ geometry, ...properties }: GeofenceDetail): GeofenceFeature {
+export function toGeofenceFeature({
+  geometry,
+  ...properties
+}: GeofenceDetail): Feature<GeofenceDetail['geometry'], object> {
   return { type: 'Feature', id: properties.id, geometry, properties }
 }
 

@@ -1,7 +1,7 @@
-/** GeoJSON (RFC 7946): schemas of geometries, features and collections, and lists as collections. */
-import { type Static, type TSchema, Type } from 'typebox'
-import { type List, paging } from './list.js'
-import { field, Word } from './schema.js'
+/** GeoJSON (RFC 7946): geometries, features, and lists as collections. */
+import { type TSchema, Type } from 'typebox'
+import type { List } from './list.js'
+import { Word } from './schema.js'
 
 /** The media type of `format=geojson`. */
 export const geoJson = 'application/geo+json'
@@ -14,15 +14,6 @@ export const Format = Type.Optional(
   }),
 )
 
-type Annotated = { description?: string; examples?: unknown[] }
-const media = <T extends TSchema>(schema: T) => ({ schema, example: (schema as Annotated).examples?.[0] })
-
-/** The response of a route that has the parameter `format`, for its schema. */
-export const eitherFormat = <J extends TSchema, G extends TSchema>(json: J, geo: G) => ({
-  description: (json as Annotated).description ?? '',
-  content: { 'application/json': media(json), [geoJson]: media(geo) },
-})
-
 const Constant = <const T extends string>(type: T) => Type.Literal(type, { type: 'string' })
 
 export type Coordinate = [lng: number, lat: number]
@@ -31,7 +22,6 @@ const Geometry = <const T extends string, C extends TSchema>(type: T, coordinate
   Type.Object({ type: Constant(type), coordinates }, { additionalProperties: false, title: type })
 
 export const Point = Geometry('Point', Coordinate)
-export const LineString = Geometry('LineString', Type.Array(Coordinate, { minItems: 2 }))
 export const Polygon = Geometry(
   'Polygon',
   Type.Array(Type.Array(Coordinate, { minItems: 4 }), {
@@ -42,28 +32,15 @@ export const Polygon = Geometry(
 )
 
 /** A feature with the fields of a resource as its properties. */
-export const Feature = <G extends TSchema, P extends TSchema>(title: string, geometry: G, properties: P) =>
-  Type.Object(
-    { type: Constant('Feature'), id: field.id('The id of the resource'), geometry, properties },
-    { additionalProperties: false, title },
-  )
+export interface Feature<Geometry, Properties> {
+  type: 'Feature'
+  id: number
+  geometry: Geometry
+  properties: Properties
+}
 
 /** The feature of an item; undefined for an item that is left out. */
-export type ToFeature<T> = (
-  item: T,
-) => { type: 'Feature'; id: number; geometry: unknown; properties: unknown } | undefined
-
-/** A list as a collection of features, with the paging of the list. */
-export const FeatureCollection = <F extends ReturnType<typeof Feature>>(of: F, example: Static<F>) =>
-  Type.Object(
-    { type: Constant('FeatureCollection'), ...paging, features: Type.Array(of, { description: 'The items' }) },
-    {
-      additionalProperties: false,
-      title: `${(of as { title?: string }).title}Collection`,
-      description: 'The items as GeoJSON, with the applied paging',
-      examples: [{ type: 'FeatureCollection', count: 1, limit: 50, offset: 0, has_more: false, features: [example] }],
-    },
-  )
+type ToFeature<T> = (item: T) => Feature<unknown, unknown> | undefined
 
 /** The collection of a list; items without a feature are left out, and still count. */
 export function toCollection<T>(list: List<T>, toFeature: ToFeature<T>) {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
-import { type Leg, legOf, Position, positionsOf, type Reading, readingOf } from './position.js'
+import { type Leg, legsOf, Position, positionsOf, type Reading, readingOf } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
@@ -162,7 +162,7 @@ function listOf<T>(
 export function toHistory(wire: WireHistory, context: HistoryContext): History {
   const { deviceId, from, to, zone, positions: isDetailed = true } = context
   const reading = readingOf(wire, [from, to], zone)
-  const legs = wire.items.map((group) => legOf(group, reading))
+  const legs = legsOf(wire.items, ({ status }) => number(status) === event, reading)
   const positions = positionsOf(travelsOf(legs))
   const move = text(wire.move_duration) ?? '0s'
   const stopped = text(wire.stop_duration) ?? '0s'

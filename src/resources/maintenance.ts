@@ -6,7 +6,7 @@ import { distanceUnit, engineHours, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Nullable, Resource } from './schema.js'
-import { dayText, epochDay } from './time.js'
+import { dayText, epochDay, LAST_SECOND } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
 
 const Amount = (description: string) => field.numberOrNull(`${description}; null if unknown`)
@@ -64,12 +64,24 @@ type Amounts = { interval: Maybe; last: Maybe; due: Maybe; remaining: Maybe }
 type Maybe = number | undefined
 type Quantity = { amount: number; unit: string }
 
-/** Days since 1970-01-01 of a date in any display format or of such a number. @param today to choose between day and month. */
-function dayOf(value: WireService['last_service'], today: number): Maybe {
-  const date = displayTime(value, [today * 86_400])
-  if (date !== undefined) return epochDay(date)
+/** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
+function daysOf(value: WireService['last_service']): number[] {
+  const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
+  if (dates.length > 0) return dates.flatMap((date) => epochDay(date) ?? [])
   const days = number(value)
-  return days !== undefined && days > 0 && dayText(days) !== undefined ? Math.floor(days) : undefined
+  return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
+}
+
+const nearest = (days: readonly number[], today: number): Maybe =>
+  days.toSorted((a, b) => Math.abs(a - today) - Math.abs(b - today))[0]
+
+/** The day of the last service, which is not in the future, and fits the day on which the next one is due. */
+function lastDay(wire: WireService, interval: Maybe, today: number): Maybe {
+  const days = daysOf(wire.last_service)
+  const past = days.filter((day) => day <= today)
+  const due = daysOf(wire.expires_date)
+  const fitting = past.filter((day) => interval !== undefined && due.includes(day + interval))
+  return nearest([fitting, past, days].find(({ length }) => length > 0) ?? [], today)
 }
 
 /** The remaining amount in a text: `Odometer Left (812 km)`, `6d.` (platform.md 8.3). */
@@ -93,8 +105,8 @@ const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined
 
 function byDays(wire: WireService, left: Maybe, today: number): Amounts {
   const interval = number(wire.interval)
-  const last = dayOf(wire.last_service, today)
-  const due = plus(last, interval) ?? dayOf(wire.expires_date, today)
+  const last = lastDay(wire, interval, today)
+  const due = plus(last, interval) ?? nearest(daysOf(wire.expires_date), today)
   return { interval, last, due, remaining: minus(due, today) ?? left }
 }
 

@@ -4,7 +4,7 @@ import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.
 import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, id as idOf, number, quantity, rounded, text, toKmh, toMetres } from './units.js'
+import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
 import { clockReader, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
@@ -63,7 +63,7 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
     lat: place.lat,
     lng: place.lng,
     speed: toKmh(point.speed, speedUnit) ?? 0,
-    course: course === undefined ? null : rounded(((course % 360) + 360) % 360, 2),
+    course: course === undefined ? null : toDegrees(course),
     altitude: toMetres(point.altitude, altitudeUnit) ?? null,
     address: text(point.address) ?? null,
   }
@@ -75,19 +75,48 @@ export interface Leg {
   points: { id: number | undefined; position: Position }[]
 }
 
-export function legOf(group: WireHistoryGroup, reading: Reading): Leg {
-  const points: Leg['points'] = []
-  for (const point of group.items) {
-    const position = positionOf(point, reading)
-    if (position) points.push({ id: idOf(point.id), position })
-  }
-  return { group, points }
+/** The groups of a history, each with its points in time order. @param isEvent whether a group stands between those of the drives. */
+export function legsOf(
+  groups: readonly WireHistoryGroup[],
+  isEvent: (group: WireHistoryGroup) => boolean,
+  reading: Reading,
+): Leg[] {
+  const inOrder = orderedBy(reading)
+  return groups.map((group) => {
+    const points: Leg['points'] = []
+    for (const point of group.items) {
+      const position = positionOf(point, reading)
+      if (position) points.push({ id: idOf(point.id), position: isEvent(group) ? position : inOrder(position) })
+    }
+    return { group, points: points.sort((a, b) => byTime(a.position, b.position)) }
+  })
 }
 
-const byTime = (a: Position, b: Position): number => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1)
+const hourS = 3_600
+
+/**
+ * Corrects positions in the order of the platform. The end of summer repeats an hour, and a time on the clock does not tell which one
+ * it is in: one that falls behind its predecessor is in the second.
+ */
+function orderedBy({ later }: Reading): (position: Position) => Position {
+  let last = Number.NEGATIVE_INFINITY
+  return (position) => {
+    const { time, timestamp } = position
+    if (timestamp === null) return position
+    const isBehind = timestamp < last && last - timestamp <= hourS
+    const isSecond = isBehind && later(time, hourS) === time
+    last = isSecond ? timestamp + hourS : timestamp
+    return isSecond ? { ...position, timestamp: last } : position
+  }
+}
+
+function byTime(a: Position, b: Position): number {
+  if (a.timestamp !== null && b.timestamp !== null) return a.timestamp - b.timestamp
+  return a.time === b.time ? 0 : a.time < b.time ? -1 : 1
+}
 
 const isRepeat = (a: Position, b: Position | undefined): boolean =>
-  a.time === b?.time && a.lat === b.lat && a.lng === b.lng && a.speed === b.speed
+  a.time === b?.time && a.timestamp === b.timestamp && a.lat === b.lat && a.lng === b.lng && a.speed === b.speed
 
 /** The positions of several legs in time order, each once: platforms repeat a point by its id, or with a new one. */
 export function positionsOf(legs: readonly Leg[]): Position[] {

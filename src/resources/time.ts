@@ -5,7 +5,7 @@ import type { Scalar } from '../platform/shape.js'
 const DAY_S = 86_400
 const UTC = { zone: 'utc' }
 /** Last second of the year 9999, the last one that `YYYY` can express. */
-const LAST_SECOND = 253_402_300_799
+export const LAST_SECOND = 253_402_300_799
 
 /** `YYYY-MM-DD HH:MM:SS` on the clock of the date's zone; undefined outside the years 0000 to 9999. */
 export function wallClockText(date: DateTime): string | undefined {

@@ -1,22 +1,13 @@
-/** The track resource, a history as a GeoJSON feature (RFC 7946). */
-import { type Static, Type } from 'typebox'
-import { type Coordinate, Feature, LineString, Point } from './geojson.js'
-import { History } from './history.js'
-import { WallClock } from './schema.js'
+/** The track, a history as a GeoJSON feature (RFC 7946). */
+import type { Coordinate, Feature } from './geojson.js'
+import type { History } from './history.js'
 
-const { positions: _, ...properties } = History.properties
+/** A point for a single position, null for none. */
+type Geometry = { type: 'LineString'; coordinates: Coordinate[] } | { type: 'Point'; coordinates: Coordinate } | null
+/** `times` are those of the coordinates at the same index. */
+type Track = Feature<Geometry, Omit<History, 'positions'> & { times: string[] }>
 
-export const Track = Feature(
-  'Track',
-  Type.Union([LineString, Point, Type.Null()], { description: 'A point for a single position, null for none' }),
-  Type.Object(
-    { ...properties, times: Type.Array(WallClock('Time of the coordinate at the same index')) },
-    { additionalProperties: false, title: 'TrackProperties', description: 'The history without its positions' },
-  ),
-)
-export type Track = Static<typeof Track>
-
-function geometryOf(coordinates: Coordinate[]): Track['geometry'] {
+function geometryOf(coordinates: Coordinate[]): Geometry {
   const [only] = coordinates
   if (only === undefined) return null
   return coordinates.length === 1 ? { type: 'Point', coordinates: only } : { type: 'LineString', coordinates }

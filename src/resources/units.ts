@@ -15,7 +15,8 @@ const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
 const DOTTED_THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$/
-const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+))(.*)$/s
+/** PHP writes small numbers with an exponent. */
+const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+)(?:(?<=[\d.])e[+-]?\d{1,3}(?![\da-z]))?)(.*)$/is
 
 /** The value rounded to a number of decimals; -0 becomes 0. */
 export function rounded(value: number, decimals: number): number {
@@ -77,6 +78,9 @@ export function toKmh(value: Scalar, unit: Scalar): number | undefined {
   const speed = converted(KMH_PER, value, unit, 1)
   return speed && Math.max(0, speed)
 }
+
+/** A course in degrees, from 0 up to 360, rounded to two decimals. */
+export const toDegrees = (course: number): number => rounded(((course % 360) + 360) % 360, 2) % 360
 
 /** A distance in km, rounded to two decimals if converted. An unknown unit counts as km. */
 export const toKm = (value: Scalar, unit: Scalar): number | undefined => converted(KM_PER, value, unit, 2)

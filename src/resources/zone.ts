@@ -115,7 +115,23 @@ export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { of
   const moment = parse(value)
   if (!moment) return undefined
   if (moment.isDay) return `${moment.date.toISODate()} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
-  return moment.hasOffset ? wallClock(moment.date.toMillis(), zone) : wallClockText(moment.date)
+  return moment.hasOffset ? edgeClock(moment.date.toMillis(), edge, zone) : wallClockText(moment.date)
+}
+
+const QUARTER_MS = 900_000
+
+/**
+ * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not tell
+ * which one it is in: the range holds both rather than to lose one. Clocks change at quarters of an hour.
+ */
+function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {
+  const own = wallClock(ms, zone)
+  const quarter = Math.floor(ms / QUARTER_MS)
+  const near = [0, 1, 2, 3].map((n) =>
+    edge === 'from' ? (quarter + 1 + n) * QUARTER_MS : (quarter - n) * QUARTER_MS - 1,
+  )
+  const clocks = [ms, ...near].map((at) => wallClock(at, zone)).filter((clock) => clock !== undefined)
+  return own && (edge === 'from' ? clocks.sort()[0] : clocks.sort().at(-1))
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */

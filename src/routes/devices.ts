@@ -5,13 +5,12 @@ import { ApiError } from '../errors.js'
 import { isCompressible } from '../http/compression.js'
 import { entityTag } from '../http/conditional.js'
 import type { App } from '../http/types.js'
-import { Device, DevicesQuery, maxIds } from '../resources/device.js'
-import { DeviceCollection, toDeviceFeature } from '../resources/device-feature.js'
-import { eitherFormat, geoJson } from '../resources/geojson.js'
+import { Device, DevicesQuery, maxIds, toDeviceFeature } from '../resources/device.js'
+import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
 import { LastKnown } from './last-known.js'
-import { mediaTypes, type Needs, PathId, queryOf, sendJson, sendList } from './query.js'
+import { mediaTypes, type Needs, PathId, queryOf, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -98,7 +97,7 @@ export function devices(app: App, needs: Needs): void {
       'The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.',
     tags: ['Devices'],
     querystring: DevicesQuery,
-    response: { 200: eitherFormat(ListOf(Device), DeviceCollection) },
+    response: { 200: ListOf(Device) },
   }
   app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
     const query = queryOf(DevicesQuery, request)
@@ -115,14 +114,16 @@ export function devices(app: App, needs: Needs): void {
       const list = page(selected, { limit, offset })
       const known = (position: Position): string | null => account.knownAddress(position)
       const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
-      return sendList(reply, format, { ...list, data }, toDeviceFeature)
+      return { ...list, data }
     }
     lastKnown.showAge(reply, found)
     // Other filters rarely repeat, so their responses are not kept.
     const isCached = ids === undefined && updatedSince === undefined
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
     const serialize = (): string =>
-      String(reply.serializeInput(select(), '200', format === 'json' ? 'application/json' : geoJson))
+      format === 'json'
+        ? String(reply.serializeInput(select(), '200'))
+        : JSON.stringify(toCollection(select(), toDeviceFeature))
     const json = cached(reply, fleet, name, serialize, { maxBytes: fleet.maxResponseBytes })
     return sendJson<List<Device>>(reply, json, mediaTypes[format])
   })

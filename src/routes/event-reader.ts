@@ -1,9 +1,9 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
-import { maxPageSize } from '../platform/window.js'
+import { maxPageSize, TooManyCalls } from '../platform/window.js'
 import type { WireEvent } from '../platform/wire.js'
-import { describe, eventDevice } from '../resources/event.js'
+import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
@@ -13,24 +13,38 @@ interface EventSearch {
   type: TypeFilter | undefined
   from: string | undefined
   to: string | undefined
+  /** Maximum platform calls. */
+  calls: number
 }
 
-/** Pages to read for one request. With the account, its zone and its devices, that is at most 20 platform calls. */
-const maxPages = 16
 /** Page size for what is new since the last request. */
 const smallPage = 200
 /** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
 const lateEvents = 50
 
+const isOfOtherType =
+  (filter: EventFilter | undefined) =>
+  (row: WireEvent): boolean =>
+    filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
+
+function isOlder(a: WireEvent, b: WireEvent): boolean {
+  const [one, other] = [a, b].map((row) => toEvent(row, () => undefined, undefined))
+  return one === undefined || other === undefined || newestFirst(one, other) > 0
+}
+
 export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
+  /** The words of the type to send to the platform; none if they take too many calls, too. */
+  readonly #words: readonly string[]
   readonly #uses: Reading
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
-    this.#uses = account.openSearch(maxPages)
+    const words = search.type?.words ?? []
+    this.#words = words.length * search.devices.length > search.calls ? [] : words
+    this.#uses = account.openSearch(search.calls)
   }
 
   close(): void {
@@ -43,19 +57,45 @@ export class EventReader {
    */
   async window(offset: number, limit: number): Promise<{ rows: WireEvent[]; before: number; total: number }> {
     const { type } = this.#search
-    if (type === undefined || type.isExact) {
-      const isOne = this.#search.devices.length === 1
-      const window = isOne ? { offset, limit } : { offset: 0, limit: offset + limit }
-      const lists = await this.#each(type?.word, (filter) => this.#account.events(filter, window, this.#uses))
-      if (lists.every(({ seen }, at) => seen.every(this.#matches(this.#search.devices[at])))) {
-        const total = lists.reduce((sum, list) => sum + list.total, 0)
-        return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
-      }
+    const isExact = type === undefined || (type.isExact && this.#words.length > 0)
+    const found = isExact ? await this.#exact(offset, limit) : undefined
+    // Some platforms ignore `type` or `device_id`, and not every kind has words of its own.
+    return found ?? this.#scan(type?.isExact ? [] : this.#words, offset + limit)
+  }
+
+  /** As `window`, by the filters of the platform; undefined where it ignores one. */
+  async #exact(offset: number, limit: number) {
+    const filters = this.#filters(this.#words)
+    const window = filters.length === 1 ? { offset, limit } : { offset: 0, limit: offset + limit }
+    const lists: Awaited<ReturnType<Account['events']>>[] = []
+    // Of several words, the first shows whether the platform ignores them.
+    for (const some of this.#words.length > 1 ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
+      const read = (of: typeof window) => this.#each(some, (filter) => this.#account.events(filter, of, this.#uses))
+      const found = await read(window)
+      // A window beyond the end does not show it.
+      const shown = window.offset > 0 && found[0]?.seen.length === 0 ? await read({ offset: 0, limit: 1 }) : found
+      if (!shown.every(({ seen }, at) => seen.every(this.#matches(some[at]?.deviceId)))) return undefined
+      lists.push(...found)
     }
-    // Some platforms ignore `type` or `device_id`, and not every kind is one word of the platform.
-    const word = type?.isExact ? undefined : type?.word
-    const rows = (await this.#each(word, (filter) => this.#until(filter, maxPageSize, () => false))).flat()
-    return { rows, before: 0, total: rows.length }
+    const total = lists.reduce((sum, list) => sum + list.total, 0)
+    return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
+  }
+
+  /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */
+  async #scan(words: readonly string[], count: number) {
+    const lastRead: (WireEvent | undefined)[] = []
+    const rows = await this.#passing(words, (filter) =>
+      this.#until(filter, maxPageSize, (page) => {
+        const { isSpent } = this.#uses
+        if (isSpent) lastRead.push(page.at(-1))
+        return isSpent
+      }),
+    )
+    if (lastRead.length === 0) return { rows, before: 0, total: rows.length }
+    // Older rows of another list may have unread ones before them.
+    const certain = rows.filter((row) => lastRead.every((last) => last && !isOlder(row, last)))
+    if (certain.length < count) throw new TooManyCalls()
+    return { rows: certain, before: 0, total: certain.length + 1 }
   }
 
   /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */
@@ -70,19 +110,35 @@ export class EventReader {
       })
       return isComplete ? recent : this.#until(filter, maxPageSize, isLast)
     }
-    const all = (await this.#each(this.#search.type?.word, read)).flat()
-    const rows = all.filter((row) => !isOld(row))
+    const rows = (await this.#passing(this.#words, read)).filter((row) => !isOld(row))
     return { rows, before: 0, total: rows.length }
   }
 
-  async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const rows = await this.#account.eventsUntil(filter, size, isEnough, this.#uses)
-    return rows.filter(this.#matches(filter.deviceId))
+  /** The rows that pass all filters, of those that `read` returns for each filter of the platform. */
+  async #passing(words: readonly string[], read: (filter: EventFilter) => Promise<WireEvent[]>): Promise<WireEvent[]> {
+    const filters = this.#filters(words)
+    const lists = await this.#each(filters, read)
+    // A platform that ignores the type sends the same rows for each word.
+    const isIgnored = words.length > 1 && lists.some((rows, at) => rows.some(isOfOtherType(filters[at])))
+    if (isIgnored) return this.#passing([], read)
+    return lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId)))
   }
 
-  #each<T>(type: string | undefined, read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
+  #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
+    const isIgnored = (page: readonly WireEvent[]): boolean =>
+      this.#words.length > 1 && page.some(isOfOtherType(filter))
+    return this.#account.eventsUntil(filter, size, (page) => isEnough(page) || isIgnored(page), this.#uses)
+  }
+
+  /** One filter for each device and word. */
+  #filters(words: readonly string[]): EventFilter[] {
     const { devices, from, to } = this.#search
-    return Promise.all(devices.map((deviceId) => read({ deviceId, type, from, to })))
+    const types = words.length > 0 ? words : [undefined]
+    return devices.flatMap((deviceId) => types.map((type) => ({ deviceId, type, from, to })))
+  }
+
+  #each<T>(filters: readonly EventFilter[], read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
+    return Promise.all(filters.map(read))
   }
 
   readonly #matches =

@@ -5,12 +5,15 @@ import type { Account } from '../platform/account.js'
 import { TooManyCalls } from '../platform/window.js'
 import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { Event, EventsQuery, newestFirst, toEvent } from '../resources/event.js'
-import { typeFilter } from '../resources/event-kind.js'
+import { needsList, typeFilter } from '../resources/event-kind.js'
 import { envelope, ListOf } from '../resources/list.js'
 import { text } from '../resources/units.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, queryOf } from './query.js'
+
+/** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
+const maxCalls = 16
 
 const tooMany =
   'This needs more than 20 calls to the tracking platform: narrow it with `from`, `to` or `device_id`, or lower `limit` or `offset`.'
@@ -31,10 +34,12 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     const range = await rangeOf(account, from, to)
     const devices = await devicesOf(deviceCache, account, of)
     if (devices.length === 0) return envelope([], 0, { limit, offset })
+    const listed = type !== undefined && needsList(type) ? await account.eventTypes() : undefined
     const reader = new EventReader(account, {
       devices,
-      type: type === undefined ? undefined : typeFilter(type),
+      type: type === undefined ? undefined : typeFilter(type, listed),
       ...range,
+      calls: listed ? maxCalls - 1 : maxCalls,
     })
     try {
       const found = afterId === undefined ? reader.window(offset, limit) : reader.after(afterId)

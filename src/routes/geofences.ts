@@ -1,18 +1,11 @@
 /** `GET /v1/geofences` and `/v1/geofences/:id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import {
-  Geofence,
-  GeofenceCollection,
-  GeofenceDetail,
-  GeofencesQuery,
-  toGeofence,
-  toGeofenceFeature,
-} from '../resources/geofence.js'
-import { eitherFormat } from '../resources/geojson.js'
+import { Geofence, GeofenceDetail, GeofencesQuery, toGeofence, toGeofenceFeature } from '../resources/geofence.js'
+import { toCollection } from '../resources/geojson.js'
 import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { identified, type Needs, notFound, PathId, pageOfRows, queryOf, sendList } from './query.js'
+import { identified, mediaTypes, type Needs, notFound, PathId, pageOfRows, queryOf, sendJson } from './query.js'
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -21,14 +14,15 @@ export function geofences(app: App, { translate }: Needs): void {
     description: 'The geofences of the account, without their geometry. As GeoJSON, with it.',
     tags: ['Geofences'],
     querystring: GeofencesQuery,
-    response: { 200: eitherFormat(ListOf(Geofence), GeofenceCollection) },
+    response: { 200: ListOf(Geofence) },
   }
   app.get('/geofences', { schema: listGeofencesSchema }, async (request, reply) => {
     const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
     const rows = await request.account.geofences()
     const ordered = translate('get_geofences', rows, identified)
     const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
-    return sendList(reply, format, list, toGeofenceFeature)
+    if (format === 'json') return list
+    return sendJson<typeof list>(reply, JSON.stringify(toCollection(list, toGeofenceFeature)), mediaTypes.geojson)
   })
 
   const getGeofenceSchema = {

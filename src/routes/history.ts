@@ -1,10 +1,9 @@
 /** `GET /v1/history/:device_id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { eitherFormat, geoJson } from '../resources/geojson.js'
+import { geoJson } from '../resources/geojson.js'
 import { History, HistoryQuery } from '../resources/history.js'
 import { epochDay } from '../resources/time.js'
-import { Track } from '../resources/track.js'
 import { id } from '../resources/units.js'
 import { isDay } from '../resources/zone.js'
 import { invalid, type Needs, notFound, PathId, queryOf, sendJson } from './query.js'
@@ -17,7 +16,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
     tags: ['History'],
     params: Type.Object({ device_id: PathId('Device id', 1001) }),
     querystring: HistoryQuery,
-    response: { 200: eitherFormat(History, Track) },
+    response: { 200: History },
   }
   app.get('/history/:device_id', { schema: getHistorySchema }, async (request, reply) => {
     const { positions = 'true', format = 'json', ...days } = queryOf(HistoryQuery, request)
@@ -29,7 +28,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
     const wanted = { deviceId, ...days, positions: positions === 'true', format }
     const json = await account.history(wanted, await account.knownSetup())
     // The worker has translated it to the documented shape.
-    return sendJson<History | Track>(reply, json, format === 'geojson' ? geoJson : undefined)
+    return sendJson<History>(reply, json, format === 'geojson' ? geoJson : undefined)
   })
 }
 

@@ -5,7 +5,7 @@ import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Scalar } from '../platform/shape.js'
-import { geoJson, type ToFeature, toCollection } from '../resources/geojson.js'
+import { geoJson } from '../resources/geojson.js'
 import { type List, type Page, page, readQuery } from '../resources/list.js'
 import { id } from '../resources/units.js'
 import type { KeyStore } from '../store/store.js'
@@ -43,16 +43,6 @@ export function notFound(noun: string, sent: string): ApiError {
 }
 
 export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const
-type Format = keyof typeof mediaTypes
-
-/**
- * A list in the requested format, by the schemas of `eitherFormat`. Serialized when it is sent, one response after the other: text that is still
- * a rope takes several times its length, and requests that waited for the same list would each hold one.
- */
-export function sendList<T>(reply: FastifyReply, format: Format, list: List<T>, toFeature: ToFeature<T>): List<T> {
-  reply.type(mediaTypes[format])
-  return format === 'json' ? list : (toCollection(list, toFeature) as unknown as List<T>)
-}
 
 /** Sends JSON text; typed as the value it represents. */
 export function sendJson<T>(reply: FastifyReply, body: string | Buffer, type: string = mediaTypes.json): T {

@@ -177,5 +177,6 @@ export const actions: Record<string, Action> = {
   services,
   get_devices_latest: getDevicesLatest,
   get_events: getEvents,
+  'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
   get_history: getHistory,
 }

@@ -171,5 +171,7 @@ check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N6
   ['a negative speed', { speed: -3 }, { speed: 0 }],
   ['a negative course', { course: -90 }, { course: 270 }],
   ['several turns', { course: '725.5' }, { course: 5.5 }],
+  ['a fraction of a degree', { course: 5.1 }, { course: 5.1 }],
   ['360', { course: 360 }, { course: 0 }],
+  ['almost 360', { course: 359.999 }, { course: 0 }],
 ])

@@ -2,7 +2,8 @@
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { Track, toTrack } from '../../src/resources/track.js'
+import { toTrack } from '../../src/resources/track.js'
+import { Track } from './geojson.js'
 import { clocks, envelope, history, point, told, zone } from './history-rows.js'
 
 t.test('a history has exactly the documented fields (N24, N26, N27, N28, N29, N30)', async (t) => {
@@ -87,6 +88,36 @@ t.test('consecutive points of the same second, place and speed are one position'
   const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
   const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
   t.strictSame(shown, ['00 16.3 14', '00 16.3 15', '01 16.3 15', '01 16.4 15', '01 16.3 15'])
+})
+
+t.test('the hour that the end of summer repeats keeps its order, and trips start and end by time', async (t) => {
+  const summer = { from: '03-29 02:00', to: '05-11 01:00' }
+  const times = ['01:40', '01:55', '01:10', '01:25', '02:05']
+  const points = times.map((time, at) => point(at + 1, `${time}:00`, { longitude: 16 + at / 10 }))
+  const event = { status: 5, raw_time: '2026-05-11 01:50:00', items: [{ lat: '48.2', lng: '16', time: '01:50' }] }
+  for (const groups of [[points], [points.slice(0, 2), points.slice(2)], points.map((one) => [one])]) {
+    const items = groups.flatMap((items) => [{ status: 1, raw_time: items[0]?.raw_time, items }, event])
+    const { positions, trips } = history({ items }, { zone: { offsetMinutes: 60, summer } })
+    t.strictSame(
+      positions.map(({ time }) => time.slice(11, 16)),
+      times,
+    )
+    const [first = 0, ...others] = positions.map(({ timestamp }) => timestamp ?? 0)
+    t.equal(new Date(first * 1000).toISOString(), '2026-05-10T23:40:00.000Z')
+    t.strictSame(
+      others.map((timestamp) => timestamp - first),
+      [900, 1_800, 2_700, 5_100],
+    )
+    if (groups.length === 1) t.hasStrict(trips, [{ start: { lng: 16 }, end: { lng: 16.4 } }])
+  }
+  const [a, b, c] = [
+    point(1, '07:01:00'),
+    point(2, '07:00:00', { longitude: 16 }),
+    point(3, '07:02:00', { longitude: 17 }),
+  ]
+  const items = [{ status: 1, raw_time: '2026-05-11 07:00:00', items: [c, a, b] }]
+  for (const context of [{ zone }, {}])
+    t.hasStrict(history({ items }, context).trips, [{ start: { lng: 16 }, end: { lng: 17 } }])
 })
 
 t.test('positions=false leaves out the positions and nothing else', async (t) => {

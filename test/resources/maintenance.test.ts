@@ -57,6 +57,17 @@ check('a day service is overdue from the day after its date (N47)', { expiration
   ['due today', { last_service: '2026-05-01' }, { remaining: 0, expired: false }],
   ['due yesterday', { last_service: '2026-04-30' }, { remaining: -1, expired: true }],
   ['display format', { last_service: '30-04-2026' }, { last_service_date: '2026-04-30' }],
+  ['not in the future', { last_service: '01-06-2026' }, { last_service_date: '2026-01-06', remaining: -115 }],
+  [
+    'with a due date that fits',
+    { interval: 90, last_service: '05-02-2026', expires_date: '06-05-2026' },
+    { last_service_date: '2026-02-05', expires_date: '2026-05-06', remaining: -5 },
+  ],
+  [
+    'month first',
+    { interval: 30, last_service: '04-05-2026', expires_date: '05-05-2026' },
+    { last_service_date: '2026-04-05', expires_date: '2026-05-05', remaining: -6 },
+  ],
   ['ambiguous: near today', { last_service: '05-04-2026' }, { last_service_date: '2026-05-04' }],
   ['N47 a number of days', { last_service: String(today) }, { last_service_date: '2026-05-11', remaining: 10 }],
   ['a fraction of a day', { last_service: today + 0.5 }, { last_service: today, remaining: 10 }],

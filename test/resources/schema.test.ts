@@ -17,8 +17,9 @@ import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
-import { Track, toTrack } from '../../src/resources/track.js'
+import { toTrack } from '../../src/resources/track.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
+import { Track } from './geojson.js'
 
 const responses: Record<string, TObject> = {
   ...{ Alert, CreatedKey, Device, Driver, Event, Geofence, GeofenceDetail, History, Key, Location },

@@ -61,6 +61,10 @@ t.test('a quantity is a number and its unit in lower case (N24)', async (t) => {
     [' .5 mi ', 0.5, 'mi'],
     ['-12 км', -12, 'км'],
     ['7', 7, ''],
+    ['8.0E-5', 0.00008, ''],
+    ['1e-05 km', 0.00001, 'km'],
+    ['5 E10', 5, 'e10'],
+    ['3e', 3, 'e'],
     [7, 7, ''],
   ]
   for (const [value, amount, unit] of rows) t.strictSame(quantity(value), { amount, unit }, JSON.stringify(value))

@@ -203,6 +203,40 @@ t.test("a filter with an offset is converted to the account's clock, one without
   for (const none of [...texts, ...times]) t.equal(filterTime(none, 'from', zone), undefined, none)
 })
 
+t.test('the hour that the end of summer repeats is in a range as a whole, so that no event is lost', async (t) => {
+  const berlin = dst('03-29 02:00', '10-25 02:00')
+  const rows: [edge: 'from' | 'to', clock: string, shown: string][] = [
+    ['from', '23:59:59', '01:59:59'],
+    ['from', '00:00:00', '02:00:00'],
+    ['from', '00:30:00', '02:00:00'],
+    ['from', '00:58:00', '02:00:00'],
+    ['from', '01:00:00', '02:00:00'],
+    ['from', '01:30:00', '02:30:00'],
+    ['to', '00:30:00', '02:30:00'],
+    ['to', '00:59:59', '02:59:59'],
+    ['to', '01:00:00', '02:59:59'],
+    ['to', '01:15:00', '02:59:59'],
+    ['to', '01:59:59', '02:59:59'],
+    ['to', '02:00:00', '03:00:00'],
+  ]
+  for (const [edge, clock, shown] of rows) {
+    const day = clock === '23:59:59' ? '24' : '25'
+    t.equal(filterTime(`2026-10-${day}T${clock}Z`, edge, berlin), `2026-10-25 ${shown}`, `${edge} ${clock}`)
+  }
+  const zones = [berlin, dst('10-04 02:00', '04-05 03:00'), { offsetMinutes: 60, name: 'Europe/Berlin' }]
+  const minutes = fc.integer({ min: 0, max: 366 * 24 * 60 })
+  const near = fc.integer({ min: Date.UTC(2026, 9, 24, 22) / 60_000, max: Date.UTC(2026, 9, 25, 4) / 60_000 })
+  const any = minutes.map((minute) => Date.UTC(2026, 0, 1) / 60_000 + minute)
+  fc.assert(
+    fc.property(fc.oneof(near, any), fc.integer({ min: 0, max: 180 }), fc.constantFrom(...zones), (at, later, zone) => {
+      const [from, between, to] = [at, at + later / 2, at + later].map((minute) => new Date(minute * 60_000))
+      const clock = wallClock((between as Date).getTime(), zone) as string
+      const range = [filterTime(from!.toISOString(), 'from', zone), filterTime(to!.toISOString(), 'to', zone)]
+      return (range[0] as string) <= clock && clock <= (range[1] as string)
+    }),
+  )
+})
+
 t.test('a date alone is its first or last second', async (t) => {
   t.equal(filterTime('2026-05-11', 'from'), '2026-05-11 00:00:00')
   t.equal(filterTime('2026-05-11', 'to'), '2026-05-11 23:59:59')

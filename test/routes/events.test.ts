@@ -24,14 +24,24 @@ interface Row {
   time: string
 }
 
-const words = ['zone_in', 'overspeed', 'custom', 'sos', 'driver', 'service', 'stop_duration']
-const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop']
+const words = [
+  'zone_in',
+  'overspeed',
+  'custom',
+  'sos',
+  'driver',
+  'service',
+  'stop_duration',
+  'geofence_in',
+  'unplugged',
+]
+const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop', 'In', 'Cut']
 
 /** Newest first. @param hasTypes as platform 3.x; 2.x sends no type. */
 const rowsOf = (count: number, hasTypes: boolean): Row[] =>
   Array.from({ length: count }, (_, at) => ({
-    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % 7] ?? '' },
-    ...(hasTypes ? { type: words[at % 7] ?? '' } : {}),
+    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % words.length] ?? '' },
+    ...(hasTypes ? { type: words[at % words.length] ?? '' } : {}),
     time: new Date(Date.UTC(2026, 4, 11) - at * 1_000).toISOString().slice(0, 19).replace('T', ' '),
   }))
 
@@ -70,12 +80,15 @@ for (const generation of ['2.x', '3.x'] as const) {
       ['harsh_accel'],
       ['maintenance_due', ...(isNew ? ['Service'] : [])],
       ['driver.changed', ...(isNew ? ['Driver'] : [])],
-      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop'])],
+      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop', 'In', 'Cut'])],
+      ['geofence_in', 'Zone in', ...(isNew ? ['In'] : [])],
       ['teleport'],
     ] as const) {
       const wanted = all.filter(({ message }) => (selected as readonly string[]).includes(message)).map(({ id }) => id)
       const { body } = await list(`type=${sent}&limit=10&offset=5`)
       t.same([idsOf(body), body.count], [wanted.slice(5, 15), wanted.length], sent)
+      const { body: end } = await list(`type=${sent}&offset=1000`)
+      t.same([idsOf(end), end.count], [[], wanted.length], `${sent} beyond the end`)
       const devices = all.filter(({ device_id }) => device_id === 2 || device_id === 3).map(({ id }) => id)
       const some = await list(`type=${sent}&device_ids=3,2&limit=10`)
       t.same(idsOf(some.body), wanted.filter((id) => devices.includes(id)).slice(0, 10), `${sent} of two devices`)
@@ -127,6 +140,30 @@ for (const generation of ['2.x', '3.x'] as const) {
   })
 }
 
+t.test('where the calls are used up, the rows that were read are the first of a window, if they fill it', async (t) => {
+  const { all, list, calls } = await eventPlatform(t, '2.x', 30_000)
+  const wanted = all.filter(({ message }) => message === 'Zone in').map(({ id }) => id)
+  const { status, body } = await list('type=zone_in&limit=20&offset=10')
+  t.same([status, idsOf(body), body.has_more], [200, wanted.slice(10, 30), true])
+  t.ok(body.count > 30 && body.count < wanted.length)
+  t.ok(calls.length <= 20)
+  t.equal((await list('type=zone_in&limit=200')).status, 400)
+})
+
+t.test('of several lists, no row is in a window before one that the calls did not reach', async (t) => {
+  const { all, list } = await eventPlatform(t, '2.x', 30_000)
+  const ofOneDevice = all.splice(0, 4_000).filter(({ device_id }) => device_id !== 1)
+  all.splice(0, all.length, ...ofOneDevice, ...all.filter(({ device_id }) => device_id === 1).slice(0, 20))
+  const wanted = all.filter(({ device_id, message }) => device_id < 3 && message === 'Zone in').map(({ id }) => id)
+  const statuses = new Set<number>()
+  for (let limit = 20; limit <= 60; limit += 5) {
+    const { status, body } = await list(`type=zone_in&device_ids=1,2&limit=${limit}`)
+    statuses.add(status)
+    if (status === 200) t.same(idsOf(body), wanted.slice(0, limit))
+  }
+  t.same(statuses, new Set([200, 400]))
+})
+
 t.test('where the platform ignores `device_id`, each event of the devices comes once, and no other', async (t) => {
   const { all, list } = await eventPlatform(t, '2.x', 90, true)
   for (const [query, selects] of [
@@ -160,6 +197,53 @@ t.test("another account's events are not in device_ids or after_id, its devices 
   const own = (await get('/v1/events?after_id=0&limit=200&from=2026-05-12', hash)).body.data
   t.ok(own.length > 0)
   t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
+})
+
+t.test('a kind of several words of the platform needs no further parameter in an account of any size', async (t) => {
+  const { get, hash, calls } = await fleet(t, 50)
+  for (const [type, kind] of Object.entries({
+    'alarm.triggered': 'alarm.triggered',
+    maintenance_due: 'maintenance.due',
+    'driver.changed': undefined,
+  })) {
+    calls.length = 0
+    const { status, body } = await get(`/v1/events?type=${type}`, hash)
+    t.same([status, body.data.length], [200, kind === undefined ? 0 : 50], type)
+    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], kind === undefined ? [] : [kind])
+    t.ok(calls.length <= 20, `${calls.length} calls`)
+  }
+  calls.length = 0
+  const { body } = await get('/v1/events?type=maintenance_due&after_id=0&limit=200', hash)
+  t.ok(body.data.length > 50)
+  t.same(
+    calls.map((url) => new URL(url, 'http://sandbox').pathname),
+    ['/api/get_events'],
+    'a poll is one call',
+  )
+})
+
+t.test('without a list of types, or with one of no use, all events are read for those of several words', async (t) => {
+  const rows = rowsOf(70, true)
+  const get_devices = [{ items: [1, 2, 3, 4].map((id) => ({ id, name: `Van ${id}` })) }]
+  for (const types of [undefined, 500, [], {}, { types: [{ type: 'zone_in' }, { type: 7 }, {}] }, '<html>']) {
+    const { get, calls } = await gatewayOn(t, (request, response) => {
+      const type = new URL(request.url ?? '', 'http://localhost').searchParams.get('type')
+      const data = rows.filter((row) => type === null || row.type === type)
+      const get_events = { items: { total: data.length, per_page: 1_000, current_page: 1, last_page: 1, data } }
+      const isFailure = types === 500 && request.url?.includes('event_types')
+      if (isFailure) response.writeHead(500).end()
+      else answers({ get_devices, get_events, 'call_actions/event_types': types })(request, response)
+    })
+    const { body } = await get('/v1/events?type=driver.changed', someHash)
+    t.same(
+      idsOf(body),
+      rows.filter(({ type }) => type === 'driver').map(({ id }) => id),
+      JSON.stringify(types),
+    )
+    calls.length = 0
+    await get('/v1/events?type=maintenance_due', someHash)
+    t.ok(calls.length <= 3, 'asked once an account, unless it fails')
+  }
 })
 
 t.test('every word of the documentation finds events of the sandbox, of its kind', async (t) => {

@@ -4,6 +4,8 @@ import t from 'tap'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { days, fleet, idsOf } from './fleet.js'
 
+type Feature = { properties: object }
+
 t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
   const { get, hash, otherHash } = await fleet(t)
   for (const path of ['devices', 'geofences']) {
@@ -18,6 +20,10 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
     )
     t.notOk(mine?.some((id) => theirs?.includes(id)))
   }
+  const { data: devices } = (await get('/v1/devices', hash)).body
+  const located = devices.filter(({ lat }: { lat: number | null }) => lat !== null)
+  const { features } = (await get('/v1/devices?format=geojson', hash)).body
+  t.equal(JSON.stringify(features.map(({ properties }: Feature) => properties)), JSON.stringify(located))
   const { body } = await get('/v1/geofences?format=geojson&limit=2&offset=1', hash)
   const { body: list } = await get('/v1/geofences?limit=2&offset=1', hash)
   t.same([body.count, body.limit, body.offset, body.has_more], [list.count, 2, 1, true])

@@ -24,7 +24,7 @@ const skewFailS = 300
 /** Tried with an account's hash. History and the services of one device would need a device. */
 const actions: Action[] = [
   ...(['get_user_data', 'edit_setup_data', 'get_devices', 'get_geofences', 'get_events'] as const),
-  ...(['get_alerts', 'services', 'get_user_drivers'] as const),
+  ...(['get_alerts', 'services', 'get_user_drivers', 'call_actions/event_types'] as const),
 ]
 
 /** @param hash of an account; without it, only an invented hash is sent, which must be refused. */

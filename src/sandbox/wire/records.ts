@@ -37,6 +37,12 @@ export function alertRow(account: Account, alert: Alert) {
 /** `Zone in` for `zone_in`. */
 const titleOf = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1).replace('_', ' ')}`
 
+/** All types of events, whether the account has alerts for them or not. */
+export const eventTypes = [
+  ...['zone_in', 'zone_out', 'overspeed', 'ignition_on', 'ignition_off', 'idle_duration', 'stop_duration'],
+  ...['offline_duration', 'move_start', 'driver', 'driver_unauthorized', 'sos', 'custom', 'service'],
+].map((type) => ({ type, title: titleOf(type) }))
+
 const geofenceOf = (account: Account, event: FleetEvent) => account.geofences.find(({ id }) => id === event.geofence)
 
 function detailOf(account: Account, event: FleetEvent): string | null {
