@@ -37,7 +37,7 @@ export class WorkerClient {
     this.#module = module
   }
 
-  /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects when it ends instead. */
+  /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects with the cause when it ends instead. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = this.#started()
@@ -47,7 +47,8 @@ export class WorkerClient {
         worker.unref()
         resolve()
       }
-      worker.once('exit', () => reject(new Error('the worker ended at its start')))
+      worker.once('error', reject)
+      worker.once('exit', (code) => reject(new Error(`the worker ended at its start with code ${code}`)))
     })
   }
 

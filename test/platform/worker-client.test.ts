@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import t from 'tap'
 import type { PlatformUnavailable } from '../../src/platform/errors.js'
+import { WorkerClient } from '../../src/platform/worker-client.js'
 import { jobs, list } from '../devices/worker.js'
 
 const mortal = new URL('./mortal-worker.js', import.meta.url)
@@ -43,6 +44,12 @@ t.test('a job whose signal is aborted before or while it runs is a timeout', asy
   const { history, failure } = await mortalJobs(t)
   t.equal(await failure(history('hang', AbortSignal.abort())), 'PlatformUnavailable get_history: timeout')
   t.equal(await failure(history('hang', AbortSignal.timeout(200))), 'PlatformUnavailable get_history: timeout')
+})
+
+t.test('a worker that cannot start says why', async (t) => {
+  const start = (code: string) => new WorkerClient(new URL(`data:text/javascript,${code}`)).start()
+  await t.rejects(start('throw new Error("no row.wasm")'), { message: 'no row.wasm' })
+  await t.rejects(start('process.exit(3)'), { message: 'the worker ended at its start with code 3' })
 })
 
 const onLinux = { skip: process.platform !== 'linux' && 'priorities of Linux' }
