@@ -19,7 +19,7 @@ const maxWordLength = 100
 /** Characters kept of a group's title. */
 const maxTitleLength = 200
 /** Estimated heap of a row's entries in the columns. */
-const entryBytes = 68
+const entryBytes = 76
 
 export interface PageCount {
   /** All items of the page, including repeated devices and items that are not devices. */
@@ -46,7 +46,10 @@ export class FleetBuilder {
   readonly #order: number[] = []
   /** Group titles with their indexes. */
   readonly #titles = new Map<string | undefined, number>()
+  /** What `minutesAhead` returns for each row. */
+  readonly #aheadOf: (number | undefined)[] = []
   readonly #seen = new Set<number>()
+  /** Devices by these minutes. */
   readonly #ahead = new Map<number, number>()
   #slots: ReturnType<typeof slotsOf> | undefined
   #bytes = 0
@@ -91,8 +94,7 @@ export class FleetBuilder {
     this.#bytes += length + entryBytes
     if (!isKnownState(row)) this.#unknownStates.set(this.nextRow, String(row.online).slice(0, maxWordLength))
     const sent = statusOf(row, this.#now)
-    const ahead = minutesAhead(row, sent !== 'offline', this.#now)
-    if (ahead !== undefined) count(this.#ahead, ahead)
+    this.#aheadOf.push(minutesAhead(row, sent !== 'offline', this.#now))
     if (this.#clock) correctTimes(row, this.#clock)
     const status = this.#clock ? statusOf(row, this.#now) : sent
     this.#ids.push(id)
@@ -169,6 +171,8 @@ export class FleetBuilder {
     this.#seen.add(id)
     this.#order.push(row)
     this.#groupOf[row] = title
+    const ahead = this.#aheadOf[row]
+    if (ahead !== undefined) count(this.#ahead, ahead)
     return true
   }
 

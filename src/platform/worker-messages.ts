@@ -47,8 +47,8 @@ export interface FleetColumns {
   updated: Float64Array
   /** Unix milliseconds at which the statuses hold. */
   now: number
-  /** Rows by the minutes that their last data lies ahead of `now`; 0 minutes for a connected device in time. */
-  ahead: [minutes: number, rows: number][]
+  /** Devices by the minutes that their last data lies ahead of `now`; 0 minutes for a connected device in time. */
+  ahead: [minutes: number, devices: number][]
   /** Items of the response that are no records, or have no id. */
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */

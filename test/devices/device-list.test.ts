@@ -22,7 +22,9 @@ t.test('a platform that pages its list without saying so is read to the end, eac
 t.test('N20 a platform that ignores the page costs one more call, and no device comes twice', async (t) => {
   const items = Array.from({ length: 100 }, (_, at) => row(at + 1))
   const { devices, calls } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
-  t.equal((await devices()).ids.length, 100)
+  const { ids, ahead } = await devices()
+  t.equal(ids.length, 100)
+  t.same(ahead, [[0, 67]], 'nor does it count twice')
   t.equal(calls.length, 2)
 })
 
@@ -67,16 +69,17 @@ t.test('an id to which the platform responds with an error is looked for in the 
 
 t.test('a list that is sent again after a lost connection has each device once', async (t) => {
   const whole = JSON.stringify([{ title: 'A', items: Array.from({ length: 301 }, (_, at) => row(at + 1)) }])
-  const { fleet, calls } = await lists(t, (request, response) => {
+  const { devices, calls } = await jobs(t, (request, response) => {
     if (calls.length > 1) return void response.end(whole)
     response.writeHead(200, { 'content-length': whole.length })
     response.write(whole.slice(0, whole.length / 2), () => void setImmediate(() => request.socket.destroy()))
   })
-  const ids = (await fleet()).ids
+  const { ids, ahead } = await devices()
   t.same(
-    ids,
+    [...ids],
     Array.from({ length: 301 }, (_, at) => at + 1),
   )
+  t.same(ahead, [[0, 201]])
   t.equal(calls.length, 3, 'two attempts, and the second page')
 })
 
