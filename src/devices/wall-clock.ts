@@ -34,15 +34,16 @@ export function minutesAhead(row: UnixTimes, isConnected: boolean, now: number):
 /**
  * Whether Unix times are the wall clock of this zone; undefined without evidence. The rows vote: a single tracker may be set
  * to local time itself, and where the wall clock is written, no connected device is in time.
+ * @param minRows that the zone has to explain.
  */
-export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zone): boolean | undefined {
+export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zone, minRows = 1): boolean | undefined {
   const offset = offsetMinutesAt(now, zone)
   let [explained, inTime] = [0, 0]
   for (const [minutes, rows] of ahead) {
     if (minutes === 0) inTime += rows
     else if (Math.abs(minutes - offset) <= toleranceMinutes) explained += rows
   }
-  return explained + inTime === 0 ? undefined : explained > inTime
+  return explained + inTime === 0 ? undefined : explained > inTime && explained >= minRows
 }
 
 /** Accounts to remember; beyond this, the oldest is forgotten. */
@@ -68,19 +69,20 @@ export class CorrectedLists {
     // One device cannot outvote the list.
     if (id !== undefined && (known !== undefined || !isNews)) return corrected(columns, setup)
     const { ahead } = id === undefined ? columns : await account.devices(undefined, now)
-    const found = await this.#clockOf(account, ahead, now, setup ?? undefined)
+    const found = await this.#clockOf(account, ahead, now, setup)
     if (found !== undefined) this.#clocks.set(account.id, found)
     if (found === undefined || (found ?? undefined) === (setup ?? undefined)) return corrected(columns, setup)
     return corrected(await account.devices(id, now, found ?? undefined), found)
   }
 
   /** Undefined without evidence. */
-  async #clockOf(account: Account, ahead: FleetColumns['ahead'], now: number, known: WireSetup | undefined) {
+  async #clockOf(account: Account, ahead: FleetColumns['ahead'], now: number, known: WireSetup | null | undefined) {
     const isNews = ahead.some(([minutes]) => minutes > 0)
     const setup = known ?? (isNews ? await account.knownSetup() : undefined)
     if (!setup) return isNews || ahead.length === 0 ? undefined : null
     const zone = toZone(setup)
-    const isFound = isWallClock(ahead, now, zone)
+    // Devices that have been in time may be parked while a tracker on local time is not.
+    const isFound = isWallClock(ahead, now, zone, known === null ? 2 : 1)
     if (isFound && !known) this.#onFound(account.id, offsetMinutesAt(now, zone))
     return isFound === undefined ? undefined : isFound ? setup : null
   }

@@ -36,7 +36,7 @@ const row = (id: number, agoS: number, more: object = {}) => ({
 
 async function fleet(t: Test, rows: { id: number }[]) {
   const clock = new Clock(now)
-  const list = { rows }
+  const list: { rows: { id: number; timestamp?: number }[] } = { rows }
   const { url, calls } = await platform(t, (request, response) => {
     const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
     const items = list.rows.filter((one) => id === null || String(one.id) === id)
@@ -87,4 +87,16 @@ t.test('a single tracker that is set to local time, or to any other, corrects no
     t.notMatch(log(), /wall clock/)
     t.match(await metrics(), /gateway_corrected_lists_total 0/)
   }
+})
+
+t.test('a tracker that is set to local time corrects nothing either while the others are parked', async (t) => {
+  const parked = (id: number) => row(id, offsetS + 86_400, { online: 'offline' })
+  const { fresh, log, list } = await fleet(t, [row(1, 0), row(2, offsetS), row(3, offsetS)])
+  await fresh('/v1/devices')
+  list.rows = [row(1, 0), parked(2), parked(3)]
+  const times = list.rows.map(({ timestamp }) => ({ timestamp }))
+  t.match((await fresh('/v1/devices')).body.data, times)
+  t.notMatch(log(), /wall clock/)
+  list.rows = [row(1, 0), row(2, 0), parked(3)]
+  t.match((await fresh('/v1/devices')).body.data, [{ timestamp: at(0) }, { timestamp: at(0) }], 'two of them do')
 })
