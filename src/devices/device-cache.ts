@@ -5,7 +5,7 @@ import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import { toZone, type Zone } from '../resources/zone.js'
 import { Fleet, needsZone } from './fleet.js'
-import { CorrectedLists } from './wall-clock.js'
+import { CorrectedLists, OnlyInList } from './wall-clock.js'
 
 interface DeviceCacheOptions {
   ttlMs: number
@@ -83,7 +83,9 @@ export class DeviceCache {
     const cached =
       this.#cache.get(account.hashName) ?? (id === undefined ? undefined : this.#cache.get(keyOf(account, id)))
     this.#options.onLookup(cached !== undefined)
-    return cached ?? this.#cache.forceFetch(keyOf(account, id), { context: () => this.#load(account, id) })
+    if (cached) return cached
+    if (id === undefined || this.#lists.ignoresIds(account, this.#options.clock())) return this.#fetchList(account)
+    return this.#fetchDevice(account, id)
   }
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
@@ -104,11 +106,25 @@ export class DeviceCache {
     return this.#cache.calculatedSize
   }
 
-  async #load(account: Account, id: number | undefined): Promise<Fleet> {
-    const loaded = this.#lists.fetch(account, id, this.#options.clock())
+  #fetchList(account: Account): Promise<Fleet> {
+    const load = (): Promise<Fleet> => this.#load(account, this.#lists.list(account, this.#options.clock()))
+    return this.#cache.forceFetch(account.hashName, { context: load })
+  }
+
+  async #fetchDevice(account: Account, id: number): Promise<Fleet> {
+    const load = (): Promise<Fleet> => this.#load(account, this.#lists.device(account, id, this.#options.clock()))
+    try {
+      return await this.#cache.forceFetch(keyOf(account, id), { context: load })
+    } catch (error) {
+      if (!(error instanceof OnlyInList)) throw error
+      return await this.#fetchList(account)
+    }
+  }
+
+  async #load(account: Account, loaded: ReturnType<CorrectedLists['list']>): Promise<Fleet> {
     const { columns, zone } = await loaded.catch((error: unknown) => {
       // What the platform has refused or forbidden since must not be served as stale.
-      if (!(error instanceof PlatformUnavailable)) this.delete(account)
+      if (!(error instanceof PlatformUnavailable || error instanceof OnlyInList)) this.delete(account)
       throw error
     })
     const { onSkipped, onUnknownState, onCorrected } = this.#options

@@ -6,7 +6,7 @@ import { type CallOutcome, outcomeOf } from '../platform/errors.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
-import type { Job } from '../platform/worker-messages.js'
+import type { FleetColumns, Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toZone } from '../resources/zone.js'
 import { FleetBuilder, type PageCount } from './fleet-builder.js'
@@ -17,7 +17,7 @@ const maxPages = 1_000
 /** Devices to a page, once a platform has shown that it pages: the calls are sent one after another. */
 const largePage = 500
 const maxEnvelopeBytes = 32 * 1024 * 1024
-/** How a platform may respond to an unknown or foreign id: no such response was recorded (platform.md 0.3). */
+/** How a platform may respond to an unknown or foreign id: no such response was recorded (platform.md 0.3). The list decides then. */
 const mayMeanUnknown = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /**
@@ -29,34 +29,35 @@ const wholeLists = new BoundedMap<string, { items: number; at: number }>(20_000)
 const wholeForMs = 3_600_000
 const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
 
-/** The columns of all devices, or of the device with `params.id`; a platform that ignores `id` sends all. */
+/** The columns of all devices, or of the device with `params.id`, if the platform sends it alone. */
 export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
-  const { id } = job.params
-  const fleet = (id === undefined ? undefined : await readOne(id, job, context)) ?? (await readAll(job, context))
-  const result = fleet.columns()
-  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', undefined)
+  const { id, now, clock } = job.params
+  const fleet = new FleetBuilder(now, clock && toZone(clock))
+  const needsList = id === undefined ? await readAll(job, context, fleet) : await readOne(id, job, context, fleet)
+  const result = { ...fleet.columns(), needsList }
+  if (result.ids.length === 0 && result.skippedRows > 0 && !needsList)
+    throw changed('get_devices', 'id in any row', undefined)
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
-const builderFor = ({ params: { now, clock } }: Job<'get_devices'>): FleetBuilder =>
-  new FleetBuilder(now, clock && toZone(clock))
-
-/** Undefined if only the whole list can show whether the account has the device: the platform ignores `id`, or responds to it with an error. */
-async function readOne(id: number, job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder | undefined> {
-  const fleet = builderFor(job)
+async function readOne(
+  id: number,
+  job: Job<'get_devices'>,
+  context: JobContext,
+  fleet: FleetBuilder,
+): Promise<FleetColumns['needsList']> {
   const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
     if (!mayMeanUnknown.has(outcomeOf(error))) throw error
   })
-  if (!found) return undefined
-  return fleet.has(id) || found.items === 0 || isWhole(job, found) ? fleet : undefined
+  if (!found || (found.items > 0 && fleet.size === 0)) return 'id_failed'
+  return fleet.size > (fleet.has(id) ? 1 : 0) ? 'id_ignored' : undefined
 }
 
-async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<FleetBuilder> {
-  const fleet = builderFor(job)
+async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder): Promise<undefined> {
   const first = await readPage(job, context, fleet, {})
-  if (first.added === 0 || isWhole(job, first)) return fleet
+  if (first.added === 0 || isWhole(job, first)) return
   // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
   let limit = first.added
   let isPaged = false
@@ -70,7 +71,6 @@ async function readAll(job: Job<'get_devices'>, context: JobContext): Promise<Fl
     }
     isPaged = true
   }
-  return fleet
 }
 
 /** Whether the list is known to be whole; one of a usual page size never is. */

@@ -138,7 +138,7 @@ export class FleetBuilder {
   }
 
   /** The columns, ordered by id. Ends the builder. */
-  columns(): FleetColumns {
+  columns(): Omit<FleetColumns, 'needsList'> {
     const idAt = (row: number): number => this.#ids[row] as number
     const rows = Uint32Array.from(this.#order).sort((a, b) => idAt(a) - idAt(b))
     return {

@@ -48,11 +48,24 @@ export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zon
 
 /** Accounts to remember; beyond this, the oldest is forgotten. */
 const maxAccounts = 20_000
+/** How long a platform that has ignored an id is not sent another one. */
+const ignoresIdsForMs = 3_600_000
+
+/** A request for one device does not show what the list does: the device, or whether its times have to be corrected. */
+export class OnlyInList extends Error {}
+
+/** `zone` is the account's if the times are corrected. */
+interface CorrectedColumns {
+  columns: FleetColumns
+  zone?: Zone
+}
 
 /** The device lists of accounts, corrected where their Unix times are the wall clock. */
 export class CorrectedLists {
   /** The setup of accounts with such times, as their last list showed; null for the others. */
   readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
+  /** Accounts whose platform ignored an id, and when, Unix milliseconds. */
+  readonly #ignoredIdAt = new BoundedMap<string, number>(maxAccounts)
   readonly #onFound: (account: string, offsetMinutes: number) => void
 
   /** @param onFound called when such an account is recognised. */
@@ -60,24 +73,39 @@ export class CorrectedLists {
     this.#onFound = onFound
   }
 
-  /** As `Account.devices`; `zone` is the account's if its times are corrected. */
-  async fetch(account: Account, id: number | undefined, now: number): Promise<{ columns: FleetColumns; zone?: Zone }> {
-    const known = this.#clocks.get(account.id)
-    const setup = known && ((await account.knownSetup()) ?? known)
-    const columns = await account.devices(id, now, setup ?? undefined)
-    const isNews = columns.ahead.some(([minutes]) => minutes > 0)
+  /** Whether the platform sends the account all devices in place of one. */
+  ignoresIds(account: Account, now: number): boolean {
+    const ignoredAt = this.#ignoredIdAt.get(account.id)
+    return ignoredAt !== undefined && Math.abs(now - ignoredAt) < ignoresIdsForMs
+  }
+
+  async device(account: Account, id: number, now: number): Promise<CorrectedColumns> {
+    const { known, setup } = await this.#knownClock(account)
+    const columns = await account.devices(id, now, setup)
+    if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
     // One device cannot outvote the list.
-    if (id !== undefined && (known !== undefined || !isNews)) return corrected(columns, setup)
-    const { ahead } = id === undefined ? columns : await account.devices(undefined, now)
-    const found = await this.#clockOf(account, ahead, now, setup)
-    if (found !== undefined) this.#clocks.set(account.id, found)
-    if (found === undefined || (found ?? undefined) === (setup ?? undefined)) return corrected(columns, setup)
-    return corrected(await account.devices(id, now, found ?? undefined), found)
+    if (columns.needsList || (known === undefined && hasNews(columns.ahead))) throw new OnlyInList()
+    return corrected(columns, setup)
+  }
+
+  async list(account: Account, now: number): Promise<CorrectedColumns> {
+    const { known, setup } = await this.#knownClock(account)
+    const columns = await account.devices(undefined, now, setup)
+    const found = await this.#clockOf(account, columns.ahead, now, known === null ? null : setup)
+    if (found === undefined) return corrected(columns, setup)
+    this.#clocks.set(account.id, found)
+    if (found === (setup ?? null)) return corrected(columns, setup)
+    return corrected(await account.devices(undefined, now, found ?? undefined), found ?? undefined)
+  }
+
+  async #knownClock(account: Account) {
+    const known = this.#clocks.get(account.id)
+    return { known, setup: known ? ((await account.knownSetup()) ?? known) : undefined }
   }
 
   /** Undefined without evidence. */
   async #clockOf(account: Account, ahead: FleetColumns['ahead'], now: number, known: WireSetup | null | undefined) {
-    const isNews = ahead.some(([minutes]) => minutes > 0)
+    const isNews = hasNews(ahead)
     const setup = known ?? (isNews ? await account.knownSetup() : undefined)
     if (!setup) return isNews || ahead.length === 0 ? undefined : null
     const zone = toZone(setup)
@@ -88,5 +116,7 @@ export class CorrectedLists {
   }
 }
 
-const corrected = (columns: FleetColumns, setup: WireSetup | null | undefined) =>
+const hasNews = (ahead: FleetColumns['ahead']): boolean => ahead.some(([minutes]) => minutes > 0)
+
+const corrected = (columns: FleetColumns, setup: WireSetup | undefined): CorrectedColumns =>
   setup ? { columns, zone: toZone(setup) } : { columns }

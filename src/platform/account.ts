@@ -52,7 +52,7 @@ export class Account {
   }
 
   /**
-   * All devices of the account, or, with an id, the response to a request for that device: a platform that ignores the id sends all.
+   * All devices of the account, or, with an id, that device, where the platform sends it alone (`needsList`).
    * @param now Unix milliseconds; the status of a device depends on it.
    * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
    */

@@ -1,8 +1,8 @@
-/** What the device cache forgets. */
+/** What the device cache requests, and what it forgets. */
 import t from 'tap'
 import { DeviceCache } from '../../src/devices/device-cache.js'
 import type { Account } from '../../src/platform/account.js'
-import { Clock } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { jobs, now, row } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
@@ -36,4 +36,53 @@ t.test('everything of one account is forgotten, also what has expired, and nothi
   cache.delete(other)
   t.equal(cache.bytes, 0)
   t.equal((await cache.fetch(one)).length, 1)
+})
+
+/** Calls that read the list of 250 devices. */
+const listCalls = 4
+
+/** A gateway on a platform with 250 devices, in pages of 100, that sends `alone` to a request for one of them. */
+async function pages(t: Parameters<typeof gatewayOn>[0], alone?: (id: number) => unknown) {
+  const clock = new Clock(now)
+  const all = await gatewayOn(t, { clock: clock.now, env: { POSITION_TTL_MS: '5000' } }, (request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x')
+    const page = Number(searchParams.get('page') ?? 1)
+    const id = searchParams.get('id')
+    const items = Array.from({ length: 250 }, (_, at) => ({ id: at + 1 })).slice(100 * (page - 1), 100 * page)
+    const get_devices = id !== null && alone ? alone(Number(id)) : [{ items }]
+    answers({ get_devices })(request, response)
+  })
+  const statuses = (...ids: number[]) =>
+    Promise.all(ids.map(async (id) => (await all.get(`/v1/devices/${id}`, someHash)).status))
+  const lists = (): string[] => all.calls.splice(0).filter((url) => url.includes('get_devices'))
+  return { clock, statuses, lists }
+}
+
+t.test('N23 where the platform ignores the id, one list serves every device of the account', async (t) => {
+  const { clock, statuses, lists } = await pages(t)
+  t.same(await statuses(7, 7), [200, 200])
+  t.equal(lists().length, 1 + listCalls, 'the first page shows it')
+  t.same(await statuses(150, 250, 999), [200, 200, 404], 'the list is whole, not its first page')
+  t.same(lists(), [])
+  clock.advance(5_001)
+  t.same(await statuses(7, 150, 250, 999), [200, 200, 200, 404])
+  const sent = lists()
+  t.equal(sent.length, listCalls, 'one list')
+  t.notOk(sent.some((url) => url.includes('&id=')))
+  clock.advance(3_600_000)
+  await statuses(7)
+  t.equal(lists().length, 1 + listCalls, 'an updated platform is noticed within the hour')
+})
+
+t.test('an id to which the platform responds with an error is looked for in the list, no other', async (t) => {
+  const { clock, statuses, lists } = await pages(t, (id) =>
+    id > 99 ? { status: 0, message: 'No such device' } : [{ items: [{ id }] }],
+  )
+  t.same(await statuses(150, 999), [200, 404])
+  t.equal(lists().length, 2 + listCalls)
+  t.same(await statuses(7), [200])
+  t.same(lists(), [], 'the list has it')
+  clock.advance(5_001)
+  t.same(await statuses(7), [200])
+  t.equal(lists().length, 1)
 })

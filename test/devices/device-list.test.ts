@@ -28,41 +28,36 @@ t.test('N20 a platform that ignores the page costs one more call, and no device 
   t.equal(calls.length, 2)
 })
 
-t.test('N23 a platform that ignores the id sends the list, and the device is found on any page of it', async (t) => {
-  const { fleet, calls } = await lists(t, (request, response) => {
-    const page = pageIn(request.url)
-    const items = page > 2 ? [] : Array.from({ length: 100 }, (_, at) => row((page - 1) * 100 + at + 1))
-    response.end(JSON.stringify([{ items }]))
-  })
-  t.equal((await fleet(7)).get(7)?.id, 7)
-  t.equal(calls.length, 1, 'one call where the first page has it')
-  t.equal((await fleet(150)).get(150)?.id, 150)
-  t.notOk((await fleet(999)).has(999))
-})
-
-t.test('an id to which the platform responds with an error is looked for in the list', async (t) => {
-  let error: readonly [status: number, body: string] = [404, '<html>']
-  const { fleet, devices } = await lists(t, (request, response) => {
-    if (request.url?.includes('&id=')) return void response.writeHead(error[0]).end(error[1])
-    response.end(JSON.stringify([{ items: [row(7)] }]))
-  })
+t.test('N23 whether a platform sends a device alone, ignores the id or fails on it, is told apart', async (t) => {
+  let [status, body] = [200, '']
+  const { devices } = await jobs(t, (_request, response) => void response.writeHead(status).end(body))
   const message = '{"status":0,"message":"No such device"}'
-  for (error of [
-    [404, '<html>'],
-    [400, message],
-    [403, message],
-    [422, message],
-    [200, message],
-    [200, '{"data":[],"total":1}'],
+  const items = (...ids: number[]) => JSON.stringify([{ items: ids.map((id) => ({ id })) }, { items: ids.map(row) }])
+  for (const [sent, expected, ids] of [
+    [[200, items(7)], undefined, [7]],
+    [[200, items()], undefined, []],
+    [[200, '[]'], undefined, []],
+    [[200, items(7, 8)], 'id_ignored'],
+    [[200, items(8)], 'id_ignored'],
+    [[200, '[{"items":[{"name":"no id"}]}]'], 'id_failed'],
+    [[404, '<html>'], 'id_failed'],
+    [[400, message], 'id_failed'],
+    [[403, message], 'id_failed'],
+    [[422, message], 'id_failed'],
+    [[200, message], 'id_failed'],
+    [[200, '{"data":[],"total":1}'], 'id_failed'],
   ] as const) {
-    t.same([(await fleet(7)).has(7), (await fleet(8)).has(8)], [true, false], `${error}`)
+    ;[status, body] = sent
+    const { needsList, ids: found } = await devices(7)
+    t.equal(needsList, expected, body)
+    if (ids) t.same([...found], ids)
   }
-  for (const [failing, expected] of [
+  for (const [sent, expected] of [
     [[500, message], 'server_error'],
     [[401, message], 'PlatformRefused'],
     [[429, message], 'rate_limited'],
   ] as const) {
-    error = failing
+    ;[status, body] = sent
     t.equal(await failureOf(devices(7)), expected)
   }
 })
