@@ -50,6 +50,8 @@ export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zon
 const maxAccounts = 20_000
 /** How long a platform that has ignored an id is not sent another one. */
 const ignoresIdsForMs = 3_600_000
+/** How long a list that showed nothing stands for the next one: by then another device may be connected. */
+const unclearForMs = 600_000
 
 /** A request for one device does not show what the list does: the device, or whether its times have to be corrected. */
 export class OnlyInList extends Error {}
@@ -66,6 +68,8 @@ export class CorrectedLists {
   readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
   /** Accounts whose platform ignored an id, and when, Unix milliseconds. */
   readonly #ignoredIdAt = new BoundedMap<string, number>(maxAccounts)
+  /** Accounts whose last list did not show either, and when, Unix milliseconds. */
+  readonly #unclearAt = new BoundedMap<string, number>(maxAccounts)
   readonly #onFound: (account: string, offsetMinutes: number) => void
 
   /** @param onFound called when such an account is recognised. */
@@ -75,16 +79,14 @@ export class CorrectedLists {
 
   /** Whether the platform sends the account all devices in place of one. */
   ignoresIds(account: Account, now: number): boolean {
-    const ignoredAt = this.#ignoredIdAt.get(account.id)
-    return ignoredAt !== undefined && Math.abs(now - ignoredAt) < ignoresIdsForMs
+    return isWithin(ignoresIdsForMs, this.#ignoredIdAt.get(account.id), now)
   }
 
   async device(account: Account, id: number, now: number): Promise<CorrectedColumns> {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup)
     if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
-    // One device cannot outvote the list.
-    if (columns.needsList || (known === undefined && hasNews(columns.ahead))) throw new OnlyInList()
+    if (columns.needsList || (known === undefined && (await this.#isNews(account, columns)))) throw new OnlyInList()
     return corrected(columns, setup)
   }
 
@@ -92,10 +94,17 @@ export class CorrectedLists {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(undefined, now, setup)
     const found = await this.#clockOf(account, columns.ahead, now, known === null ? null : setup)
+    if (found === undefined) this.#unclearAt.set(account.id, now)
+    else this.#clocks.set(account.id, found)
     if (found === undefined) return corrected(columns, setup)
-    this.#clocks.set(account.id, found)
     if (found === (setup ?? null)) return corrected(columns, setup)
     return corrected(await account.devices(undefined, now, found ?? undefined), found ?? undefined)
+  }
+
+  /** Whether the list may show that the times of a device are the wall clock: one device cannot outvote it. */
+  async #isNews(account: Account, { ahead, now }: FleetColumns): Promise<boolean> {
+    if (!hasNews(ahead) || isWithin(unclearForMs, this.#unclearAt.get(account.id), now)) return false
+    return (await account.knownSetup()) !== undefined
   }
 
   async #knownClock(account: Account) {
@@ -115,6 +124,9 @@ export class CorrectedLists {
     return isFound === undefined ? undefined : isFound ? setup : null
   }
 }
+
+const isWithin = (ms: number, then: number | undefined, now: number): boolean =>
+  then !== undefined && Math.abs(now - then) < ms
 
 const hasNews = (ahead: FleetColumns['ahead']): boolean => ahead.some(([minutes]) => minutes > 0)
 

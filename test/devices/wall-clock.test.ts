@@ -48,7 +48,7 @@ async function fleet(t: Test, rows: { id: number }[]) {
     clock.advance(2)
     return get(path, someHash)
   }
-  return { fresh, log, metrics, list, calls }
+  return { fresh, clock, log, metrics, list, calls }
 }
 
 t.test('one row of the future corrects every row, in lists of any size, alone and by its columns', async (t) => {
@@ -99,4 +99,20 @@ t.test('a tracker that is set to local time corrects nothing either while the ot
   t.notMatch(log(), /wall clock/)
   list.rows = [row(1, 0), row(2, 0), parked(3)]
   t.match((await fresh('/v1/devices')).body.data, [{ timestamp: at(0) }, { timestamp: at(0) }], 'two of them do')
+})
+
+t.test('a device with a strange clock does not make its every request one for the whole list', async (t) => {
+  const rows = [row(7, offsetS - 7_200, { online: 'offline' }), row(8, offsetS + 86_400, { online: 'offline' })]
+  const { fresh, calls, list, clock } = await fleet(t, rows)
+  const sent = async (): Promise<string[]> => {
+    calls.length = 0
+    for (const id of [7, 7, 8]) await fresh(`/v1/devices/${id}`)
+    return calls.filter((url) => url.includes('get_devices') && !url.includes('&id='))
+  }
+  t.equal((await sent()).length, 2, 'one list with its second page, which does not show what its clock is')
+  t.same(await sent(), [])
+  list.rows = rows.map((one) => ({ ...one, ...row(one.id, -600) }))
+  clock.advance(600_000)
+  t.equal((await sent()).length, 2, 'a later one may: read once, and once more with the times corrected')
+  t.equal((await fresh('/v1/devices/8')).body.timestamp, at(600))
 })
