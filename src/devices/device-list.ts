@@ -87,12 +87,11 @@ function readPage(
   query: Query,
 ): Promise<PageCount> {
   return context.client.send({ action: 'get_devices', hash, query }, context.signal, async (body) => {
-    // Read here, because after a retry the builder still holds rows of the first attempt.
-    const firstRow = fleet.nextRow
+    fleet.startPage()
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
     const { envelope, rowOf } = await readItems('get_devices', body, options, context)
     checkGroups('get_devices', checkedRows('get_devices', pageOf(envelope), Number(query.page ?? 1)))
-    return fleet.addPage(envelope, rowOf, firstRow)
+    return fleet.addPage(envelope, rowOf)
   })
 }

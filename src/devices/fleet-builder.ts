@@ -18,8 +18,25 @@ const maxUnknownStates = 50
 const maxWordLength = 100
 /** Characters kept of a group's title. */
 const maxTitleLength = 200
-/** Estimated heap of a row's entries in the columns. */
-const entryBytes = 76
+/** Estimated heap of a row beside its text. */
+const rowBytes = 120
+
+/** A row as it arrived. */
+interface Arrived {
+  /** 0 without a usable one. */
+  id: number
+  flags: number
+  driver: number
+  updated: number
+  /** As `minutesAhead` returns it. */
+  ahead: number | undefined
+  /** An unknown state word. */
+  word: string | undefined
+  /** The index of the group's title, once the row is in a group. */
+  group: number
+  /** The number of its compact text, which is empty for a repeated row. */
+  text: number
+}
 
 export interface PageCount {
   /** All items of the page, including repeated devices and items that are not devices. */
@@ -31,27 +48,15 @@ export interface PageCount {
 export class FleetBuilder {
   readonly #now: number
   readonly #clock: Zone | undefined
-  readonly #texts = new TextArenaBuilder()
-  /** Row → state word. */
-  readonly #unknownStates = new Map<number, string>()
-  // One entry per row, in the order of arrival.
-  /** Device ids; 0 for a row without a usable one. */
-  readonly #ids: number[] = []
-  readonly #flags: number[] = []
-  readonly #drivers: number[] = []
-  readonly #updated: number[] = []
-  /** The index of each group title; empty for rows that are not devices. */
-  readonly #groupOf: number[] = []
-  /** The rows that are devices, each once, in the order of the response. */
-  readonly #order: number[] = []
+  /** The rows of the page that is being read, in the order of arrival. */
+  #arrived: Arrived[] = []
+  /** The rows that are devices, by id. */
+  readonly #devices = new Map<number, Arrived>()
   /** Group titles with their indexes. */
   readonly #titles = new Map<string | undefined, number>()
-  /** What `minutesAhead` returns for each row. */
-  readonly #aheadOf: (number | undefined)[] = []
-  readonly #seen = new Set<number>()
-  /** Devices by these minutes. */
-  readonly #ahead = new Map<number, number>()
   #slots: ReturnType<typeof slotsOf> | undefined
+  readonly #texts = new TextArenaBuilder()
+  #rows = 0
   #bytes = 0
   #skipped = 0
 
@@ -69,18 +74,18 @@ export class FleetBuilder {
     return this.#bytes
   }
 
-  /** The number of the next row that arrives. */
-  get nextRow(): number {
-    return this.#ids.length
-  }
-
   /** Devices so far. */
   get size(): number {
-    return this.#order.length
+    return this.#devices.size
   }
 
   has(deviceId: number): boolean {
-    return this.#seen.has(deviceId)
+    return this.#devices.has(deviceId)
+  }
+
+  /** Begins a page, perhaps one whose last attempt has failed: its rows are dropped. */
+  startPage(): void {
+    this.#arrived = []
   }
 
   /** Adds a row as it arrives; `addPage` places it in the response. */
@@ -89,33 +94,31 @@ export class FleetBuilder {
     const { row, listsServices, hasServiceList, showsServices } = indexedFieldsOf(arrived, this.#slots)
     const id = deviceId(row) ?? 0
     // A platform that ignores the page sends the whole list again.
-    const length = this.#seen.has(id) ? 0 : arrived.length
+    const length = this.#devices.has(id) ? 0 : arrived.length
     this.#texts.add(length, (to, from) => length === 0 || arrived.copy(to, from))
-    this.#bytes += length + entryBytes
-    if (!isKnownState(row)) this.#unknownStates.set(this.nextRow, String(row.online).slice(0, maxWordLength))
+    this.#bytes += length + rowBytes
     const sent = statusOf(row, this.#now)
-    this.#aheadOf.push(minutesAhead(row, sent !== 'offline', this.#now))
+    const ahead = minutesAhead(row, sent !== 'offline', this.#now)
     if (this.#clock) correctTimes(row, this.#clock)
     const status = this.#clock ? statusOf(row, this.#now) : sent
-    this.#ids.push(id)
-    this.#drivers.push(driverIdOf(row) ?? 0)
-    this.#updated.push(updatedAt(row))
-    this.#flags.push(
+    const flags =
       statuses.indexOf(status) |
-        (needsZone(row) ? needsZoneFlag : 0) |
-        (listsServices ? serviceFlags.listed : 0) |
-        (hasServiceList ? serviceFlags.list : 0) |
-        (showsServices ? serviceFlags.shown : 0),
-    )
+      (needsZone(row) ? needsZoneFlag : 0) |
+      (listsServices ? serviceFlags.listed : 0) |
+      (hasServiceList ? serviceFlags.list : 0) |
+      (showsServices ? serviceFlags.shown : 0)
+    const word = isKnownState(row) ? undefined : String(row.online).slice(0, maxWordLength)
+    const driver = driverIdOf(row) ?? 0
+    this.#arrived.push({ id, flags, driver, updated: updatedAt(row), ahead, word, group: 0, text: this.#rows })
+    this.#rows += 1
   }
 
   /**
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
    * @param envelope the page without the rows that arrived by `addRow`.
-   * @param firstRow `nextRow` before the page.
    */
-  addPage(envelope: unknown, rowOf: RowOf, firstRow: number): PageCount {
-    const before = this.#order.length
+  addPage(envelope: unknown, rowOf: RowOf): PageCount {
+    const before = this.size
     let [count, skipped] = [0, 0]
     for (const group of itemsOf(pageOf(envelope).rows)) {
       if (!isObject(group)) {
@@ -128,10 +131,10 @@ export class FleetBuilder {
         index ??= this.#titleIndex(read('scalar', group.title))
         count += 1
         const row = rowOf(item)
-        if (row === undefined || !this.#place(firstRow + row, index)) skipped += 1
+        if (row === undefined || !this.#place(this.#arrived[row] as Arrived, index)) skipped += 1
       }
     }
-    const added = this.#order.length - before
+    const added = this.size - before
     // A page without a new device repeats an earlier one.
     if (added > 0 || before === 0) this.#skipped += skipped
     return { items: count, added }
@@ -139,20 +142,25 @@ export class FleetBuilder {
 
   /** The columns, ordered by id. Ends the builder. */
   columns(): Omit<FleetColumns, 'needsList'> {
-    const idAt = (row: number): number => this.#ids[row] as number
-    const rows = Uint32Array.from(this.#order).sort((a, b) => idAt(a) - idAt(b))
+    const rows = [...this.#devices.values()].sort((a, b) => a.id - b.id)
+    const { length } = rows
+    const [ids, drivers, updated] = [new Float64Array(length), new Float64Array(length), new Float64Array(length)]
+    const [texts, groupOf, flags] = [new Uint32Array(length), new Uint32Array(length), new Uint8Array(length)]
+    const [ahead, words] = [new Map<number, number>(), new Map<string, number>()]
+    for (let at = 0; at < length; at += 1) {
+      const row = rows[at] as Arrived
+      ids[at] = row.id
+      drivers[at] = row.driver
+      updated[at] = row.updated
+      texts[at] = row.text
+      groupOf[at] = row.group
+      flags[at] = row.flags
+      if (row.ahead !== undefined) count(ahead, row.ahead)
+      if (row.word !== undefined && (words.has(row.word) || words.size < maxUnknownStates)) count(words, row.word)
+    }
     return {
-      ids: column(new Float64Array(rows.length), this.#ids, rows),
-      rows: this.#texts.build(rows),
-      groups: [...this.#titles.keys()],
-      groupOf: column(new Uint32Array(rows.length), this.#groupOf, rows),
-      flags: column(new Uint8Array(rows.length), this.#flags, rows),
-      drivers: column(new Float64Array(rows.length), this.#drivers, rows),
-      updated: column(new Float64Array(rows.length), this.#updated, rows),
-      now: this.#now,
-      ahead: [...this.#ahead],
-      skippedRows: this.#skipped,
-      unknownStates: this.#countUnknownStates(),
+      ...{ ids, rows: this.#texts.build(texts), groups: [...this.#titles.keys()], groupOf, flags, drivers, updated },
+      ...{ now: this.#now, ahead: [...ahead], skippedRows: this.#skipped, unknownStates: [...words] },
     }
   }
 
@@ -164,36 +172,13 @@ export class FleetBuilder {
   }
 
   /** Whether the row is a device. */
-  #place(row: number, title: number): boolean {
-    const id = this.#ids[row] as number
-    if (id === 0) return false
-    if (this.#seen.has(id)) return true
-    this.#seen.add(id)
-    this.#order.push(row)
-    this.#groupOf[row] = title
-    const ahead = this.#aheadOf[row]
-    if (ahead !== undefined) count(this.#ahead, ahead)
+  #place(row: Arrived, title: number): boolean {
+    if (row.id === 0) return false
+    if (this.#devices.has(row.id)) return true
+    this.#devices.set(row.id, row)
+    row.group = title
     return true
-  }
-
-  #countUnknownStates(): FleetColumns['unknownStates'] {
-    const counts = new Map<string, number>()
-    for (const row of this.#order) {
-      const word = this.#unknownStates.get(row)
-      if (word !== undefined && (counts.has(word) || counts.size < maxUnknownStates)) count(counts, word)
-    }
-    return [...counts]
   }
 }
 
 const count = <K>(counts: Map<K, number>, key: K): unknown => counts.set(key, (counts.get(key) ?? 0) + 1)
-
-/** The entries of these rows, in this order. */
-function column<T extends Float64Array | Uint32Array | Uint8Array>(
-  to: T,
-  entries: readonly number[],
-  rows: Uint32Array,
-): T {
-  for (let i = 0; i < rows.length; i += 1) to[i] = entries[rows[i] as number] as number
-  return to
-}
