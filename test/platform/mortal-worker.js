@@ -1,17 +1,12 @@
-/** A worker whose handlers fail, run out of memory or end the worker, as their parameters say. */
+/** A worker whose handlers fail or end the worker, as their parameters say. */
 import { parentPort } from 'node:worker_threads'
 import { serveJobs } from '../../src/platform/worker-server.js'
-
-const kept = []
 
 const handlers = {
   throw: () => {
     throw new TypeError('a text of the platform')
   },
   exit: () => process.exit(7),
-  memory: () => {
-    for (;;) kept.push(Array.from({ length: 1_000 }, (_, at) => ({ at, kept })))
-  },
   hang: () => new Promise(() => {}),
 }
 
