@@ -68,7 +68,7 @@ export class CorrectedLists {
   readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
   /** Accounts whose platform ignored an id, and when, Unix milliseconds. */
   readonly #ignoredIdAt = new BoundedMap<string, number>(maxAccounts)
-  /** Accounts whose last list did not show either, and when, Unix milliseconds. */
+  /** Accounts whose last list had times in the future without evidence, and when, Unix milliseconds. */
   readonly #unclearAt = new BoundedMap<string, number>(maxAccounts)
   readonly #onFound: (account: string, offsetMinutes: number) => void
 
@@ -82,6 +82,7 @@ export class CorrectedLists {
     return isWithin(ignoresIdsForMs, this.#ignoredIdAt.get(account.id), now)
   }
 
+  /** One device. @throws OnlyInList, or as `Account.devices`. */
   async device(account: Account, id: number, now: number): Promise<CorrectedColumns> {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup)
@@ -90,13 +91,13 @@ export class CorrectedLists {
     return corrected(columns, setup)
   }
 
+  /** All devices of the account. */
   async list(account: Account, now: number): Promise<CorrectedColumns> {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(undefined, now, setup)
     const found = await this.#clockOf(account, columns.ahead, now, known === null ? null : setup)
-    if (found === undefined) this.#unclearAt.set(account.id, now)
-    else this.#clocks.set(account.id, found)
     if (found === undefined) return corrected(columns, setup)
+    this.#clocks.set(account.id, found)
     if (found === (setup ?? null)) return corrected(columns, setup)
     return corrected(await account.devices(undefined, now, found ?? undefined), found ?? undefined)
   }
@@ -121,7 +122,9 @@ export class CorrectedLists {
     // Devices that have been in time may be parked while a tracker on local time is not.
     const isFound = isWallClock(ahead, now, zone, known === null ? 2 : 1)
     if (isFound && !known) this.#onFound(account.id, offsetMinutesAt(now, zone))
-    return isFound === undefined ? undefined : isFound ? setup : null
+    if (isFound !== undefined) return isFound ? setup : null
+    this.#unclearAt.set(account.id, now)
+    return undefined
   }
 }
 
