@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { drift } from '../../src/replay/drift.js'
-import { format, readFolder } from '../../src/replay/exchange.js'
+import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildRecorder } from '../../src/replay/record.js'
+import { buildRecorder, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { platform } from '../helper.js'
+import { gateway, platform, sandbox } from '../helper.js'
 import { listening } from './folders.js'
 
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
@@ -124,6 +124,19 @@ t.test('an exchange that cannot be written does not keep others from being recor
   }
   t.match(one.lines[0], /get_devices: not written: .*get_devices\.json/)
   t.same([one.recorder.counts.stored, one.recorder.counts.rejected], [1, 1])
+})
+
+t.test('a gateway on a recording of the device list alone has each device', async (t) => {
+  const { url, hashes } = await sandbox(t, { devices: 3 })
+  const folder = join(t.testdir({}), 'account')
+  const options = { platform: url, folder, update: true, scrub: (one: Exchange) => one, log: () => {} }
+  for (const action of ['get_user_data', 'get_devices'])
+    t.ok(await recordOne({ action, query: {} }, hashes[0] ?? '', options))
+  const base = await listening(t, buildReplay([await readFolder(folder)]))
+  const { get } = await gateway(t, { env: { PLATFORM_URL: base } })
+  t.match(await get('/v1/devices', hash), { status: 200, body: { count: 3 } })
+  t.match(await get('/v1/devices/1002', hash), { status: 200, body: { id: 1002 } })
+  t.match(await get('/v1/devices/7', hash), { status: 404 })
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
