@@ -31,7 +31,8 @@ export function parametersOf(sent: [name: string, value: unknown][]): URLSearchP
 
 /** A whole number above 0; anything else counts as absent. */
 export function positive(query: URLSearchParams, name: string, absent: number): number {
-  return Math.max(1, Number.parseInt(query.get(name) ?? '', 10) || absent)
+  const number = Number(query.get(name))
+  return Number.isInteger(number) && number > 0 ? number : absent
 }
 
 /** The index of a device in its fleet; undefined when it is not one of this account. */

@@ -164,7 +164,8 @@ t.test('pages hold every event and driver once; 90 days of events, newest first,
     t.equal(items.drivers.last_page, 3)
   }
   t.equal(drivers.size, 12)
-  t.equal((await get<Page<Event>>('get_events')).items.data.length, 30)
+  for (const query of ['', '?limit=-5', '?limit=0', '?limit=2.5', '?limit=x', '?page=-1'])
+    t.equal((await get<Page<Event>>(`get_events${query}`)).items.data.length, 30, query)
   t.equal((await get<Page<Event>>('get_events?limit=5000')).items.data.length, 1000)
 })
 
