@@ -1,5 +1,5 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
@@ -179,17 +179,21 @@ export async function readFolder(path: string): Promise<Folder> {
 /** Rewrites the files of a folder that differ from their canonical layout or name. @returns the new names. @throws Error as `readFolder`. */
 export async function formatFolder(path: string): Promise<string[]> {
   const { files } = await readFiles(path)
-  const changed = files.filter(({ name, text, exchange }) => name !== fileNameOf(exchange) || text !== format(exchange))
-  const names = new Set(files.map(({ name }) => name))
-  for (const { name, exchange } of changed) {
+  const names = new Map<string, string>()
+  for (const { name, exchange } of files) {
     const expected = fileNameOf(exchange)
-    if (name !== expected && names.has(expected))
-      throw new Error(`${join(path, name)}: expected a request of its own, found that of ${expected}`)
-    await writeFile(join(path, expected), format(exchange))
-    if (name !== expected) await rm(join(path, name))
-    names.add(expected)
+    const other = names.get(expected)
+    if (other !== undefined)
+      throw new Error(`${join(path, name)}: expected a request of its own, found that of ${other}`)
+    names.set(expected, name)
   }
-  return changed.map(({ exchange }) => fileNameOf(exchange))
+  const changed = files.filter(({ name, text, exchange }) => name !== fileNameOf(exchange) || text !== format(exchange))
+  const written = changed.map(({ exchange }) => fileNameOf(exchange))
+  // Files may have each other's names: first all contents are written, then the old files go.
+  for (const { exchange } of changed) await writeFile(join(path, `${fileNameOf(exchange)}.new`), format(exchange))
+  for (const { name } of changed) await rm(join(path, name))
+  for (const name of written) await rename(join(path, `${name}.new`), join(path, name))
+  return written
 }
 
 async function readFiles(path: string) {
