@@ -125,8 +125,7 @@ async function start([name, ...args]: string[]): Promise<void> {
     const { runReplay } = await import('./replay/commands.js')
     const sent = (signal: NodeJS.Signals) => once(process, signal).then(() => signal)
     const ended = () => Promise.race([sent('SIGINT'), sent('SIGTERM')])
-    const words = name === 'replay' ? args : [name, ...args]
-    process.exitCode = await runReplay(words, { env: process.env, console, ended })
+    process.exitCode = await runReplay(name, args, { env: process.env, console, ended })
     return
   }
   const words = [name, ...args]

@@ -48,8 +48,7 @@ const options = {
   ...{ help: flag, port: text, hash: text, strict: flag, gateway: flag, format: flag, diff: flag, credential: text },
   ...{ platform: text, as: text, update: flag, only: text, device: text, day: text, check: flag },
 }
-const parse = (args: string[]) => parseArgs({ args, allowPositionals: true, options })
-type Values = ReturnType<typeof parse>['values']
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 /** What a command needs of its process. */
 export interface Io {
@@ -187,17 +186,17 @@ function requestOf(action: string, { device, day }: Values): PlatformRequest {
 
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && DateTime.fromISO(text).isValid
 
-/** Runs a command of replay, or of record when that is its first word. @returns the exit code. */
-export async function runReplay(args: string[], io: Io): Promise<number> {
+/** Runs a command. @returns its exit code. */
+export async function runReplay(command: 'replay' | 'record', args: string[], io: Io): Promise<number> {
   try {
-    const { values, positionals } = parse(args)
-    const isRecord = positionals[0] === 'record'
+    const isRecord = command === 'record'
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: !isRecord })
     if (values.help) {
       io.console.log(isRecord ? recordHelp : replayHelp)
       return 0
     }
-    if (values.diff) return await diff(positionals, values, io)
     if (isRecord) return await record(values, io)
+    if (values.diff) return await diff(positionals, values, io)
     const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
     return await (values.format ? formatAll(paths, io) : replay(paths, values, io))
   } catch (error) {

@@ -10,7 +10,7 @@ import { freePort } from '../redis.js'
 import { acme, hashQuery, started, workingFolder } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
-  const strict = started(t, [acme, '--port', '0', '--strict'])
+  const strict = started(t, 'replay', [acme, '--port', '0', '--strict'])
   const url = await strict.printed(/listens on (\S+)/)
   t.equal((await fetch(`${url}/get_user_data?${hashQuery}`)).status, 200)
   const miss = await fetch(`${url}/get_history?${hashQuery}&device_id=999`)
@@ -22,7 +22,7 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
   t.match(strict.text(), `no recorded response: ${JSON.stringify(reported)}`)
   t.notMatch(strict.text().split('no recorded')[1], /\$2y/, 'without the credential')
   t.equal(await strict.end(), 1)
-  const lenient = started(t, [acme, '--port', '0'])
+  const lenient = started(t, 'replay', [acme, '--port', '0'])
   const other = await lenient.printed(/listens on (\S+)/)
   await fetch(`${other}/get_history?${hashQuery}&device_id=999`)
   t.equal(await lenient.end(), 0)
@@ -41,24 +41,24 @@ t.test('replay --gateway is a process that starts a gateway on the replay, and e
 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
   const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
-  const replay = started(t, [acme, '--port', '0'])
+  const replay = started(t, 'replay', [acme, '--port', '0'])
   const env = { PLATFORM_URL: await replay.printed(/listens on (\S+)/) }
   const [one, two, empty] = [
     await gateway(t, { env, clock }),
     await gateway(t, { env, clock }),
     await gateway(t, { env: { PLATFORM_URL: (await platform(t, answers({ get_devices: [] }))).url }, clock }),
   ]
-  const alike = started(t, ['--diff', acme, one.url, two.url])
+  const alike = started(t, 'replay', ['--diff', acme, one.url, two.url])
   t.equal(await alike.exit, 0, alike.text())
-  const unlike = started(t, ['--diff', acme, one.url, empty.url])
+  const unlike = started(t, 'replay', ['--diff', acme, one.url, empty.url])
   t.equal(await unlike.exit, 1)
   t.match(unlike.text(), /\/v1\/devices.*count/)
   const { url: closed } = await platform(t, (_, response) => response.writeHead(401).end('{}'))
-  const refused = started(t, ['--diff', acme, closed, one.url, '--credential', someHash])
+  const refused = started(t, 'replay', ['--diff', acme, closed, one.url, '--credential', someHash])
   t.equal(await refused.exit, 2)
   t.equal(refused.text(), `${closed} rejects the credential; give one with --credential`)
   for (const base of [`${one.url}/`, one.url.replace('/api', '')]) {
-    const alsoAlike = started(t, ['--diff', acme, base, base])
+    const alsoAlike = started(t, 'replay', ['--diff', acme, base, base])
     t.equal(await alsoAlike.exit, 2, 'two that fail alike prove nothing')
     t.match(alsoAlike.text(), /has status 404: is it the base URL of a gateway/)
   }
@@ -68,7 +68,7 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const cwd = workingFolder(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const [hash = ''] = hashes
-  const recording = started(t, ['record', '--platform', url, '--as', 'mine', '--port', '0', '--update'])
+  const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
   const proxy = await recording.printed(/ on (http:\S+)/)
   const actions = ['get_user_data', 'get_devices', 'get_alerts']
   for (const action of actions) {
@@ -79,7 +79,7 @@ t.test('record --update stores what the platform sends, and --check fails when i
   t.match(recording.text(), 'stored 3 exchanges in fixtures/mine')
   t.equal((await readdir(join(cwd, 'fixtures', 'mine'))).length, 4)
   const check = (platformUrl: string, live: string) =>
-    started(t, ['record', '--platform', platformUrl, '--as', 'mine', '--check'], { PLATFORM_HASH: live })
+    started(t, 'record', ['--platform', platformUrl, '--as', 'mine', '--check'], { PLATFORM_HASH: live })
   const same = check(url, hash)
   t.equal(await same.exit, 0)
   t.match(same.text(), '3 exchanges checked: all have their recorded shape')
@@ -108,8 +108,8 @@ t.test('record --update stores what the platform sends, and --check fails when i
     [200, '{"status":0,"message":"Wrong hash"}'],
   ] as const) {
     const other = await platform(t, (_, response) => response.writeHead(status, { location: '/login' }).end(body))
-    const args = ['record', '--platform', other.url, '--as', 'other', '--only', 'get_devices']
-    const only = started(t, args, { PLATFORM_HASH: someHash })
+    const args = ['--platform', other.url, '--as', 'other', '--only', 'get_devices']
+    const only = started(t, 'record', args, { PLATFORM_HASH: someHash })
     t.equal(await only.exit, 2, `a refusal with ${status} is not recorded`)
     t.equal(only.text(), `${other.url} rejects the hash in PLATFORM_HASH`)
   }
@@ -119,7 +119,7 @@ t.test('record --check sends the real ids, which only the secret of the recordin
   workingFolder(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const record = (args: string[], env: Record<string, string>) =>
-    started(t, ['record', '--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
+    started(t, 'record', ['--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
   const env = { RECORD_SECRET: 'a secret of this test' }
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   for (const action of [['get_devices'], ['get_history', '--day', day], ['services']])
@@ -138,8 +138,8 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const history = { items: [{ status: 1, items: [point] }], device: { name: 'Falcon', imei: '356938035643809' } }
   const { url, calls } = await platform(t, answers({ get_history: history }))
   const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
-  const args = ['record', '--platform', url, '--as', 'mine', ...only]
-  const command = started(t, args, { PLATFORM_HASH: someHash })
+  const args = ['--platform', url, '--as', 'mine', ...only]
+  const command = started(t, 'record', args, { PLATFORM_HASH: someHash })
   t.equal(await command.exit, 0, command.text())
   const sent = new URL(calls.at(-1) ?? '', url).searchParams
   t.match(Object.fromEntries(sent), { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
@@ -149,12 +149,12 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const [, main = '', words = '', target = ''] =
     /^replay it with: node (\S+) replay (.*) 9000\nthen send it with: curl '(\S+)'$/m.exec(command.text()) ?? []
   t.equal(resolve(main), program('main.js'))
-  const replay = started(t, [...words.split(' '), '0'])
+  const replay = started(t, 'replay', [...words.split(' '), '0'])
   const { pathname, search } = new URL(target)
   const base = await replay.printed(/listens on (\S+)/)
   t.equal((await fetch(new URL(pathname + search, base))).status, 200)
   const other = (rest: string[]) =>
-    started(t, ['record', '--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
+    started(t, 'record', ['--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
   const day = { date_from: '2026-11-20 00:00:00', date_to: '2026-11-20 23:59:59' }
   for (const [rest, query] of [
     [['get_events', '--device', '5', '--day', '2026-11-20'], { device_id: '5', ...day, limit: '50', page: '1' }],
@@ -179,11 +179,11 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
 })
 
 t.test('--help explains every option', async (t) => {
-  for (const [args, option] of [
-    [['--help'], '--strict'],
-    [['record', '--help'], '--only'],
+  for (const [command, option] of [
+    ['replay', '--strict'],
+    ['record', '--only'],
   ] as const) {
-    const help = started(t, [...args])
+    const help = started(t, command, ['--help'])
     t.equal(await help.exit, 0)
     t.match(help.text(), option)
   }
@@ -191,19 +191,22 @@ t.test('--help explains every option', async (t) => {
 
 t.test('whatever is wrong on the command line is one sentence and exit code 2', async (t) => {
   const nowhere = `http://127.0.0.1:${await freePort()}/api`
-  const cases: [args: string[], sentence: RegExp][] = [
-    [['--nonsense'], /nonsense/],
-    [['fixtures/none'], /fixtures\/none is not a folder with an account\.json/],
-    [[join(acme, 'account.json')], /account\.json is not a folder with an account\.json/],
-    [['--port', 'x'], /--port must be/],
-    [['--diff', acme, nowhere, nowhere], /^http:\S+ does not respond \(ECONNREFUSED\)/],
-    [['record', '--platform', 'ftp://x', '--as', 'x'], /^--platform must be/],
-    [['record', '--platform', nowhere], /--as must be/],
-    [['record', '--platform', nowhere, '--as', 'x', '--only', 'get_alerts'], /PLATFORM_HASH/],
-    [['record', '--platform', nowhere, '--as', 'x', '--day', '2026-11-20'], /^--device and --day go with --only$/],
+  const target = ['--platform', nowhere, '--as', 'x']
+  const cases: [command: 'replay' | 'record', args: string[], sentence: RegExp][] = [
+    ['replay', ['--nonsense'], /nonsense/],
+    ['replay', ['fixtures/none'], /fixtures\/none is not a folder with an account\.json/],
+    ['replay', ['record'], /^record is not a folder/],
+    ['replay', [join(acme, 'account.json')], /account\.json is not a folder with an account\.json/],
+    ['replay', ['--port', 'x'], /--port must be/],
+    ['replay', ['--diff', acme, nowhere, nowhere], /^http:\S+ does not respond \(ECONNREFUSED\)/],
+    ['record', ['--platform', 'ftp://x', '--as', 'x'], /^--platform must be/],
+    ['record', ['--platform', nowhere], /--as must be/],
+    ['record', [...target, 'more'], /^Unexpected argument 'more'/],
+    ['record', [...target, '--only', 'get_alerts'], /PLATFORM_HASH/],
+    ['record', [...target, '--day', '2026-11-20'], /^--device and --day go with --only$/],
   ]
-  for (const [args, sentence] of cases) {
-    const wrong = started(t, args)
+  for (const [command, args, sentence] of cases) {
+    const wrong = started(t, command, args)
     t.equal(await wrong.exit, 2, args.join(' '))
     t.match(wrong.text(), sentence)
     t.equal(wrong.text().split('\n').length, 1, wrong.text())

@@ -8,7 +8,7 @@ import { hashOf } from '../../src/replay/replay.js'
 export const acme = resolve('fixtures/acme')
 
 /** A command in this process: its output so far, and its exit code. */
-export function started(t: Test, args: string[], env: Record<string, string> = {}) {
+export function started(t: Test, command: 'replay' | 'record', args: string[], env: Record<string, string> = {}) {
   const lines: string[] = []
   const events = new EventEmitter()
   const print = (line: unknown): void => {
@@ -16,7 +16,7 @@ export function started(t: Test, args: string[], env: Record<string, string> = {
     events.emit('line')
   }
   const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
-  const exit = runReplay(args, { env, console: { log: print, error: print }, ended: () => signal })
+  const exit = runReplay(command, args, { env, console: { log: print, error: print }, ended: () => signal })
   const end = (): Promise<number> => {
     events.emit('signal')
     return exit
