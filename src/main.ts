@@ -24,7 +24,7 @@ const drainMs = 5_000
 const graceMs = 25_000
 
 async function openSandbox({ sandboxSeed: seed, clock }: Config) {
-  const app = buildSandbox({ seed, clock: { now: clock } })
+  const app = buildSandbox({ seed, clock })
   const [{ hash: demoHash }] = sandboxAccounts(seed)
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   return { url: `${origin}/api`, demoHash, close: () => app.close() }

@@ -156,8 +156,8 @@ export interface SandboxOptions {
 }
 
 /** A sandbox on a free port, and the hashes of its accounts. */
-export async function sandbox(t: Test, { clock = Date.now, ...options }: SandboxOptions = {}) {
-  const app = buildSandbox({ ...options, clock: { now: clock } })
+export async function sandbox(t: Test, options: SandboxOptions = {}) {
+  const app = buildSandbox(options)
   const calls: string[] = []
   const ofGateway: Call[] = []
   app.addHook('onRequest', async ({ method, url, headers }) => {

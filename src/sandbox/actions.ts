@@ -3,13 +3,12 @@ import { addressAt } from './address.js'
 import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js'
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
-import { DAY } from './program.js'
 import { lastReports, reportsBetween } from './reports.js'
 import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
-import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
+import { deviceData, deviceRow, groupOf, trackerIdOf } from './wire/device.js'
 import { historyBody } from './wire/history.js'
-import { compact, paginator } from './wire/pages.js'
+import { paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
 const getUserDrivers: Action = ({ account, query }) => {
@@ -18,58 +17,15 @@ const getUserDrivers: Action = ({ account, query }) => {
   return ok({ items: { drivers: paginator('get_user_drivers', query, rows, 5) }, status: 1 })
 }
 
-/** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
-const devicesGroups: Action = ({ account, query }) => {
-  const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
-  const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
-  const rows = found.map((group) => ({ ...group, user_id: account.userId, open: true }))
-  const { data, pagination } = compact(paginator('devices_groups', query, rows, positive(query, 'limit', 15)))
-  return ok({ ...data, pagination })
-}
-
-const addressOf = (query: URLSearchParams) =>
-  addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) })
-
 /** A plain text; `-` where there is no address. */
-const address: Action = ({ query }) => ok(addressOf(query)?.address ?? '-')
-
-const reverse: Action = ({ query }) => {
-  const location = addressOf(query)
-  return location ? ok({ status: 1, location }) : badRequest('lat', 'The lat is not a valid place.')
-}
-
-const SEARCHED = ['imei', 'sim_number', 'vin', 'plate_number', 'registration_number', 'object_owner'] as const
-const EXACT = ['device_model', 'group_id', ...SEARCHED] as const
-
-/** The devices that pass all filters of a request; `filters[id]` is the same as `id`. */
-function matchingDevices({ account, now, query }: ActionRequest): number[] {
-  const values = (name: string) => [...query.getAll(name), ...query.getAll(`filters[${name}]`)]
-  const connection = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now)
-  const isSilent = (index: number, minutes: string) => now - connection(index).ack > Number(minutes) * 60
-  const filters: ((index: number) => boolean)[] = []
-  for (const name of EXACT) {
-    const wanted = values(name)
-    if (wanted.length > 0) filters.push((index) => wanted.includes(String(deviceData(account, index)[name])))
-  }
-  for (const phrase of ['s', 'search_phrase'].flatMap(values).map((phrase) => phrase.toLowerCase()))
-    filters.push((index) => {
-      const data = deviceData(account, index)
-      return [data.name, ...SEARCHED.map((name) => data[name])].some((text) => text.toLowerCase().includes(phrase))
-    })
-  const statuses = values('status')
-  if (statuses.length > 0) filters.push((index) => statuses.includes(connection(index).online))
-  for (const minutes of values('online')) filters.push((index) => !isSilent(index, minutes))
-  for (const minutes of values('offline')) filters.push((index) => isSilent(index, minutes))
-  const ids = values('id').map((id) => indexOf(account, id))
-  const all = Array.from({ length: account.devices }, (_, index) => index)
-  const chosen = ids.length > 0 ? all.filter((index) => ids.includes(index)) : all
-  return chosen.filter((index) => filters.every((passes) => passes(index)))
-}
+const address: Action = ({ query }) =>
+  ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng')) }) ?? '-')
 
 /** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
-const getDevices: Action = (request) => {
-  const { account, now, query } = request
-  let indexes = matchingDevices(request)
+const getDevices: Action = ({ account, now, query }) => {
+  const id = query.get('id')
+  const all = Array.from({ length: account.devices }, (_, index) => index)
+  let indexes = id === null ? all : all.filter((index) => index === indexOf(account, id))
   if (query.has('limit') || query.has('page')) {
     const limit = positive(query, 'limit', 100)
     const from = (positive(query, 'page', 1) - 1) * limit
@@ -88,29 +44,12 @@ const services: Action = ({ account, now, query }) => {
     const report = lastReports(account, planned.index, now, 1)[0]
     return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
   }
-  const { data, pagination } = compact(paginator('services', query, all, positive(query, 'limit', 15)))
+  const page = paginator('services', query, all, positive(query, 'limit', 15))
+  const { data, from: _from, to: _to, url: _url, ...pagination } = page
   return ok({ status: 1, data: data.map(row), pagination })
 }
 
 const MAX_EVENTS = 1000
-
-/** Devices and events since `time`; by default of the last five seconds. */
-function* getDevicesLatest(request: ActionRequest): Generator<void, Result> {
-  const { account, now, query } = request
-  const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
-  const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
-  const seen = matchingDevices(request).filter(isNewer)
-  const recent = (yield* eventsBetween(account, Math.max(since + 1, now - DAY), now, now)).slice(0, MAX_EVENTS)
-  return ok({
-    items: lazily(seen, (index) => latestRow(account, index, now)),
-    events: lazily(recent, (event) => {
-      const { device_name: name, ...row } = records.eventRow(account, event)
-      return { ...row, device: { id: row.device_id, name } }
-    }),
-    time: now,
-    version: '3.7.7',
-  })
-}
 
 function* getEvents({ account, now, query }: ActionRequest): Generator<void, Result> {
   const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
@@ -169,13 +108,9 @@ export const actions: Record<string, Action> = {
   get_user_drivers: getUserDrivers,
   get_user_data: ({ account }) => ok(records.userData(account)),
   edit_setup_data: ({ account }) => ok(records.setupData(account)),
-  devices_groups: devicesGroups,
   address,
-  'address/reverse': reverse,
-  geo_address: address,
   get_devices: getDevices,
   services,
-  get_devices_latest: getDevicesLatest,
   get_events: getEvents,
   'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
   get_history: getHistory,

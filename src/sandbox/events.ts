@@ -48,7 +48,7 @@ function* weekOf(account: Account): Generator<void, FleetEvent[]> {
 type Matches = (event: FleetEvent) => boolean
 
 /** The events in [from, to], Unix seconds, that match and are not older than the kept days, newest first. */
-export function* eventsBetween(account: Account, from: number, to: number, now: number, matches: Matches = () => true) {
+export function* eventsBetween(account: Account, from: number, to: number, now: number, matches: Matches) {
   const week = yield* weekOf(account)
   const found = week.filter(matches)
   const eventAt = (rank: number): FleetEvent => {

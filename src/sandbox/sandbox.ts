@@ -1,12 +1,12 @@
-/** A simulated fleet behind the platform's own protocol, as a Fastify app. */
+/** A simulated fleet behind the platform's own protocol, as a Fastify app: the reads that the gateway may request. */
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { type Account, createAccounts } from './account.js'
+import Fastify from 'fastify'
+import { createAccounts } from './account.js'
 import { actions } from './actions.js'
 import { inSlices, jsonChunks } from './json-stream.js'
 import { compilePrograms } from './reports.js'
-import { parametersOf, type Result } from './request.js'
+import type { Result } from './request.js'
 
 /** The accounts of the sandbox with this seed; the demo account comes first. */
 export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, devices)
@@ -15,61 +15,35 @@ export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, 
  * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
  * of the first account; `latencyMs` delays every response; the clock has milliseconds. It logs nothing, since every URL holds a hash.
  */
-export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date as { now(): number } } = {}) {
+export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date.now } = {}) {
   const accounts = createAccounts(seed, devices)
   // Enough for the other account, too: once V8 has compiled the code, a program takes less than 10 ms.
   compilePrograms(accounts[0])
   const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
   app.addHook('onRequest', async () => {
     if (latencyMs > 0) await setTimeout(latencyMs)
   })
-  /** The platform reads the parameters of GET and POST alike. */
-  const route = (path: string, handler: (query: URLSearchParams) => Result | Promise<Result>) =>
-    app.route<{ Body?: [string, unknown][] }>({
-      method: ['GET', 'POST'],
-      url: `/api/${path}`,
-      handler: async ({ url, body = [] }, reply) => {
-        const { searchParams } = new URL(url, 'http://sandbox')
-        const result = await handler(parametersOf([...body, ...searchParams]))
-        reply.code(result.status).type('application/json')
-        return Readable.from(jsonChunks(result.body))
-      },
-    })
   for (const [path, action] of Object.entries(actions))
-    route(path, async (query) => {
+    app.get(`/api/${path}`, async ({ url }, reply) => {
+      const query = parametersOf(url)
       const account = byHash.get(query.get('user_api_hash') ?? '')
-      if (!account) return { status: 401, body: { status: 0, error: 'Unauthorized' } }
-      const result = action({ account, now: Math.floor(clock.now() / 1000), query })
-      return Symbol.iterator in result ? inSlices(result) : result
+      const result = account ? action({ account, now: Math.floor(clock() / 1000), query }) : unauthorized
+      const { status, body } = Symbol.iterator in result ? await inSlices(result) : result
+      reply.code(status).type('application/json')
+      return Readable.from(jsonChunks(body))
     })
-  route('login', (query) => login(accounts, query))
-  app.setNotFoundHandler(notFound)
+  app.setNotFoundHandler(({ url }, reply) => {
+    const path = url.split('?')[0]?.replace(/^\//, '')
+    return reply.code(404).send({ message: `The route ${path} could not be found.` })
+  })
   return app
 }
 
-function login(accounts: Account[], query: URLSearchParams): Result {
-  const [email, password] = [query.get('email'), query.get('password')]
-  const account = accounts.find((one) => one.email === email && one.password === password)
-  if (!account) return { status: 401, body: { status: 0, message: 'Wrong credentials.' } }
-  return { status: 200, body: { status: 1, user_api_hash: account.hash } }
-}
+const unauthorized: Result = { status: 401, body: { status: 0, error: 'Unauthorized' } }
 
-/** JSON, or a form in either encoding. As on the platform, a body that cannot be read has no parameters. */
-async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<[string, unknown][]> {
-  const type = headers['content-type'] ?? ''
-  const sent = new Response(body, { headers: { 'content-type': type } })
-  if (type.includes('json')) return Object.entries((await sent.json().catch(() => null)) ?? {})
-  return [...(await sent.formData().catch(() => new FormData()))]
-}
-
-/** A page for browsers, JSON for clients that accept it. */
-function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (request.headers.accept?.includes('application/json')) {
-    const path = request.url.split('?')[0]?.replace(/^\//, '')
-    return reply.code(404).send({ message: `The route ${path} could not be found.` })
-  }
-  return reply.code(404).type('text/html').send('<!DOCTYPE html><title>Not Found</title><h1>404 Not Found</h1>')
+/** Empty values count as absent, as on the platform. */
+function parametersOf(url: string): URLSearchParams {
+  const { searchParams } = new URL(url, 'http://sandbox')
+  return new URLSearchParams([...searchParams].filter(([, value]) => value !== ''))
 }

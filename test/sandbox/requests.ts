@@ -35,10 +35,10 @@ export const [demo, other] = sandboxAccounts()
 export async function open(t: Test, devices = 50) {
   const clock = { at: NOON }
   const { url: base } = await sandbox(t, { devices, clock: () => clock.at * 1000 })
-  const send = (path: string, hash = demo.hash, init: RequestInit = {}) => {
+  const send = (path: string, hash = demo.hash) => {
     const url = new URL(`${base}/${path}`)
-    if (hash) url.searchParams.set('user_api_hash', hash)
-    return fetch(url, { headers: { accept: 'application/json' }, ...init })
+    url.searchParams.set('user_api_hash', hash)
+    return fetch(url)
   }
   const get = async <T>(path: string, account = demo) => (await (await send(path, account.hash)).json()) as T
   const devicesOf = async (account = demo, query = '') =>
@@ -48,7 +48,7 @@ export async function open(t: Test, devices = 50) {
     const range = `from_date=${a[0]}&from_time=${a[1]}&to_date=${b[0]}&to_time=${b[1]}`
     return get<History>(`get_history?device_id=${id}&${range}`, account)
   }
-  return { base, clock, send, get, devicesOf, history }
+  return { clock, send, get, devicesOf, history }
 }
 
 export const wall = (at: number, account = demo) =>
