@@ -33,18 +33,11 @@ export function nearest(
   request: PlatformRequest,
   exchanges: readonly Exchange[],
 ): { file: string; action?: string; differs: Difference[] } | undefined {
-  const likeness = (exchange: Exchange) => commonPrefix(exchange.action, request.action)
   const same = exchanges.filter((exchange) => exchange.action === request.action)
   const [best] = (same.length > 0 ? same : exchanges).toSorted(
-    (a, b) => likeness(b) - likeness(a) || differencesOf(request, a).length - differencesOf(request, b).length,
+    (a, b) => differencesOf(request, a).length - differencesOf(request, b).length,
   )
   if (best === undefined) return undefined
   const found = { file: fileNameOf(best), differs: differencesOf(request, best) }
   return best.action === request.action ? found : { ...found, action: best.action }
-}
-
-function commonPrefix(a: string, b: string): number {
-  let length = 0
-  while (length < a.length && a[length] === b[length]) length++
-  return length
 }
