@@ -26,15 +26,21 @@ export function compare(left: unknown, right: unknown, path = '$'): JsonDifferen
   return keys.flatMap((key) => compare(left[key], right[key], step(key)))
 }
 
+/** Sends a GET and follows no redirect. @throws Error naming the base URL when nothing responds there. */
+export function fetchFrom(base: string, path: string, init: RequestInit): Promise<Response> {
+  return fetch(base + path, { redirect: 'manual', ...init }).catch(
+    (error: Error & { cause?: NodeJS.ErrnoException }) => {
+      throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
+    },
+  )
+}
+
 /**
  * Sends a request to a gateway; `base` ends in `/api`. After a 429 or an overload it waits for `Retry-After` and tries again.
- * @throws Error naming the base URL when nothing listens there.
+ * @throws Error as `fetchFrom`.
  */
 export async function send(base: string, path: string, credential: string, retries = 3): Promise<GatewayResponse> {
-  const init = { headers: { authorization: `Bearer ${credential}` }, redirect: 'manual' } as const
-  const response = await fetch(base + path, init).catch((error: Error & { cause?: Error & { code?: string } }) => {
-    throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
-  })
+  const response = await fetchFrom(base, path, { headers: { authorization: `Bearer ${credential}` } })
   const text = await response.text()
   const body = jsonIn(text) ?? text
   if (retries > 0 && isTemporary(response.status, body)) {

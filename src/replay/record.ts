@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import { request } from 'undici'
-import { compare, isHopByHop } from './diff.js'
+import { compare, fetchFrom, isHopByHop } from './diff.js'
 import { drift } from './drift.js'
 import {
   type Exchange,
@@ -44,16 +43,14 @@ type RecorderOptions = {
 
 /** @throws Error naming the platform when it cannot be reached. */
 async function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
-  const response = await request(`${platform.replace(/(?<!\/)\/+$/, '')}/${action}?${search}`, {
+  const response = await fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
-  }).catch((error: Error & { code?: string }) => {
-    throw new Error(`${platform} does not respond (${error.code ?? error.message})`)
   })
-  const headers = Object.entries(response.headers)
-    .filter(([name]) => !isHopByHop(name))
-    .map(([name, value]) => [name, String(value)])
-  return { status: response.statusCode, headers: Object.fromEntries(headers), body: await response.body.text() }
+  const headers = [...response.headers].filter(([name]) => !isHopByHop(name))
+  // Unlike `text()`, this keeps a byte order mark.
+  const body = Buffer.from(await response.arrayBuffer()).toString()
+  return { status: response.status, headers: Object.fromEntries(headers), body }
 }
 
 /** Sends a request of our own. @throws Error as `forward`. */

@@ -9,6 +9,7 @@ import { buildRecorder, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
 import { gateway, platform, sandbox } from '../helper.js'
+import { freePort } from '../redis.js'
 import { listening } from './folders.js'
 
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
@@ -57,9 +58,10 @@ t.test('a recorder writes only when told to, and names the differences from what
   const twice = '/get_devices?id[]=5&id[]=6&user_api_hash='
   await fetch((await recording(t, base, false)).base + twice)
   t.equal(decodeURIComponent(calls.at(-1) ?? ''), `/api${twice}`, 'a repeated parameter reaches the platform')
-  const away = await recording(t, 'http://127.0.0.1:1/api', true)
+  const nowhere = `http://127.0.0.1:${await freePort()}/api`
+  const away = await recording(t, nowhere, true)
   t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
-  t.same(away.lines, ['get_devices: http://127.0.0.1:1/api does not respond (ECONNREFUSED)'])
+  t.same(away.lines, [`get_devices: ${nowhere} does not respond (ECONNREFUSED)`])
 })
 
 t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
