@@ -15,7 +15,7 @@ const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
-  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|^(s|search|plan|geofence|zone)$/i
+  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|tag|type|unit|value_unit|version)$|^(icon|unit_of)_|_(by|color|format|id|type)$/
@@ -63,6 +63,9 @@ function endsPlate(found: string, match: unknown[]): boolean {
   return /^[A-Z]{2,4}$/.test(found) && /(?<![\d:.])\d{1,4}(?: |-|%20)?$/.test(raw.slice(0, offset))
 }
 
+/** Whether an action looks an address up: its response is a text, as JSON or plain. */
+export const isAddressLookup = (action: string): boolean => /^(geo_)?address$/.test(action)
+
 export type Scrub = (exchange: Exchange) => Exchange
 
 /** A request with its ids of devices mapped, for example back to the real ones. */
@@ -90,19 +93,25 @@ class Scrubber {
   }
 
   exchange({ action, query, responses, ...rest }: Exchange): Exchange {
+    const scrubbed = this.#record(action.startsWith('get_devices') ? 'device' : '', query)
+    // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
+    const texts = Object.entries(scrubbed).map(([name, text]) => [
+      name,
+      isCoordinateKey(name) ? `${Number(text)}` : text,
+    ])
     return {
       ...rest,
       action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
-      query: this.#record(action.startsWith('get_devices') ? 'device' : '', query) as Record<string, string>,
-      responses: responses.map((response) => this.#response(response)),
+      query: Object.fromEntries(texts),
+      responses: responses.map((response) => this.#response(isAddressLookup(action) ? 'address' : '', response)),
     }
   }
 
-  #response({ json, html, text, headers, ...rest }: RecordedResponse): RecordedResponse {
+  #response(key: string, { json, html, text, headers, ...rest }: RecordedResponse): RecordedResponse {
     return {
       ...rest,
       ...headersOf(headers),
-      ...(json === undefined ? {} : { json: this.#value('', json) }),
+      ...(json === undefined ? {} : { json: this.#value(key, json) }),
       ...(html === undefined ? {} : { html: '<!DOCTYPE html><title>A page of the platform</title>' }),
       ...(text === undefined ? {} : { text: this.#text(text, true) }),
     }

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap'
 import { drift } from '../../src/replay/drift.js'
 import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildRecorder, recordOne } from '../../src/replay/record.js'
+import { buildRecorder, check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { gateway, platform, sandbox } from '../helper.js'
+import { answers, gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
 import { listening } from './folders.js'
 
@@ -139,6 +139,24 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
   t.match(await get('/v1/devices', hash), { status: 200, body: { count: 3 } })
   t.match(await get('/v1/devices/1002', hash), { status: 200, body: { id: 1002 } })
   t.match(await get('/v1/devices/7', hash), { status: 404 })
+})
+
+t.test('an address is recorded without the place, as a text or as JSON', async (t) => {
+  const geo_address = { location: { address: 'Carrer Major 12', road: 'Carrer Major', house: '12', zip: '08005' } }
+  const { url, calls } = await platform(t, answers({ address: 'Carrer Major 12, 08005 Girona', geo_address }))
+  const one = await recording(t, url, true)
+  for (const path of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
+    t.equal((await fetch(`${one.base}/${path}&lang=en&user_api_hash=${hash}`)).status, 200)
+  const folder = await readFolder(one.folder)
+  const { exchanges } = folder
+  t.notMatch(format(exchanges), /41\.38|2\.1699|Carrer|Major|Girona|"12|\b12\b|08005/)
+  t.match(exchanges, [
+    { action: 'address', responses: [{ text: /^[A-Z]\w{5} [A-Z]\w{4} \d\d, \d{5} [A-Z]\w{5}$/ }] },
+    { action: 'geo_address', responses: [{ json: { location: { zip: /^\d{5}$/ } } }] },
+  ])
+  calls.length = 0
+  t.ok(await check(url, folder, hash, () => {}, Number))
+  t.match(calls, { length: 1, 0: /get_user_data/ }, 'the check repeats no lookup')
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {

@@ -197,6 +197,11 @@ t.test('a position moves to the same place in whatever form it is sent', async (
     other_arr: [`lat: ${pair.lat}`, `lng: ${pair.lng}`],
   })
   t.same(scrubbed({ coordinates: [Number(lng), Number(lat)] }), { coordinates: [moved.lng, moved.lat] })
+  for (let n = 1; n <= 40; n++) {
+    const there = scrubbed({ lat: 41 + n / 100, lng: 2 }) as Position
+    const { query } = scrub({ action: 'address', query: { lat: `${41 + n / 100}`, lon: '2' }, responses: [{}] })
+    t.same(query, { lat: `${there.lat}`, lon: `${there.lng}` }, 'a lookup of the address of a position')
+  }
   t.same(scrubbed({ lat: Number(lat), course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
 })
 
