@@ -28,19 +28,23 @@ function* weekOf(account: Account): Generator<void, FleetEvent[]> {
   const known = firstWeeks.get(account)
   if (known) return known
   const marks = new Map<Report[], Mark[]>()
-  const events: FleetEvent[] = []
+  const hours = Array.from({ length: WEEK / 3600 }, (): FleetEvent[] => [])
   for (let index = 0; index < Math.min(account.devices, MAX_ALERT_DEVICES); index++) {
     if (isExpired(index) || isNeverConnected(index)) continue
     const { program, start } = timelineOf(account, index)
     yield
     if (!marks.has(program)) marks.set(program, yield* allMarks(account, program))
-    for (const mark of marks.get(program)!)
-      if (index % mark.alert.nth === 0) events.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
+    for (const mark of marks.get(program)!) {
+      const at = (start + mark.at) % WEEK
+      if (index % mark.alert.nth === 0) hours[Math.floor(at / 3600)]?.push({ ...mark, id: 0, index, at })
+    }
   }
-  yield
-  events.sort((a, b) => a.at - b.at || a.index - b.index)
-  yield
-  const week = events.map((event, id) => ({ ...event, id }))
+  const week: FleetEvent[] = []
+  for (const hour of hours) {
+    yield
+    hour.sort((a, b) => a.at - b.at || a.index - b.index)
+    for (const event of hour) week.push({ ...event, id: week.length })
+  }
   firstWeeks.set(account, week)
   return week
 }
