@@ -167,7 +167,7 @@ t.test('a malformed command changes nothing', async (t) => {
   await store.keys.create(record, 20, NOW)
   const limits = ['0', '-5', '1.5', 'many', '', '1e3', '99999999999'].map((limit) => ['limit', record.id, limit])
   const incomplete = [['revoke'], ['purge', ''], ['purge', email], ['limit', record.id]]
-  const malformed = [['list', 'not an e-mail'], ['list', email, 'more'], ['find', 'gps_live_0'], ...limits]
+  const malformed = [['list', ' '], ['list', email, 'more'], ['find', 'gps_live_0'], ...limits]
   for (const [name = '', ...args] of [...incomplete, ...malformed]) {
     await t.rejects(run(name, ...args), UsageError, [name, ...args].join(' '))
   }
@@ -176,6 +176,16 @@ t.test('a malformed command changes nothing', async (t) => {
   t.same(await store.keys.find(record.digest, NOW), record)
   t.same((await run('limit', record.id, 'default')).json, { id: record.id, limit: null })
   t.match(await run('list', 'other@example.com'), { json: [], text: 'has no active API keys' })
+})
+
+t.test('an account is found by what its platform has for an e-mail, also a name', async (t) => {
+  const store = await embeddedStore(t)
+  const name = 'Fleet Admin'
+  const { record } = aKey(ownerOf(name), { email: name })
+  await store.keys.create(record, 20, NOW)
+  t.match((await runOn(store)('list', name)).json, [{ id: record.id }])
+  const purge = { store, args: ['fleet admin'], now: NOW, isConfirmed: true, input: async () => '' }
+  t.match(await commands.purge?.run(purge), { json: { revoked: 1 } })
 })
 
 t.test('a label cannot control the terminal it is listed on', async (t) => {

@@ -132,8 +132,9 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
   return args
 }
 
+/** Some platforms have a name in place of an e-mail. */
 function ownerIn(email: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new UsageError(`not an e-mail: ${JSON.stringify(email)}`)
+  if (email.trim() === '') throw new UsageError('no account')
   return ownerOf(email)
 }
 
