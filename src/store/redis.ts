@@ -32,11 +32,10 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client, deps.onError)
   const batch = new Batch(
-    (keys, runs) => {
-      const args = runs.flatMap(({ command, values, times }) => [command, times, values.length, ...values])
+    ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>
-        runs.some(({ command }) => WRITERS.has(command)) || (Array.isArray(replies) && replies.some(isUse))
-      return connection.send(() => client.gpsPerform(keys.length, ...keys, ...args), hasWritten)
+        WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
+      return connection.send(() => client.gpsPerform(keys.length, ...keys, command, ...values), hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
   )
