@@ -63,7 +63,9 @@ export class RedisKeys implements KeyStore {
     const isSame = cached && isVersion(cached.version, reply)
     const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
     const record = usable(isSame ? cached.record : await read(), now)
-    return record && reply !== 'damaged' ? { record, count: { current: reply[3], ttlMs: reply[4] } } : undefined
+    if (!record || reply === 'damaged') return undefined
+    const [, , , current, ttlMs] = reply
+    return { record, count: current === null ? null : { current, ttlMs } }
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {

@@ -10,10 +10,13 @@ type Fields = [used: string | null, limit: string | null, record: string | null]
  */
 export interface Replies {
   find: Fields | 'damaged'
-  /** (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
-  use: [...Fields, current: number, ttlMs: number] | 'damaged'
+  /**
+   * (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it; null where a server is
+   * full or cannot save, which knows each revocation all the same. One that was demoted may not, and fails.
+   */
+  use: [...Fields, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
-  again: [used: string | null, limit: string | null, sha1: string, current: number, ttlMs: number] | 'damaged'
+  again: [used: string | null, limit: string | null, sha1: string, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) */
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
@@ -62,9 +65,13 @@ local function perform(command, key, ...)
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
     local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
     if not isOpen then count, last = 0, now + window end
-    redis.call('HSET', key, 'count', count + 1, 'until', last)
+    local counted = redis.pcall('HSET', key, 'count', count + 1, 'until', last)
+    local failure = type(counted) == 'table' and counted.err
+    if failure and not (string.find(failure, 'OOM', 1, true) or string.find(failure, 'MISCONF', 1, true)) then
+      error(failure, 0)
+    end
     if command == 'again' then found[3] = redis.sha1hex(found[3] or '') end
-    found[4], found[5] = count + 1, last - now
+    found[4], found[5] = not failure and count + 1, last - now
     return found
   elseif command == 'increment' then
     local current, ttl = redis.pcall('INCR', key), redis.call('PTTL', key)

@@ -45,7 +45,7 @@ export interface Count {
   readonly ttlMs: number
 }
 
-/** A key in use; `count` is null where no other instance shares the store: counting in process is exact there. */
+/** A key in use; `count` is null where the store counts nothing: as no other instance shares it, or as it is full or cannot save. */
 export interface Used {
   readonly record: KeyRecord
   readonly count: Count | null

@@ -1,4 +1,5 @@
 /** Tests of the counters: the bound of the local ones, and the failover while Redis is away. */
+import { rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Secret } from '../../src/auth/credential.js'
@@ -7,7 +8,7 @@ import type { Count } from '../../src/store/store.js'
 import { isUnavailable } from '../faults.js'
 import { platform, someHash } from '../helper.js'
 import { createKey, fleet, limitsOf, otherHash, randomHash, randomKey, redisGateway } from '../limits.js'
-import { redisServer, until, withoutRedis } from '../redis.js'
+import { type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
 
 t.test('local counters keep at most 200,000 names, the newest, and none past the end of its window', async (t) => {
   let now = 0
@@ -130,6 +131,41 @@ t.test('while Redis is away each instance counts locally, and no request waits',
   }
   t.ok(await store.keys.find(new Secret(key).digest, Date.now()), 'no key was lost')
   for (const secret of [key.slice('gps_live_'.length), someHash]) t.notOk(log().includes(secret))
+})
+
+/** How a Redis that has the latest keys refuses to write, and what it replies to a revocation. */
+const refusals: [status: number, begin: (server: RedisServer) => Promise<unknown>][] = [
+  [200, (server) => server.command('config', 'set', 'maxmemory', '1')],
+  [
+    503,
+    async (server) => {
+      rmSync(server.dir, { recursive: true })
+      await server.command('config', 'set', 'save', '3600 1')
+      await server.command('bgsave')
+      await until(async () => (await server.command('info', 'persistence')).includes('rdb_last_bgsave_status:err'))
+    },
+  ],
+]
+
+t.test('a Redis that is full or cannot save serves and counts API keys', { skip: withoutRedis }, async (t) => {
+  const { url: PLATFORM_URL } = await platform(t, fleet)
+  for (const [status, begin] of refusals) {
+    const server = await redisServer(t)
+    const { get } = await redisGateway(t, server.url, { PLATFORM_URL, RATE_LIMIT_MAX: '12' })
+    const [{ key, id }, other] = [(await createKey(get)).body, (await createKey(get)).body]
+    await begin(server)
+    for (let n = 0; n < 2; n += 1) {
+      const served = await Promise.all([key, other.key, someHash].map((credential) => get('/v1/me', credential)))
+      const remaining = served.map((response) => [response.status, limitsOf(response)[1]])
+      t.same(remaining, Array(3).fill([200, 11 - n]))
+    }
+    t.equal((await get('/health')).body.components.store, 'down')
+    isUnavailable(t, await createKey(get), 'a new key')
+    const revoke = get(`/v1/keys/${id}`, someHash, { method: 'DELETE' })
+    const [revoked, used] = await Promise.all([revoke, get('/v1/me', other.key)])
+    t.same([revoked.status, used.status], [status, 200], 'a full one revokes')
+    t.equal((await get('/v1/me', key)).status, status === 200 ? 401 : 200)
+  }
 })
 
 t.test('a Redis without writes: health never says up, the log says so once', { skip: withoutRedis }, async (t) => {

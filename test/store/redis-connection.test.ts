@@ -55,6 +55,8 @@ interface Outage {
   end: (server: RedisServer) => unknown
   /** Otherwise only writes fail. */
   isTotal?: true
+  /** Keys can be used, but are not counted. */
+  isUsable?: true
 }
 
 const setting = (name: string, bad: string, good: string): Outage => ({
@@ -74,12 +76,12 @@ const outages: Record<string, Outage> = {
     begin: (server) => server.command('replicaof', '127.0.0.1', '1'),
     end: (server) => server.command('replicaof', 'no', 'one'),
   },
-  'is full': setting('maxmemory', '1', '0'),
+  'is full': { ...setting('maxmemory', '1', '0'), isUsable: true },
   'lacks the replicas that it needs to write': setting('min-replicas-to-write', '1', '0'),
 }
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
-  for (const [name, { options = [], begin, end, isTotal }] of Object.entries(outages)) {
+  for (const [name, { options = [], begin, end, isTotal, isUsable }] of Object.entries(outages)) {
     t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
       const server = await redisServer(t, ...options)
       const { store, errors } = await openRedis(t, server.url)
@@ -88,7 +90,9 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
       const { writes, reads, revoke } = methods(store, record)
       for (let round = 1; round <= 2; round += 1) {
         await begin(server)
-        await reject(t, store, isTotal ? { ...writes, ...reads, revoke } : writes)
+        const { use, ...others } = writes
+        await reject(t, store, isTotal ? { ...writes, ...reads, revoke } : isUsable ? others : writes)
+        if (isUsable) t.same(await use(), { record, count: null })
         if (isTotal) await until(() => errors.length >= round)
         else for (const read of Object.values(reads)) await until(() => works(read()))
         t.equal(store.up(), false, 'reads alone do not make it whole')
