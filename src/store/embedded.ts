@@ -2,7 +2,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
-import { active, isDigest, isKeyId, isStale, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -126,28 +126,12 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
-  async touch(record: KeyRecord, at: number): Promise<void> {
-    if (!isStale(record, at)) return
-    await this.#perform('write', () => {
-      const current = this.#get(record.digest)
-      if (current && isStale(current, at)) this.#put({ ...current, lastUsedAt: at })
-    })
-  }
-
   update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
     return this.#perform('write', () => {
       const record = active(this.#get(digest), now)
       const next = record && change(record)
       if (next) this.#put(next)
       return next
-    })
-  }
-
-  setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
-    return this.#perform('write', () => {
-      const record = active(this.#byId(id), now)
-      if (record) this.#put({ ...record, limit })
-      return record !== undefined
     })
   }
 

@@ -1,5 +1,5 @@
 /** The commands that Redis runs atomically. Each touches one key, so that all of them work in a cluster. */
-import { MAX_TIME, TOUCH_EVERY_MS } from './record.js'
+import { MAX_TIME } from './record.js'
 
 /** The fields of a record; `used` is null when there is no such key. */
 type Fields = [used: string | null, limit: string | null, record: string | null]
@@ -21,13 +21,9 @@ export interface Replies {
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
   read: [current: number, ttlMs: number]
-  /** (usedAt) */
-  touch: unknown
-  /** (limit) 0 = no such key. */
-  limit: number
-  /** (record, usedAt, limit, expiresAt) */
+  /** (fields, expiresAt) */
   write: unknown
-  /** (old record, new record) Replaces a record unless it has changed; 0 = changed, or no such key. */
+  /** (old fields, new fields) Replaces a record unless it has changed; 0 = changed, or no such key. */
   replace: number
   /** (id, entry, max, now) Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
   reserve: number | 'damaged'
@@ -55,7 +51,7 @@ local function call(...)
   return reply
 end
 local function perform(command, key, ...)
-  local a, b, c, d = ...
+  local a, b, c, d, e, f = ...
   if command == 'find' or command == 'use' or command == 'again' then
     local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
     if found.err then return found end
@@ -84,20 +80,13 @@ local function perform(command, key, ...)
   elseif command == 'read' then
     if type(call('SETRANGE', key, 0, '')) == 'table' then return { 0, 0 } end
     return { tonumber(redis.call('GET', key)) or 0, math.max(0, redis.call('PTTL', key)) }
-  elseif command == 'touch' then
-    local used = call('HGET', key, 'used')
-    if type(used) ~= 'string' or math.abs(tonumber(a) - (tonumber(used) or 0)) < ${TOUCH_EVERY_MS} then return 0 end
-    return call('HSET', key, 'used', a)
-  elseif command == 'limit' then
-    if call('HEXISTS', key, 'used') ~= 1 then return 0 end
-    call('HSET', key, 'limit', a)
-    return 1
   elseif command == 'write' then
-    call('HSET', key, 'record', a, 'used', b, 'limit', c)
+    call('HSET', key, 'used', a, 'limit', b, 'record', c)
     return call('PEXPIREAT', key, d)
   elseif command == 'replace' then
-    if call('HGET', key, 'record') ~= a then return 0 end
-    call('HSET', key, 'record', b)
+    local found = call('HMGET', key, 'used', 'limit', 'record')
+    if found[1] ~= a or found[2] ~= b or found[3] ~= c then return 0 end
+    call('HSET', key, 'used', d, 'limit', e, 'record', f)
     return 1
   elseif command == 'prune' then
     return call('HGET', key, a) == b and call('HDEL', key, a) or 0

@@ -5,12 +5,12 @@ import fc from 'fast-check'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
 import { toRecord } from '../../src/store/record.js'
-import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
+import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { answers, gateway, platform, someHash } from '../helper.js'
 import { createKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, onEveryStore, type Place } from './places.js'
+import { aKey, anOwner, DAY_MS, embeddedPlace, limited, NOW, onEveryStore, type Place } from './places.js'
 
 const having = (field: string, value: unknown) => (json: string) =>
   JSON.stringify({ ...JSON.parse(json), [field]: value })
@@ -54,8 +54,10 @@ onEveryStore(t, async (t, place) => {
         t.same(found, [undefined, undefined, undefined], name)
         t.same(await keys.list(owner, NOW), [sibling])
       }
-      t.same([await keys.revoke(owner, bad.id, NOW), await keys.setLimit(bad.id, 5, NOW)], [false, false])
-      await keys.touch(bad, NOW)
+      t.same(
+        [await keys.revoke(owner, bad.id, NOW), await keys.update(bad.digest, limited(5), NOW)],
+        [false, undefined],
+      )
       const creations = [await keys.create(aKey(owner).record, 2, NOW), await keys.create(aKey(owner).record, 2, NOW)]
       t.same(creations, ['created', 'too_many'], 'it takes no place')
       t.same(place.reports.splice(0), [`key ${bad.digest.slice(0, 8)}`])
@@ -96,7 +98,7 @@ onEveryStore(t, async (t, place) => {
     t.same(creations, ['created', 'too_many'])
     for (const text of texts) {
       await place.put('id', [good.id], text === good.digest ? '\n' : text)
-      t.same([await keys.findById(good.id, NOW), await keys.setLimit(good.id, 5, NOW)], [undefined, false])
+      t.equal(await keys.findById(good.id, NOW), undefined)
       t.same([await keys.findById(foreign.id, NOW), await use(good)], [foreign, good])
     }
     t.same(place.reports.splice(0).sort(), [`id ${good.id.slice(0, 8)}`, `owner ${owner.slice(0, 8)}`])
@@ -141,7 +143,7 @@ async function wrongTypes(t: Test, { keys, counters, up, command, created, use, 
       const bad = await created()
       await overwrite(`gps:key:${bad.digest}`, value)
       for (let n = 0; n < 20; n += 1) {
-        const late = [keys.touch(bad, NOW), increment()]
+        const late = [keys.update(bad.digest, usedAt(NOW), NOW), increment()]
         const refused = [use(bad), keys.find(bad.digest, NOW), keys.findById(bad.id, NOW)]
         const served = [use(good), keys.find(good.digest, NOW), keys.findById(good.id, NOW)]
         t.same(await Promise.all([...served, ...refused]), [good, good, good, undefined, undefined, undefined])

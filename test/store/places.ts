@@ -43,6 +43,11 @@ export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: 
   return { record, key, hash }
 }
 
+/** The change of a record that sets its limit. */
+export const limited =
+  (limit: number | null) =>
+  (record: KeyRecord): KeyRecord => ({ ...record, limit })
+
 /** What is stored under a name: a key record as JSON, a digest, or an entry of an index. */
 export type Table = 'key' | 'id' | 'owner'
 

@@ -15,7 +15,7 @@ import {
   until,
   withoutRedis,
 } from '../redis.js'
-import { aKey, anOwner, DAY_MS, NOW, openRedis } from './places.js'
+import { aKey, anOwner, DAY_MS, limited, NOW, openRedis } from './places.js'
 
 /** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
 const PROMPTLY_MS = 2_000
@@ -27,8 +27,7 @@ const methods = ({ keys, counters }: Store, record: KeyRecord) => ({
   writes: {
     create: () => keys.create(aKey(anOwner()).record, 20, NOW),
     use: () => keys.use(record.digest, DAY_MS, NOW),
-    setLimit: () => keys.setLimit(record.id, 5, NOW),
-    touch: () => keys.touch(record, NOW),
+    update: () => keys.update(record.digest, limited(5), NOW),
     increment: () => counters!.increment('c', 60_000),
     read: () => counters!.read('c'),
   },

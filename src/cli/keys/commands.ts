@@ -60,7 +60,9 @@ export const commands: Record<string, Command> = {
       const [sent = '', given = ''] = exactly(2, args)
       const id = sent.toLowerCase()
       const limit = limitIn(given)
-      if (!(await store.keys.setLimit(id, limit, now))) throw unknownKey(sent)
+      const { digest } = (await store.keys.findById(id, now)) ?? {}
+      const set = (record: KeyRecord): KeyRecord => ({ ...record, limit })
+      if (!digest || !(await store.keys.update(digest, set, now))) throw unknownKey(sent)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
       return { json: { id, limit }, text }
     },
