@@ -1,5 +1,6 @@
 /** The store that several instances share: keys and counters on one connection to a Redis server or cluster. */
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
@@ -41,7 +42,11 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   )
   const toCount = ([current, ttlMs]: [number, number]): Count => ({ current, ttlMs })
   const counterKey = (name: string): string => `gps:count:${name}`
-  await once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }).catch(() => {})
+  // Whatever errors there are meanwhile.
+  await Promise.race([
+    new Promise((resolve) => client.once('ready', resolve)),
+    pause(OPENING_MS, undefined, { ref: false }),
+  ])
   return {
     keys: new RedisKeys(batch, deps.onDamaged),
     counters: {

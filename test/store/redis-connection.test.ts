@@ -1,6 +1,6 @@
 /** Recovery from every kind of outage, of one Redis and of a cluster. */
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
@@ -142,6 +142,22 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     await server.start()
     await until(() => store.up())
     t.equal(await store.keys.find('unknown', NOW), undefined)
+  })
+
+  t.test('resets the first connection, the store opens with the second', async (t) => {
+    const { port } = await redisServer(t)
+    let connections = 0
+    const proxy = createServer((near) => {
+      connections += 1
+      if (connections === 1) return void near.resetAndDestroy()
+      const far = connect(port)
+      for (const socket of [near, far]) socket.on('error', () => {})
+      near.pipe(far).pipe(near)
+    }).listen(0, '127.0.0.1')
+    t.teardown(() => proxy.close())
+    await once(proxy, 'listening')
+    const { store } = await openRedis(t, `redis://127.0.0.1:${portOf(proxy)}`)
+    t.equal(store.up(), true)
   })
 
   t.test('accepts connections and sends nothing, the store opens degraded', async (t) => {
