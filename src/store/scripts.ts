@@ -56,7 +56,7 @@ local function perform(command, key, ...)
     local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
     if found.err then return found end
     if not found[1] then return redis.call('EXISTS', key) == 0 and found or { err = 'WRONGTYPE no field used' } end
-    if command == 'find' then return found end
+    if command == 'find' then return { found[1], found[2], found[3] } end
     local time, window, count, last = redis.call('TIME'), tonumber(a), tonumber(found[4]), tonumber(found[5])
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
     local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
