@@ -23,7 +23,8 @@ export function errorHandler({ limits, docsUrl, outages, onRefused }: ErrorHandl
     if (error.cause instanceof PlatformRefused && request.account) onRefused(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
       if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: thrown }, error.code)
-      else outages.failed(failedPart(thrown), thrown, request.id)
+      // The store reports its own failures.
+      else if (!(thrown instanceof StoreUnavailable)) outages.failed(failedPart(thrown), thrown, request.id)
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
     const sent = isCounted ? error : await count(request, reply).then(() => error, toApiError)
@@ -38,7 +39,7 @@ const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary'
 /** The name of what is unavailable, as in the reports of successful calls. */
 function failedPart(thrown: unknown): string {
   if (thrown instanceof PlatformUnavailable && thrown.reason !== 'overload') return `platform ${thrown.action}`
-  return thrown instanceof StoreUnavailable ? 'key store' : 'gateway'
+  return 'gateway'
 }
 
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {

@@ -31,7 +31,7 @@ declare module 'ioredis' {
  */
 export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
-  const connection = new Connection(client, deps.onError)
+  const connection = new Connection(client)
   const batch = new Batch(
     ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>

@@ -72,8 +72,6 @@ export class StoreUnavailable extends Error {
 
 export interface StoreDeps {
   readonly clock: () => number
-  /** Receives errors outside of any call, such as a lost connection. */
-  readonly onError: (error: Error) => void
   readonly onDamaged: OnDamaged
 }
 

@@ -27,7 +27,7 @@ async function keys(env: Record<string, string>, args: string[], input = '') {
 
 /** A gateway on a store, the API keys it creates, and whose they are. */
 async function running(t: Test, config: StoreConfig) {
-  const store = await openStore(config, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
+  const store = await openStore(config, { clock: Date.now, onDamaged: () => {} })
   t.teardown(() => store.close())
   const { get, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '100' }, store }, answers({ get_devices: [] }))
   const created = async (label: string): Promise<{ id: string; key: string }> =>
