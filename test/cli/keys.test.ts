@@ -197,14 +197,11 @@ t.test('a label cannot control the terminal it is listed on', async (t) => {
   t.match(text, /a\ufffd\[2Jb/)
 })
 
-t.test(
-  'an account without an e-mail shows no fingerprint, since the log has one that its keys do not show',
-  async (t) => {
-    const store = await embeddedStore(t)
-    await store.keys.create(aKey(anOwner(), { email: '' }).record, 20, NOW)
-    const call = { store, args: [], now: NOW, isConfirmed: false, input: async () => '' }
-    const { json, text } = (await commands.list?.run(call)) ?? {}
-    t.same(json, [{ account: null, email: '', keys: 1 }])
-    t.match(text, /\n- +1$/)
-  },
-)
+t.test('an account without an e-mail shows no fingerprint: its keys do not show that of the log', async (t) => {
+  const store = await embeddedStore(t)
+  await store.keys.create(aKey(anOwner(), { email: '' }).record, 20, NOW)
+  const call = { store, args: [], now: NOW, isConfirmed: false, input: async () => '' }
+  const { json, text } = (await commands.list?.run(call)) ?? {}
+  t.same(json, [{ account: null, email: '', keys: 1 }])
+  t.match(text, /\n- +1$/)
+})
