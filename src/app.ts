@@ -15,7 +15,7 @@ import { ByteBudget } from './lib/byte-budget.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { observedPlatform } from './ops/observed-platform.js'
-import { Outages, reasonOf } from './ops/outages.js'
+import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import type { Account } from './platform/account.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
@@ -73,11 +73,15 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const store = instrumented(deps.store, (report) => {
     metrics.observeStoreCall(report)
     if (report.outcome === 'ok') outages.succeeded('key store')
+    else outages.failed('key store', report.error)
   })
   // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
   const maxBytes = getHeapStatistics().heap_size_limit / 4
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
-  const { limits, counters } = openLimits(config, { ...deps, store })
+  const counters = new FailoverCounters({ shared: store.counters, clock, ticks, onCounted: metrics.countLimited })
+  const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
+  // So that the log says at once that Redis is away.
+  void limits.read('')
   const parts = openParts(config, deps, budget, outages)
   const { accounts, demo, deviceCache } = parts
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
@@ -122,21 +126,6 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   })
   addMethodNotAllowed()
   return app
-}
-
-/** The request limits, counted in the shared store if there is one. */
-function openLimits(config: Config, { store, clock, logger, metrics }: Deps) {
-  const counters = new FailoverCounters({
-    shared: store.counters,
-    up: () => store.up(),
-    clock,
-    onCounted: metrics.countLimited,
-    onShared: (available, err) =>
-      available
-        ? logger.info('counting requests in Redis again')
-        : logger.warn({ reason: reasonOf(err) }, 'Redis away: counting requests in process'),
-  })
-  return { counters, limits: new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs) }
 }
 
 /** The platforms, the caches in front of them, and what they report. */

@@ -46,13 +46,12 @@ async function run(config: Config): Promise<void> {
   const { clock } = config
   let draining = false
   const isDraining = (): boolean => draining
-  const onError = (err: Error): void => logger.warn({ reason: err.message }, 'no connection to Redis')
   const onDamaged: OnDamaged = (what, start) => logger.warn({ what, start }, 'damaged entry in the key store')
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
   const open = async () => {
     if (config.redisUrl === undefined) await verifyKeyFile(keyFileIn(config.dataDir))
-    const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onError, onDamaged })
+    const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onDamaged })
     // A demo token needs the sandbox even if there is a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
     const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }

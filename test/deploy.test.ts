@@ -120,6 +120,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   t.equal(readConfig(env).opsHost, '0.0.0.0')
   t.match(redis.command, /--maxmemory-policy noeviction/)
   t.match(redis.command, /--appendonly yes/)
+  t.match(redis.command, /--stop-writes-on-bgsave-error no/, 'a snapshot that fails stops nothing')
   t.ok(Object.hasOwn(volumes, redis.volumes[0].split(':')[0]), 'on a volume')
   t.equal(gateway.read_only, true)
   t.ok(Number.parseInt(gateway.stop_grace_period, 10) > graceS())

@@ -143,7 +143,7 @@ async function ask(base: string, path: string, credential?: string, init: Reques
 /** An embedded store in a folder of its own. */
 export async function embeddedStore(t: Test, clock: () => number = Date.now): Promise<Store> {
   const config = { redisUrl: undefined, dataDir: temporaryFolder(t) }
-  const store = await openStore(config, { clock, onError: () => {}, onDamaged: () => {} })
+  const store = await openStore(config, { clock, onDamaged: () => {} })
   t.teardown(() => store.close())
   return store
 }

@@ -46,7 +46,7 @@ export function createKey(get: Get, body: object = { platform_hash: someHash }, 
 
 /** A gateway with a connection of its own to Redis. */
 export async function redisGateway(t: Test, redisUrl: string, env: Record<string, string>): Promise<Gateway> {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: Date.now, onDamaged: () => {} })
   t.teardown(() => store.close())
   return gateway(t, { env, store })
 }

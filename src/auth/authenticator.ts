@@ -5,7 +5,7 @@ import type { Caller } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
 import { AuthFailure, addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
-import { isStale, type KeyRecord, type KeyStore, type Used } from '../store/store.js'
+import { isStale, type KeyRecord, type KeyStore, type Used, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
 import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
@@ -140,9 +140,9 @@ export class Authenticator {
     }
     if (!hash) throw new ApiError('invalid_token')
     const account = await this.#accountOf(record, hash, usage, attempt)
-    // A failed touch fails no request; the store reports it.
+    // A failed update fails no request; the store reports it.
     if (isStale(record, now)) {
-      keys.touch(record, now).catch(() => {})
+      keys.update(record.digest, usedAt(now), now).catch(() => {})
       if (!record.renewal) this.#makeRenewable(record, key, hash, account).catch(() => {})
     }
     return { account, usage }

@@ -29,7 +29,8 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
     if (error.statusCode >= 500 && !request.isRehearsed) {
       const realm = request.caller?.credential === 'demo' ? demoRealm : 'platform'
       if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: cause }, error.code)
-      else outages.failed(failedPart(cause, realm), cause, request.id)
+      // The store reports its own failures.
+      else if (!(cause instanceof StoreUnavailable)) outages.failed(failedPart(cause, realm), cause, request.id)
     }
     const isCounted = reply.hasHeader('ratelimit-limit')
     // A request that the gateway could not handle costs its address nothing.
@@ -46,7 +47,7 @@ const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary'
 /** The name of what is unavailable, as in the reports of successful calls. */
 function failedPart(cause: unknown, realm: Realm): string {
   if (cause instanceof PlatformUnavailable && cause.reason !== 'overload') return `${realm} ${cause.action}`
-  return cause instanceof StoreUnavailable ? 'key store' : 'gateway'
+  return 'gateway'
 }
 
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {

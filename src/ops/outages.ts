@@ -15,8 +15,8 @@ export class Outages {
     this.#now = now
   }
 
-  /** @param of what failed: one of a few fixed names. */
-  failed(of: string, error: unknown, reqId: string): void {
+  /** @param of what failed: one of a few fixed names. @param reqId of the request that failed, if it was one. */
+  failed(of: string, error: unknown, reqId?: string): void {
     const now = this.#now()
     this.#end(of)
     const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0 }

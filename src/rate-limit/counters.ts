@@ -49,23 +49,23 @@ class LocalCounters {
 interface FailoverCountersOptions {
   /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
-  /** Whether the last read and the last write of the store succeeded. */
-  up: () => boolean
   /** Epoch milliseconds. */
   clock: () => number
-  /** Called once when the shared counters become unavailable and once when they are back. */
-  onShared: (available: boolean, error?: unknown) => void
+  /** Milliseconds that never go back. */
+  ticks: () => number
   /** Called for every increment. */
   onCounted?: (where: 'shared' | 'local') => void
 }
+
+/** While the shared counters are unavailable, one call in this time tries them, and no other waits for it. */
+const retryMs = 1_000
 
 /** The shared counters; the counters of this process while those are unavailable, or if there are none. Never rejects. */
 export class FailoverCounters {
   readonly #options: FailoverCountersOptions
   readonly #local: LocalCounters
-  /** The name that could not be counted. Only a read of this name ends the outage: a cluster may have lost one part of its slots. */
-  #lostName: string | undefined
-  #isProbing = false
+  /** When a call may try the shared counters again; 0 while they are available. */
+  #retryAt = 0
 
   constructor(options: FailoverCountersOptions) {
     this.#options = options
@@ -90,14 +90,15 @@ export class FailoverCounters {
 
   async read(name: string): Promise<Count> {
     const { shared } = this.#options
-    return (shared && (await this.#try(shared, name, () => shared.read(name)))) ?? this.#local.read(name)
+    const count = shared && (await this.#try(() => shared.read(name)))
+    return this.#withLocal(name, count)
   }
 
   async #incrementShared(shared: Counters, name: string, windowMs: number): Promise<Count> {
-    const count = await this.#try(shared, name, () => shared.increment(name, windowMs))
+    const count = await this.#try(() => shared.increment(name, windowMs))
     if (!count) return this.#incrementLocal(name, windowMs)
     this.reportShared()
-    return count
+    return this.#withLocal(name, count)
   }
 
   #incrementLocal(name: string, windowMs: number): Count {
@@ -105,40 +106,25 @@ export class FailoverCounters {
     return this.#local.increment(name, windowMs)
   }
 
-  /** Undefined while the shared counters are unavailable: then only the probe waits for them. */
-  async #try(shared: Counters, name: string, call: () => Promise<Count>): Promise<Count | undefined> {
-    if (this.#lostName !== undefined || !this.#options.up()) {
-      void this.#probe(shared, name)
-      return undefined
-    }
-    try {
-      return await call()
-    } catch (error) {
-      this.#lose(name, error)
-      return undefined
-    }
+  /** What has been counted here lasts beyond an outage: neither budget is forgotten for the other. */
+  #withLocal(name: string, shared: Count | undefined): Count {
+    const local = this.#local.read(name)
+    return shared && shared.current >= local.current ? shared : local
   }
 
-  async #probe(shared: Counters, name: string): Promise<void> {
-    if (this.#isProbing) return
-    this.#isProbing = true
-    const probed = this.#lostName ?? name
+  async #try(call: () => Promise<Count>): Promise<Count | undefined> {
+    const now = this.#options.ticks()
+    if (now < this.#retryAt) return undefined
+    const isRetry = this.#retryAt > 0
+    if (isRetry) this.#retryAt = now + retryMs
     try {
-      await shared.read(probed)
-      // A read ends only the outage of its own name, if that one is not over yet.
-      if (this.#lostName !== probed) return
-      this.#lostName = undefined
-      this.#options.onShared(true)
-    } catch (error) {
-      this.#lose(probed, error)
-    } finally {
-      this.#isProbing = false
+      const count = await call()
+      // A call from before the outage does not end it.
+      if (isRetry) this.#retryAt = 0
+      return count
+    } catch {
+      this.#retryAt = this.#options.ticks() + retryMs
+      return undefined
     }
-  }
-
-  #lose(name: string, error: unknown): void {
-    if (this.#lostName !== undefined) return
-    this.#lostName = name
-    this.#options.onShared(false, error)
   }
 }

@@ -72,7 +72,7 @@ async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
 
 /** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
 function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
-  return [...new Set(ids)].map((id) => {
+  return [...new Set(ids.map((id) => id.toLowerCase()))].map((id) => {
     const record = active.find((key) => key.id === id)
     if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })
     if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)

@@ -46,10 +46,11 @@ export function keys(app: App, { keys, clock }: Needs): void {
     { schema: revokeKeySchema, onError: auditRefusal('API key not revoked') },
     async (request) => {
       requireHash(request)
-      const { id } = request.params
+      const { id: sent } = request.params
+      const id = sent.toLowerCase()
       const revokedAt = clock()
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
-      if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', id)
+      if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', sent)
       audit(request, 'API key revoked', { id, label })
       return toRevokedKey(id, revokedAt)
     },
@@ -82,7 +83,7 @@ export const auditRefusal =
   async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
     const { id: reqId, ip } = request
     const error = toApiError(thrown).code
-    const { id } = request.params as { id?: string }
+    const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>
     const { label, renew } = error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined

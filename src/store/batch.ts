@@ -1,23 +1,20 @@
-/** Collects the commands of one turn of the event loop and sends them to Redis as one call. */
-import { type Command, isReply, type Replies } from './scripts.js'
+/** Collects the commands of one turn of the event loop and sends those that differ only in their key to Redis as one call. */
+import type { Command, Replies } from './scripts.js'
 import { StoreUnavailable } from './store.js'
 
 type Value = string | number
 
-/** Consecutive requests that differ only in their key. */
-interface Run {
+/** What is sent as one call. A command that a full server refuses fails no other command. */
+export interface Call {
   readonly command: Command
   readonly values: readonly Value[]
-  times: number
+  readonly keys: string[]
 }
 
-/** Sends the runs on as many consecutive keys. Resolves with one reply per key, in order; an Error among them concerns its key only. */
-type Send = (keys: string[], runs: readonly Run[]) => Promise<unknown>
+/** Resolves with one reply per key, in order; an Error among them concerns its key only. */
+type Send = (call: Call) => Promise<unknown>
 
-interface Request {
-  readonly key: string
-  readonly command: Command
-  readonly values: readonly Value[]
+interface Waiting {
   readonly resolve: (reply: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -26,7 +23,8 @@ export class Batch {
   readonly #send: Send
   /** Only keys of the same group may share a call. */
   readonly #groupOf: (key: string) => string
-  #pending: Request[] = []
+  /** By group, command and values. */
+  #pending = new Map<string, Call & { waiting: Waiting[] }>()
 
   constructor(send: Send, groupOf: (key: string) => string) {
     this.#send = send
@@ -37,46 +35,29 @@ export class Batch {
   request<C extends Command>(command: C, key: string, ...values: Value[]): Promise<Replies[C]> {
     return new Promise<unknown>((resolve, reject) => {
       // Immediates run once all readable sockets have been read; a microtask would run after each of them.
-      if (this.#pending.length === 0) setImmediate(() => this.#flush())
-      this.#pending.push({ key, command, values, resolve, reject })
+      if (this.#pending.size === 0) setImmediate(() => this.#flush())
+      const name = `${this.#groupOf(key)} ${command} ${values.join('\0')}`
+      const call = this.#pending.get(name) ?? { command, values, keys: [], waiting: [] }
+      this.#pending.set(name, call)
+      call.keys.push(key)
+      call.waiting.push({ resolve, reject })
     }) as Promise<Replies[C]>
   }
 
   #flush(): void {
-    const groups = new Map<string, Request[]>()
-    for (const request of this.#pending) {
-      const name = this.#groupOf(request.key)
-      const group = groups.get(name)
-      if (group) group.push(request)
-      else groups.set(name, [request])
-    }
-    this.#pending = []
-    for (const group of groups.values()) {
-      const keys = group.map(({ key }) => key)
-      this.#send(keys, runsOf(group))
-        .then((replies) => settle(group, replies))
-        .catch((error) => group.forEach(({ reject }) => void reject(error)))
+    const calls = this.#pending
+    this.#pending = new Map()
+    for (const { waiting, ...call } of calls.values()) {
+      this.#send(call)
+        .then((replies) => settle(waiting, replies))
+        .catch((error) => waiting.forEach(({ reject }) => void reject(error)))
     }
   }
 }
 
-function settle(group: readonly Request[], replies: unknown): void {
-  if (!Array.isArray(replies) || replies.length !== group.length) throw unexpectedReply()
-  for (const [i, { command, resolve, reject }] of group.entries()) {
-    const reply = replies[i] instanceof Error ? 'damaged' : replies[i]
-    if (isReply(command, reply)) resolve(reply)
-    else reject(unexpectedReply())
+function settle(waiting: readonly Waiting[], replies: unknown): void {
+  if (!Array.isArray(replies) || replies.length !== waiting.length) {
+    throw new StoreUnavailable('Redis sent an unexpected reply')
   }
-}
-
-const unexpectedReply = (): StoreUnavailable => new StoreUnavailable('Redis sent an unexpected reply')
-
-function runsOf(requests: readonly Request[]): Run[] {
-  const runs: Run[] = []
-  for (const { command, values } of requests) {
-    const last = runs.at(-1)
-    if (last?.command === command && last.values.every((value, i) => value === values[i])) last.times += 1
-    else runs.push({ command, values, times: 1 })
-  }
-  return runs
+  for (const [i, { resolve }] of waiting.entries()) resolve(replies[i] instanceof Error ? 'damaged' : replies[i])
 }

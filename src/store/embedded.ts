@@ -2,7 +2,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
-import { active, isDigest, isKeyId, isStale, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import {
   type Change,
   type KeyStore,
@@ -15,17 +15,6 @@ import {
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
-
-/** Stores the same bytes as lmdb's default encoding, but can decode any. */
-const keyEncoder = {
-  writeKey: (key: string, target: Buffer, at: number): number => {
-    const end = at + target.write(key, at, 'latin1')
-    // lmdb may compare whole words.
-    target.writeUInt32LE(0, end)
-    return end
-  },
-  readKey: (source: Buffer, start: number, end: number): string => source.toString('latin1', start, end),
-}
 
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. A damaged one ends the process. */
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
@@ -58,9 +47,10 @@ export function readKeyFile(path: string): void {
   }
 }
 
-type Table = Database<string, string>
+type OwnerKey = [owner: string, id: string]
 
-const ownerKey = (owner: string, id: string): string => `${owner}\0${id}`
+/** Before every text, and behind the numbers, which a damaged key may seem to be and lmdb cannot always decode. */
+const FIRST = ' '
 
 class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
@@ -68,22 +58,20 @@ class EmbeddedKeys implements KeyStore {
   readonly #root: RootDatabase<string, string>
   readonly #onDamaged: OnDamaged
   /** digest → record as JSON */
-  readonly #records: Table
+  readonly #records: Database<string, string>
   /** id → digest */
-  readonly #ids: Table
-  /** `ownerKey` → digest */
-  readonly #owners: Table
+  readonly #ids: Database<string, string>
+  /** owner and id → digest */
+  readonly #owners: Database<string, OwnerKey>
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
   constructor(root: RootDatabase<string, string>, onDamaged: OnDamaged) {
-    const options = { encoding: 'string', keyEncoder } as const
-    const table = (name: string): Table => root.openDB({ name, ...options })
     this.#root = root
     this.#onDamaged = onDamaged
-    this.#records = table('records')
-    this.#ids = table('ids')
-    this.#owners = table('owners')
+    this.#records = root.openDB({ name: 'records', encoding: 'string' })
+    this.#ids = root.openDB({ name: 'ids', encoding: 'string' })
+    this.#owners = root.openDB({ name: 'owners', encoding: 'string' })
   }
 
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
@@ -94,7 +82,7 @@ class EmbeddedKeys implements KeyStore {
       if (owned.length - expired.length >= maxPerOwner) return 'too_many'
       this.#put(record)
       this.#ids.putSync(record.id, record.digest)
-      this.#owners.putSync(ownerKey(record.owner, record.id), record.digest)
+      this.#owners.putSync([record.owner, record.id], record.digest)
       return 'created'
     })
   }
@@ -126,14 +114,6 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
-  async touch(record: KeyRecord, at: number): Promise<void> {
-    if (!isStale(record, at)) return
-    await this.#perform('write', () => {
-      const current = this.#get(record.digest)
-      if (current && isStale(current, at)) this.#put({ ...current, lastUsedAt: at })
-    })
-  }
-
   update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
     return this.#perform('write', () => {
       const record = active(this.#get(digest), now)
@@ -143,18 +123,10 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
-  setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
-    return this.#perform('write', () => {
-      const record = active(this.#byId(id), now)
-      if (record) this.#put({ ...record, limit })
-      return record !== undefined
-    })
-  }
-
   /** Removes every expired record. */
   sweep(now: number): void {
     this.#root.transactionSync(() => {
-      for (const { key, value } of [...this.#records.getRange({ start: '\0' })]) {
+      for (const { key, value } of [...this.#records.getRange({ start: FIRST })]) {
         const record = this.#decode(key, value)
         if (record && record.expiresAt <= now) this.#remove(record)
       }
@@ -162,7 +134,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   digests(): string[] {
-    return [...this.#records.getKeys({ start: '\0' })]
+    return [...this.#records.getKeys({ start: FIRST })]
   }
 
   get up(): boolean {
@@ -206,9 +178,9 @@ class EmbeddedKeys implements KeyStore {
 
   #owned(owner: string): KeyRecord[] {
     const owned: KeyRecord[] = []
-    for (const { key, value } of [...this.#owners.getRange({ start: `${owner}\0`, end: `${owner}\x01` })]) {
+    for (const { key, value } of [...this.#owners.getRange({ start: [owner, FIRST], end: [owner, '\uffff'] })]) {
       const record = isDigest(value) ? this.#get(value) : undefined
-      if (record && ownerKey(record.owner, record.id) === key) owned.push(record)
+      if (record?.owner === owner && record.id === key[1]) owned.push(record)
       else if (record || !isDigest(value)) this.#onDamaged('owner', owner)
     }
     return owned
@@ -217,7 +189,7 @@ class EmbeddedKeys implements KeyStore {
   #remove({ digest, id, owner }: KeyRecord): void {
     this.#records.removeSync(digest)
     if (this.#ids.get(id) === digest) this.#ids.removeSync(id)
-    this.#owners.removeSync(ownerKey(owner, id))
+    this.#owners.removeSync([owner, id])
   }
 
   /** A write is one transaction among all processes: on the disk once this resolves, undone when it rejects. */

@@ -5,6 +5,8 @@ export interface StoreReport {
   /** The name of the method. */
   verb: string
   outcome: 'ok' | 'unavailable'
+  /** Why it is unavailable. */
+  error?: unknown
   ms: number
 }
 
@@ -22,10 +24,13 @@ function timed<T extends object>(target: T, onStored: OnStored): T {
     const method = Reflect.get(target, verb) as (...args: unknown[]) => Promise<unknown>
     return (...args: unknown[]): Promise<unknown> => {
       const started = performance.now()
-      const report = (outcome: StoreReport['outcome']) => () =>
-        onStored({ verb, outcome, ms: performance.now() - started })
+      const report = (outcome: StoreReport['outcome'], error?: unknown) =>
+        onStored({ verb, outcome, error, ms: performance.now() - started })
       const reply = method.apply(target, args)
-      reply.then(report('ok'), report('unavailable'))
+      reply.then(
+        () => report('ok'),
+        (error) => report('unavailable', error),
+      )
       return reply
     }
   }

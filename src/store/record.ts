@@ -53,12 +53,18 @@ export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 export const isKeyId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
 
 /** `lastUsedAt` is exact to this. */
-export const TOUCH_EVERY_MS = 60_000
+const TOUCH_EVERY_MS = 60_000
 
 /** Whether a use at `at` justifies a write: also where a clock was ahead when the last one was recorded. */
 export function isStale(record: KeyRecord, at: number): boolean {
   return record.lastUsedAt === null || Math.abs(at - record.lastUsedAt) >= TOUCH_EVERY_MS
 }
+
+/** The record after a use at `at`; undefined where that is not worth a write. */
+export const usedAt =
+  (at: number) =>
+  (record: KeyRecord): KeyRecord | undefined =>
+    isStale(record, at) ? { ...record, lastUsedAt: at } : undefined
 
 /** The record, unless it has expired. */
 export function active(record: KeyRecord | undefined, now: number): KeyRecord | undefined {

@@ -13,22 +13,14 @@ const DISCONNECTED = /^(Stream isn't writeable|Connection is closed)/
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
-type Client = EventEmitter & { readonly isCluster: boolean }
-
 export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  readonly #client: Client
-  readonly #onError: (error: Error) => void
   /** Why there is no connection. */
   #failure: Error | undefined
-  /** While this reply is missing, other requests fail at once. Not in a cluster: other nodes may reply. */
-  #overdue: Promise<unknown> | undefined
 
-  constructor(client: Client, onError: (error: Error) => void) {
-    this.#client = client
-    this.#onError = onError
+  constructor(client: EventEmitter) {
     client.on('ready', () => {
       this.#replies = true
       this.#failure = undefined
@@ -36,8 +28,10 @@ export class Connection {
     client.on('close', () => {
       this.#replies = false
     })
-    client.on('error', (error: Error) => this.#report(error))
-    client.on('node error', (error: Error) => this.#report(error))
+    for (const event of ['error', 'node error'])
+      client.on(event, (error: Error) => {
+        this.#failure = withoutCommand(error)
+      })
   }
 
   get up(): boolean {
@@ -50,9 +44,7 @@ export class Connection {
    */
   async send<T>(command: () => Promise<T>, hasWritten: (reply: T) => boolean): Promise<T> {
     try {
-      if (this.#overdue) throw new Error('An earlier reply is overdue')
-      const reply = command()
-      const result = await withinLimit(reply, () => this.#fallBehind(reply))
+      const result = await withinLimit(command())
       this.#replies = true
       if (this.#refuses && hasWritten(result)) this.#refuses = false
       return result
@@ -69,31 +61,12 @@ export class Connection {
     const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? failure) : failure
     return new StoreUnavailable('Redis is unavailable', { cause })
   }
-
-  /** A single server replies in order: nothing follows before the overdue reply, or the end of the connection. */
-  #fallBehind(reply: Promise<unknown>): void {
-    if (this.#client.isCluster) return
-    this.#overdue = reply
-    const done = (): void => {
-      if (this.#overdue === reply) this.#overdue = undefined
-    }
-    reply.then(done, done)
-  }
-
-  /** Once per outage; the attempts to reconnect all fail alike. */
-  #report(error: Error): void {
-    if (!this.#failure) this.#onError(withoutCommand(error))
-    this.#failure = withoutCommand(error)
-  }
 }
 
-function withinLimit<T>(reply: Promise<T>, onLate: () => void): Promise<T> {
+function withinLimit<T>(reply: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    const late = () => {
-      onLate()
-      reject(new Error(`No reply within ${REPLY_MS} ms`))
-    }
+    const late = () => reject(new Error(`No reply within ${REPLY_MS} ms`))
     // After a pause of this process the reply may lie unread in the socket; one turn of the loop reads it.
     timer = setTimeout(() => setImmediate(late), REPLY_MS)
   })

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { parsedJson } from '../lib/parsed-json.js'
 import type { Batch } from './batch.js'
-import { active, isDigest, isKeyId, isStale, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
@@ -34,8 +34,7 @@ export class RedisKeys implements KeyStore {
   }
 
   async create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
-    const { lastUsedAt, limit, ...rest } = record
-    const { id, digest, owner, expiresAt } = rest
+    const { id, digest, owner, expiresAt } = record
     const reserve = async (max: number, at: number): Promise<boolean> =>
       (await this.#batch.request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
     if (!(await reserve(maxPerOwner, now))) {
@@ -43,10 +42,9 @@ export class RedisKeys implements KeyStore {
       const { records, unusable } = await this.#owned(owner, now)
       if (records.length >= maxPerOwner || !(await reserve(maxPerOwner + unusable, now))) return 'too_many'
     }
-    const fields = [JSON.stringify(rest), lastUsedAt ?? 0, limit ?? '', expiresAt]
     await Promise.all([
       this.#batch.request('SET', idKey(id), digest, 'PXAT', expiresAt),
-      this.#batch.request('write', recordKey(digest), ...fields),
+      this.#batch.request('write', recordKey(digest), ...fieldsOf(record), expiresAt),
     ])
     // A listing that saw no record may have dropped the entry by now; from here on it cannot.
     await reserve(Number.MAX_SAFE_INTEGER, 0)
@@ -63,7 +61,9 @@ export class RedisKeys implements KeyStore {
     const isSame = cached && isVersion(cached.version, reply)
     const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
     const record = usable(isSame ? cached.record : await read(), now)
-    return record && reply !== 'damaged' ? { record, count: { current: reply[3], ttlMs: reply[4] } } : undefined
+    if (!record || reply === 'damaged') return undefined
+    const [, , , current, ttlMs] = reply
+    return { record, count: current === null ? null : { current, ttlMs } }
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {
@@ -87,26 +87,16 @@ export class RedisKeys implements KeyStore {
     return true
   }
 
-  async touch(record: KeyRecord, at: number): Promise<void> {
-    if (isStale(record, at)) await this.#batch.request('touch', recordKey(record.digest), at)
-  }
-
   async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
     for (let update = 0; update < MAX_UPDATES; update += 1) {
       const reply = await this.#batch.request('find', recordKey(digest))
       const record = usable(this.#decode(digest, reply), now)
       const next = record && change(record)
-      if (!next) return undefined
-      const { lastUsedAt, limit, ...rest } = next
-      const values = [reply[2] ?? '', JSON.stringify(rest)]
+      if (!next || reply === 'damaged') return undefined
+      const values = [...reply.map((field) => field ?? ''), ...fieldsOf(next)]
       if ((await this.#batch.request('replace', recordKey(digest), ...values)) === 1) return next
     }
     throw new StoreUnavailable('A record changed during each of its updates')
-  }
-
-  async setLimit(id: string, limit: number | null, now: number): Promise<boolean> {
-    const record = await this.findById(id, now)
-    return record !== undefined && (await this.#batch.request('limit', recordKey(record.digest), limit ?? '')) === 1
   }
 
   /** The owner's active records, and how many other entries of its index count as active. */
@@ -153,6 +143,13 @@ export class RedisKeys implements KeyStore {
     return 'damaged'
   }
 }
+
+/** The fields of a record in Redis, in the order of the scripts. */
+const fieldsOf = ({ lastUsedAt, limit, ...rest }: KeyRecord): (string | number)[] => [
+  lastUsedAt ?? 0,
+  limit ?? '',
+  JSON.stringify(rest),
+]
 
 /** The fields that change with every use, and the digest of the record. */
 interface Version {

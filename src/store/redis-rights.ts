@@ -20,7 +20,6 @@ const hashes = (): Attempt[] => [
   ['HGET', 'field'],
   ['HMGET', 'field'],
   ['HGETALL'],
-  ['HEXISTS', 'field'],
   ['EXISTS'],
   ['HDEL', 'field'],
   ['DEL'],

@@ -1,5 +1,6 @@
 /** The store that several instances share: keys and counters on one connection to a Redis server or cluster. */
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
 import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
@@ -30,19 +31,22 @@ declare module 'ioredis' {
  */
 export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
-  const connection = new Connection(client, deps.onError)
+  const connection = new Connection(client)
   const batch = new Batch(
-    (keys, runs) => {
-      const args = runs.flatMap(({ command, values, times }) => [command, times, values.length, ...values])
+    ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>
-        runs.some(({ command }) => WRITERS.has(command)) || (Array.isArray(replies) && replies.some(isUse))
-      return connection.send(() => client.gpsPerform(keys.length, ...keys, ...args), hasWritten)
+        WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
+      return connection.send(() => client.gpsPerform(keys.length, ...keys, command, ...values), hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
   )
   const toCount = ([current, ttlMs]: [number, number]): Count => ({ current, ttlMs })
   const counterKey = (name: string): string => `gps:count:${name}`
-  await once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }).catch(() => {})
+  // Whatever errors there are meanwhile.
+  await Promise.race([
+    new Promise((resolve) => client.once('ready', resolve)),
+    pause(OPENING_MS, undefined, { ref: false }),
+  ])
   return {
     keys: new RedisKeys(batch, deps.onDamaged),
     counters: {

@@ -1,5 +1,5 @@
 /** The commands that Redis runs atomically. Each touches one key, so that all of them work in a cluster. */
-import { MAX_TIME, TOUCH_EVERY_MS } from './record.js'
+import { MAX_TIME } from './record.js'
 
 /** The fields of a record; `used` is null when there is no such key. */
 type Fields = [used: string | null, limit: string | null, record: string | null]
@@ -10,21 +10,20 @@ type Fields = [used: string | null, limit: string | null, record: string | null]
  */
 export interface Replies {
   find: Fields | 'damaged'
-  /** (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. */
-  use: [...Fields, current: number, ttlMs: number] | 'damaged'
+  /**
+   * (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it; null where a server is
+   * full or cannot save, which knows each revocation all the same. One that was demoted may not, and fails.
+   */
+  use: [...Fields, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
-  again: [used: string | null, limit: string | null, sha1: string, current: number, ttlMs: number] | 'damaged'
+  again: [used: string | null, limit: string | null, sha1: string, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) */
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
   read: [current: number, ttlMs: number]
-  /** (usedAt) */
-  touch: unknown
-  /** (limit) 0 = no such key. */
-  limit: number
-  /** (record, usedAt, limit, expiresAt) */
+  /** (fields, expiresAt) */
   write: unknown
-  /** (old record, new record) Replaces a record unless it has changed; 0 = changed, or no such key. */
+  /** (old fields, new fields) Replaces a record unless it has changed; 0 = changed, or no such key. */
   replace: number
   /** (id, entry, max, now) Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
   reserve: number | 'damaged'
@@ -38,32 +37,12 @@ export interface Replies {
 }
 export type Command = keyof Replies
 
-const isNumber = (value: unknown): boolean => typeof value === 'number'
-const isText = (value: unknown): boolean => value === null || typeof value === 'string'
-const isListOf = (reply: unknown, ...parts: ((value: unknown) => boolean)[]): boolean =>
-  Array.isArray(reply) && reply.length >= parts.length && parts.every((isPart, at) => isPart(reply[at]))
-const isFields = (reply: unknown): boolean => isListOf(reply, isText, isText, isText)
-/** An unknown key is not counted. */
-const isCounted = (reply: unknown): boolean =>
-  isFields(reply) && ((reply as unknown[])[0] === null || isListOf(reply, isText, isText, isText, isNumber, isNumber))
-const isCount = (reply: unknown): boolean => isListOf(reply, isNumber, isNumber)
-
-const isReplyOf: Partial<Record<Command, (reply: unknown) => boolean>> = {
-  ...{ find: isFields, use: isCounted, again: isCounted, increment: isCount, read: isCount, GET: isText },
-  ...{ limit: isNumber, replace: isNumber, reserve: isNumber, DEL: isNumber },
-  HGETALL: (reply) => Array.isArray(reply) && reply.every((value) => typeof value === 'string'),
-}
-
-/** Whether a reply is one of `Replies`: a proxy, or another server that speaks the protocol, may send anything. */
-export const isReply = (command: Command, reply: unknown): boolean =>
-  reply === 'damaged' || isReplyOf[command]?.(reply) !== false
-
 /**
- * ARGV holds runs: a command, for how many of KEYS it is meant, the number of its values, the values. The reply holds one element per key.
- * A value of the wrong type becomes an error as the element of its key; counters and windows with invalid values start again, also those
- * that end too late: the clock of the server was set back. Errors about the server (READONLY, OOM) fail the whole call. A record always has
- * the field `used`: without it nothing is written, so that no late write revives a revoked key. One function for all commands: a call
- * spends 0.4 µs on each function it defines.
+ * ARGV holds a command and its values, which are the same for all of KEYS; the reply holds one element per key. A value of the wrong type
+ * becomes an error as the element of its key; counters and windows with invalid values start again, also those that end too late: the clock
+ * of the server was set back. Errors about the server (READONLY, OOM) fail the whole call. A record always has the field `used`: without it
+ * nothing is written, so that no late write revives a revoked key. One function for all commands: a call spends 0.4 µs on each function it
+ * defines.
  */
 export const PERFORM = `
 local function call(...)
@@ -72,19 +51,23 @@ local function call(...)
   return reply
 end
 local function perform(command, key, ...)
-  local a, b, c, d = ...
+  local a, b, c, d, e, f = ...
   if command == 'find' or command == 'use' or command == 'again' then
     local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
     if found.err then return found end
     if not found[1] then return redis.call('EXISTS', key) == 0 and found or { err = 'WRONGTYPE no field used' } end
-    if command == 'find' then return found end
+    if command == 'find' then return { found[1], found[2], found[3] } end
     local time, window, count, last = redis.call('TIME'), tonumber(a), tonumber(found[4]), tonumber(found[5])
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
     local isOpen = count and count >= 0 and count < 2 ^ 53 and last and last > now and last <= now + window
     if not isOpen then count, last = 0, now + window end
-    redis.call('HSET', key, 'count', count + 1, 'until', last)
+    local counted = redis.pcall('HSET', key, 'count', count + 1, 'until', last)
+    local failure = type(counted) == 'table' and counted.err
+    if failure and not (string.find(failure, 'OOM', 1, true) or string.find(failure, 'MISCONF', 1, true)) then
+      error(failure, 0)
+    end
     if command == 'again' then found[3] = redis.sha1hex(found[3] or '') end
-    found[4], found[5] = count + 1, last - now
+    found[4], found[5] = not failure and count + 1, last - now
     return found
   elseif command == 'increment' then
     local current, ttl = redis.pcall('INCR', key), redis.call('PTTL', key)
@@ -97,20 +80,13 @@ local function perform(command, key, ...)
   elseif command == 'read' then
     if type(call('SETRANGE', key, 0, '')) == 'table' then return { 0, 0 } end
     return { tonumber(redis.call('GET', key)) or 0, math.max(0, redis.call('PTTL', key)) }
-  elseif command == 'touch' then
-    local used = call('HGET', key, 'used')
-    if type(used) ~= 'string' or math.abs(tonumber(a) - (tonumber(used) or 0)) < ${TOUCH_EVERY_MS} then return 0 end
-    return call('HSET', key, 'used', a)
-  elseif command == 'limit' then
-    if call('HEXISTS', key, 'used') ~= 1 then return 0 end
-    call('HSET', key, 'limit', a)
-    return 1
   elseif command == 'write' then
-    call('HSET', key, 'record', a, 'used', b, 'limit', c)
+    call('HSET', key, 'used', a, 'limit', b, 'record', c)
     return call('PEXPIREAT', key, d)
   elseif command == 'replace' then
-    if call('HGET', key, 'record') ~= a then return 0 end
-    call('HSET', key, 'record', b)
+    local found = call('HMGET', key, 'used', 'limit', 'record')
+    if found[1] ~= a or found[2] ~= b or found[3] ~= c then return 0 end
+    call('HSET', key, 'used', d, 'limit', e, 'record', f)
     return 1
   elseif command == 'prune' then
     return call('HGET', key, a) == b and call('HDEL', key, a) or 0
@@ -132,12 +108,6 @@ local function perform(command, key, ...)
   end
   return call(command, key, ...)
 end
-local replies, at = {}, 1
-while at <= #ARGV do
-  local command, count = ARGV[at], ARGV[at + 2]
-  for _ = 1, tonumber(ARGV[at + 1]) do
-    replies[#replies + 1] = perform(command, KEYS[#replies + 1], unpack(ARGV, at + 3, at + 2 + count))
-  end
-  at = at + 3 + count
-end
+local replies = {}
+for i, key in ipairs(KEYS) do replies[i] = perform(ARGV[1], key, unpack(ARGV, 2)) end
 return replies`

@@ -1,7 +1,7 @@
 /** The contract of every store of API keys: records, counters, and how they fail. */
 import type { KeyRecord } from './record.js'
 
-export { isKeyId, isStale, type KeyRecord } from './record.js'
+export { isKeyId, isStale, type KeyRecord, usedAt } from './record.js'
 
 /**
  * Every method takes the current time and rejects only with `StoreUnavailable`. A key is active until it is revoked or
@@ -25,15 +25,11 @@ export interface KeyStore {
    * returns the key, on any instance.
    */
   revoke(owner: string, id: string, now: number): Promise<boolean>
-  /** Records the use of a key, at most once a minute; `record` comes from `find` or `use`. Never revives a revoked key. */
-  touch(record: KeyRecord, at: number): Promise<void>
   /**
    * Replaces a record by `change` of it, atomically: `change` may run again on a newer record. @returns the new record; undefined when
-   * there is no such key, or `change` returns undefined. Digest, id, owner and expiry must stay.
+   * there is no such key, or `change` returns undefined. Digest, id, owner and expiry must stay. Never revives a revoked key.
    */
   update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined>
-  /** Sets a key's own request rate, null = the general one; false when there is no such key. */
-  setLimit(id: string, limit: number | null, now: number): Promise<boolean>
 }
 
 /** Pure. */
@@ -45,7 +41,7 @@ export interface Count {
   readonly ttlMs: number
 }
 
-/** A key in use; `count` is null where no other instance shares the store: counting in process is exact there. */
+/** A key in use; `count` is null where the store counts nothing: as no other instance shares it, or as it is full or cannot save. */
 export interface Used {
   readonly record: KeyRecord
   readonly count: Count | null
@@ -76,8 +72,6 @@ export class StoreUnavailable extends Error {
 
 export interface StoreDeps {
   readonly clock: () => number
-  /** Receives errors outside of any call, such as a lost connection. */
-  readonly onError: (error: Error) => void
   readonly onDamaged: OnDamaged
 }
 

@@ -27,7 +27,7 @@ async function keys(env: Record<string, string>, args: string[], input = '') {
 
 /** A gateway on a store, the API keys it creates, and whose they are. */
 async function running(t: Test, config: StoreConfig) {
-  const store = await openStore(config, { clock: Date.now, onError: () => {}, onDamaged: () => {} })
+  const store = await openStore(config, { clock: Date.now, onDamaged: () => {} })
   t.teardown(() => store.close())
   const { get, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '100' }, store }, answers({ get_devices: [] }))
   const created = async (label: string): Promise<{ id: string; key: string }> =>
@@ -62,7 +62,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   const app = await created('app')
   const bad = await created('bad')
 
-  const limited = await run('limit', board.id, '1000')
+  const limited = await run('limit', board.id.toUpperCase(), '1000')
   t.match(limited, { code: 0, out: /1000/, err: '' })
   t.equal((await me(board)).headers.get('ratelimit-limit'), '1000', 'from the next request on')
   t.equal((await me(app)).headers.get('ratelimit-limit'), '100')
@@ -94,7 +94,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.same(all, [app.id, board.id], 'every active one, once')
   t.match(await keys(env, ['find'], randomKey()), { code: 1, out: '', err: /no active API key/ })
 
-  const revoked = await run('revoke', board.id)
+  const revoked = await run('revoke', board.id.toUpperCase())
   t.match(revoked, { code: 0, out: new RegExp(board.id) })
   t.same([(await me(board)).status, (await me(app)).status], [401, 200])
   const more = await created('more')
@@ -167,7 +167,7 @@ t.test('a malformed command changes nothing', async (t) => {
   await store.keys.create(record, 20, NOW)
   const limits = ['0', '-5', '1.5', 'many', '', '1e3', '99999999999'].map((limit) => ['limit', record.id, limit])
   const incomplete = [['revoke'], ['purge', ''], ['purge', email], ['limit', record.id]]
-  const malformed = [['list', 'not an e-mail'], ['list', email, 'more'], ['find', 'gps_live_0'], ...limits]
+  const malformed = [['list', ' '], ['list', email, 'more'], ['find', 'gps_live_0'], ...limits]
   for (const [name = '', ...args] of [...incomplete, ...malformed]) {
     await t.rejects(run(name, ...args), UsageError, [name, ...args].join(' '))
   }
@@ -176,6 +176,16 @@ t.test('a malformed command changes nothing', async (t) => {
   t.same(await store.keys.find(record.digest, NOW), record)
   t.same((await run('limit', record.id, 'default')).json, { id: record.id, limit: null })
   t.match(await run('list', 'other@example.com'), { json: [], text: 'has no active API keys' })
+})
+
+t.test('an account is found by what its platform has for an e-mail, also a name', async (t) => {
+  const store = await embeddedStore(t)
+  const name = 'Fleet Admin'
+  const { record } = aKey(ownerOf(name), { email: name })
+  await store.keys.create(record, 20, NOW)
+  t.match((await runOn(store)('list', name)).json, [{ id: record.id }])
+  const purge = { store, args: ['fleet admin'], now: NOW, isConfirmed: true, input: async () => '' }
+  t.match(await commands.purge?.run(purge), { json: { revoked: 1 } })
 })
 
 t.test('a label cannot control the terminal it is listed on', async (t) => {
@@ -187,14 +197,11 @@ t.test('a label cannot control the terminal it is listed on', async (t) => {
   t.match(text, /a\ufffd\[2Jb/)
 })
 
-t.test(
-  'an account without an e-mail shows no fingerprint, since the log has one that its keys do not show',
-  async (t) => {
-    const store = await embeddedStore(t)
-    await store.keys.create(aKey(anOwner(), { email: '' }).record, 20, NOW)
-    const call = { store, args: [], now: NOW, isConfirmed: false, input: async () => '' }
-    const { json, text } = (await commands.list?.run(call)) ?? {}
-    t.same(json, [{ account: null, email: '', keys: 1 }])
-    t.match(text, /\n- +1$/)
-  },
-)
+t.test('an account without an e-mail shows no fingerprint: its keys do not show that of the log', async (t) => {
+  const store = await embeddedStore(t)
+  await store.keys.create(aKey(anOwner(), { email: '' }).record, 20, NOW)
+  const call = { store, args: [], now: NOW, isConfirmed: false, input: async () => '' }
+  const { json, text } = (await commands.list?.run(call)) ?? {}
+  t.same(json, [{ account: null, email: '', keys: 1 }])
+  t.match(text, /\n- +1$/)
+})

@@ -1,6 +1,7 @@
 /** Tests of the request limits: budgets, windows, headers, and what an address counts as. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { Secret } from '../../src/auth/credential.js'
 import { addressName, networkName } from '../../src/rate-limit/limiter.js'
 import { Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { createKey, fleet, limitsOf, otherHash, redisGateway } from '../limits.js'
@@ -86,14 +87,16 @@ t.test('a limit that the operator grants to a key holds from its next request on
     const response = await get('/v1/devices', key)
     return [response.status, ...limitsOf(response).slice(0, 2)]
   }
+  const grant = async (limit: number | null) =>
+    store.keys.update(new Secret(granted.key).digest, (record) => ({ ...record, limit }), Date.now())
   for (let i = 0; i < 10; i += 1) t.equal((await use(granted))[0], 200)
   t.same(await use(granted), [429, 10, 0])
-  await store.keys.setLimit(granted.id, 13, Date.now())
+  await grant(13)
   t.same(await use(granted), [200, 13, 1])
   t.same(await use(granted), [200, 13, 0])
   t.same(await use(granted), [429, 13, 0])
   t.same(await use(plain), [200, 10, 9])
-  await store.keys.setLimit(granted.id, null, Date.now())
+  await grant(null)
   t.same(await use(granted), [429, 10, 0])
 })
 

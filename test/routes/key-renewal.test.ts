@@ -64,7 +64,7 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
     for (const one of [here, there]) t.same([await statusOf(one, a.key), await statusOf(one, old)], [401, 401])
     t.same(await usable(there, hash), { [a.id]: false, [b.id]: false }, 'the new hash lists the old keys')
     t.same(await statusOf(there, a.key), 401, 'the listing heals nothing')
-    const response = await renew(here.get, hash, [a.id, a.id])
+    const response = await renew(here.get, hash, [a.id, a.id.toUpperCase()])
     const data = [{ object: 'api_key', id: a.id, usable: true }]
     t.match(response, { status: 200, body: { object: 'list', count: 1, data } })
     t.notOk(JSON.stringify(response.body).includes(a.key))

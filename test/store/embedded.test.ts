@@ -85,10 +85,7 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   mkdirSync(join(dir, 'garbage'))
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
   const opening = (name: string) =>
-    openStore(
-      { redisUrl: undefined, dataDir: join(dir, name) },
-      { clock: () => NOW, onError: () => {}, onDamaged: () => {} },
-    )
+    openStore({ redisUrl: undefined, dataDir: join(dir, name) }, { clock: () => NOW, onDamaged: () => {} })
   const whole = await opening('whole')
   for (let n = 0; n < 20; n += 1) await whole.keys.create(aKey(anOwner()).record, 20, NOW)
   await whole.close()

@@ -13,7 +13,7 @@ const FILE = fileURLToPath(import.meta.url)
 
 if (process.argv[1] === FILE && process.send) {
   const config = JSON.parse(process.argv[2] ?? '') as StoreConfig
-  const { keys } = await openStore(config, { clock: () => NOW, onError: () => {}, onDamaged: () => {} })
+  const { keys } = await openStore(config, { clock: () => NOW, onDamaged: () => {} })
   const perform = async (call: Call): Promise<unknown> => {
     if ('create' in call) return keys.create(call.create, call.max, NOW)
     if ('revoke' in call) return keys.revoke(call.revoke.owner, call.revoke.id, NOW)

@@ -43,19 +43,19 @@ export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: 
   return { record, key, hash }
 }
 
+/** The change of a record that sets its limit. */
+export const limited =
+  (limit: number | null) =>
+  (record: KeyRecord): KeyRecord => ({ ...record, limit })
+
 /** What is stored under a name: a key record as JSON, a digest, or an entry of an index. */
 export type Table = 'key' | 'id' | 'owner'
 
-/** A store in Redis, and the errors of its connection. */
-export async function openRedis(
-  t: Test,
-  redisUrl: string,
-): Promise<{ store: Store; counters: Counters; errors: Error[] }> {
-  const errors: Error[] = []
-  const deps = { clock: () => NOW, onError: (error: Error) => errors.push(error), onDamaged: () => {} }
-  const store = await openStore({ redisUrl, dataDir: '' }, deps)
+/** A store in Redis. */
+export async function openRedis(t: Test, redisUrl: string): Promise<{ store: Store; counters: Counters }> {
+  const store = await openStore({ redisUrl, dataDir: '' }, { clock: () => NOW, onDamaged: () => {} })
   t.teardown(() => store.close())
-  return { store, counters: store.counters!, errors }
+  return { store, counters: store.counters! }
 }
 
 export interface Place {
@@ -123,9 +123,8 @@ function sharedPlace(t: Test, redisUrl: string, nodes: RedisServer[]): Place {
 function place(t: Test, raw: Omit<Place, 'open' | 'reports'>): Place {
   const reports: string[] = []
   const open = async () => {
-    const onError = (error: Error) => t.comment(error.message)
     const onDamaged = (what: string, start: string) => void reports.push(`${what} ${start}`)
-    const store = await openStore(raw.config, { clock: () => NOW, onError, onDamaged })
+    const store = await openStore(raw.config, { clock: () => NOW, onDamaged })
     t.teardown(() => store.close())
     return store
   }

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { hashPrintOf, Secret } from '../../src/auth/credential.js'
 import { publicKeyOf, sealFor, unseal } from '../../src/auth/seal.js'
-import type { KeyRecord, Store } from '../../src/store/store.js'
+import { type KeyRecord, type Store, usedAt } from '../../src/store/store.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, NOW, onEveryStore } from './places.js'
+import { aKey, anOwner, DAY_MS, limited, NOW, onEveryStore } from './places.js'
 
 onEveryStore(t, async (t, place) => {
   const [here, there] = [await place.open(), await place.open()]
@@ -62,8 +62,7 @@ onEveryStore(t, async (t, place) => {
     t.equal(revoked.filter(Boolean).length, 1, 'exactly one of concurrent callers')
     t.same(await there.keys.list(record.owner, NOW), [])
     t.equal(await there.keys.findById(record.id, NOW), undefined)
-    t.equal(await there.keys.setLimit(record.id, 5, NOW), false)
-    await there.keys.touch(record, NOW)
+    await there.keys.update(record.digest, usedAt(NOW), NOW)
     t.equal(await here.keys.find(record.digest, NOW), undefined, 'a late use does not revive it')
   })
 
@@ -78,11 +77,11 @@ onEveryStore(t, async (t, place) => {
       return used?.record
     }
     for (const store of [here, there, here]) t.same(await use(store), record)
-    await there.keys.setLimit(record.id, 7, NOW)
+    await there.keys.update(record.digest, limited(7), NOW)
     for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7 })
-    await here.keys.touch(record, NOW + 5)
+    await here.keys.update(record.digest, usedAt(NOW + 5), NOW + 5)
     for (const store of [here, there]) t.same(await use(store), { ...record, limit: 7, lastUsedAt: NOW + 5 })
-    t.equal(await there.keys.setLimit(record.id, null, NOW), true)
+    t.same(await there.keys.update(record.digest, limited(null), NOW), { ...record, lastUsedAt: NOW + 5 })
     for (const store of [here, there]) t.same(await use(store), { ...record, lastUsedAt: NOW + 5 })
     t.equal(await use(here, record.expiresAt), undefined)
     await there.keys.revoke(record.owner, record.id, NOW)
@@ -112,7 +111,6 @@ onEveryStore(t, async (t, place) => {
       fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), odd), async (id) => {
         t.equal(await here.keys.revoke(record.owner, id, NOW), false)
         t.equal(await here.keys.findById(id, NOW), undefined)
-        t.equal(await here.keys.setLimit(id, 1, NOW), false)
       }),
       { numRuns: 50 },
     )
@@ -128,7 +126,7 @@ onEveryStore(t, async (t, place) => {
     t.equal(await there.keys.find(record.digest, record.expiresAt), undefined)
     t.equal(await there.keys.findById(record.id, record.expiresAt), undefined)
     t.equal(await there.keys.revoke(record.owner, record.id, record.expiresAt), false)
-    t.equal(await there.keys.setLimit(record.id, 5, record.expiresAt), false)
+    t.equal(await there.keys.update(record.digest, limited(5), record.expiresAt), undefined)
     t.same(await there.keys.list(record.owner, record.expiresAt), [])
     t.equal(await here.keys.create(aKey(record.owner).record, 1, record.expiresAt), 'created', 'its place is free')
   })
@@ -156,13 +154,13 @@ onEveryStore(t, async (t, place) => {
     const record = await created()
     const use = async (at: number) => {
       const found = await here.keys.find(record.digest, at)
-      await here.keys.touch(found!, at)
+      await here.keys.update(found!.digest, usedAt(at), at)
       return (await there.keys.find(record.digest, at))?.lastUsedAt
     }
     t.equal(await use(NOW + 1), NOW + 1)
     t.equal(await use(NOW + 60_000), NOW + 1)
     t.equal(await use(NOW + 60_001), NOW + 60_001)
-    await there.keys.touch(record, NOW + 60_002)
+    await there.keys.update(record.digest, usedAt(NOW + 60_002), NOW + 60_002)
     t.equal((await there.keys.find(record.digest, NOW))?.lastUsedAt, NOW + 60_001, 'a stale record writes nothing')
     t.equal(await use(NOW + DAY_MS), NOW + DAY_MS, 'a clock that is a day ahead')
     t.equal(await use(NOW + 120_000), NOW + 120_000, 'and is set right')
@@ -181,7 +179,7 @@ onEveryStore(t, async (t, place) => {
         const { keys } = isThere ? there : here
         const picked = made[pick]
         if (method === 'wait') now += 1000
-        if (method === 'touch' && picked) await keys.touch(picked, now)
+        if (method === 'touch' && picked) await keys.update(picked.digest, usedAt(now), now)
         if (method === 'revoke' && picked) {
           t.equal(await keys.revoke(owner, picked.id, now), active().includes(picked))
           revoked.add(picked.id)
@@ -222,7 +220,7 @@ onEveryStore(t, async (t, place) => {
       t.equal((await there.keys.update(record.digest, label(text), NOW))?.label, text)
       t.same([await use(here), await use(there)], [text, text], 'although it has the same length')
     }
-    await here.keys.setLimit(record.id, 7, NOW)
+    await here.keys.update(record.digest, limited(7), NOW)
     const append = (store: Store, text: string) =>
       store.keys.update(record.digest, (current) => ({ ...current, label: `${current.label}${text}` }), NOW)
     await Promise.all([append(here, 'a'), append(there, 'b'), append(here, 'c')])

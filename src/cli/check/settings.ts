@@ -14,24 +14,19 @@ function misspelt(names: readonly string[]): Finding[] {
   const known = [...Object.keys(Environment.properties), 'PLATFORM_HASH']
   return names.flatMap((name) => {
     if (known.includes(name)) return []
-    const meant = known.find((one) => isNear(one, name.toUpperCase(), one.length < 8 ? 1 : 2))
+    const meant = known.find((one) => isNear(one, name.toUpperCase()))
     return meant === undefined ? [] : [warn(name, `is ignored: is ${meant} meant?`)]
   })
 }
 
-/** Whether so many letters inserted, deleted, replaced, or swapped with the next turn one text into the other. */
-function isNear(a: string, b: string, edits: number): boolean {
-  if (a === b) return true
-  if (edits === 0) return false
-  if (a[0] === b[0]) return isNear(a.slice(1), b.slice(1), edits)
-  const isSwapped = a[0] === b[1] && a[1] === b[0]
-  return (
-    isNear(a.slice(1), b, edits - 1) ||
-    isNear(a, b.slice(1), edits - 1) ||
-    isNear(a.slice(1), b.slice(1), edits - 1) ||
-    (isSwapped && isNear(a.slice(2), b.slice(2), edits - 1))
-  )
+/** Whether the end is missing, such as a unit, or nothing but the order of the letters and one letter in eight differs. */
+function isNear(known: string, name: string): boolean {
+  const isStart = name.includes('_') && known.startsWith(name)
+  return isStart || Math.max(missing(known, name), missing(name, known)) <= known.length / 8
 }
+
+/** How many letters of `a` are not in `b`. */
+const missing = (a: string, b: string): number => [...b].reduce((rest, letter) => rest.replace(letter, ''), a).length
 
 const isLocal = (host: string): boolean => /^(localhost|\[::1\]|127\..*|0\.0\.0\.0)$/.test(host)
 

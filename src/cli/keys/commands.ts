@@ -57,9 +57,12 @@ export const commands: Record<string, Command> = {
     help: 'Sets the request limit of one key.',
     example: 'limit 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3 1000',
     run: async ({ store, args, now }) => {
-      const [id = '', given = ''] = exactly(2, args)
+      const [sent = '', given = ''] = exactly(2, args)
+      const id = sent.toLowerCase()
       const limit = limitIn(given)
-      if (!(await store.keys.setLimit(id, limit, now))) throw unknownKey(id)
+      const { digest } = (await store.keys.findById(id, now)) ?? {}
+      const set = (record: KeyRecord): KeyRecord => ({ ...record, limit })
+      if (!digest || !(await store.keys.update(digest, set, now))) throw unknownKey(sent)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
       return { json: { id, limit }, text }
     },
@@ -70,7 +73,7 @@ export const commands: Record<string, Command> = {
     example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     run: async ({ store, args, now }) => {
       const [given = ''] = exactly(1, args)
-      const [record = await store.keys.findById(given, now)] = await byKeys(store, given, now)
+      const [record = await store.keys.findById(given.toLowerCase(), now)] = await byKeys(store, given, now)
       if (!record || !(await store.keys.revoke(record.owner, record.id, now))) throw unknownKey(given)
       const { id, hint, email } = record
       return { json: { id, revoked: true }, text: `${id} (${hint}, of ${email}) is revoked.` }
@@ -132,8 +135,9 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
   return args
 }
 
+/** Some platforms have a name in place of an e-mail. */
 function ownerIn(email: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new UsageError(`not an e-mail: ${JSON.stringify(email)}`)
+  if (email.trim() === '') throw new UsageError('no account')
   return ownerOf(email)
 }
 

@@ -55,7 +55,7 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   }
   if (redisUrl === undefined) await verifyKeyFile(keyFileIn(dataDir))
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
-  const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onError: () => {}, onDamaged })
+  const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onDamaged })
   try {
     const { json, text } = await command.run({ store, args, now: Date.now(), isConfirmed: values.yes, input })
     return values.json ? JSON.stringify(json) : text

@@ -137,8 +137,23 @@ t.test('a misspelt variable is found, and a name of something else is not', asyn
     LOGLEVEL: 'LOG_LEVEL',
     REDIS_URI: 'REDIS_URL',
     PROT: 'PORT',
+    POSITION_TTL: 'POSITION_TTL_MS',
+    RATE_LIMIT_WINDOW: 'RATE_LIMIT_WINDOW_S',
   }
-  const right = { PATH: '', HOME: '', HOSTNAME: '', PWD: '', NODE_ENV: '', SHELL: '', DATA_DIR: '' }
+  const right = {
+    POST: '',
+    SORT: '',
+    PORTS: '',
+    HOSTS: '',
+    DB_PORT: '',
+    PATH: '',
+    HOME: '',
+    HOSTNAME: '',
+    PWD: '',
+    NODE_ENV: '',
+    SHELL: '',
+    DATA_DIR: '',
+  }
   const found = settingsIn({ ...wrong, ...right })
   for (const [name, meant] of Object.entries(wrong)) t.equal(found[name], `warn: is ignored: is ${meant} meant?`)
   for (const name of Object.keys(right)) t.notMatch(found[name] ?? '', /meant/)
