@@ -75,7 +75,9 @@ export async function readUntil(
 export async function readAll(fetchPage: FetchPage, size: number): Promise<unknown[]> {
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
-  const applied = await appliedSize(fetch, page, size)
+  // More rows than requested, and no numbers: the platform knows no pages.
+  const isWhole = !page.isPaged && !page.perPage && itemsOf(page.rows).length > size
+  const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
   return new Pages(readAhead(fetch, last), applied, page).read(Number.POSITIVE_INFINITY)
 }

@@ -2,18 +2,30 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { StoreUnavailable } from './store.js'
 
 export const keyFileIn = (dataDir: string): string => join(dataDir, 'keys.mdb')
 export const lockOf = (path: string): string => `${path}-lock`
+
+/** Ours, because the recursive `mkdirSync` of Node never returns below `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(path)) throw error
+  }
+}
 
 /**
  * Creates the key file and its lock unless they exist: directory 0700, files 0600, where lmdb would make them readable for others. Throws
  * where they cannot be opened: lmdb ends the process without a lock.
  */
 export function createKeyFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(resolve(path)))
   for (const file of [lockOf(path), path]) closeSync(openSync(file, 'a+', 0o600))
 }
 
