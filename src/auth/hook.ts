@@ -10,10 +10,7 @@ import { parseCredential } from './credential.js'
 /** Responses to a key that expires within this time say when. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
-/**
- * @returns a hook that throws ApiError. Parsing and hashing a header takes 1 µs of some 25,
- * so parsed headers are not cached.
- */
+/** @returns a hook that throws ApiError. Parsing and hashing a header takes 1 µs of some 25, so parsed headers are not cached. */
 export function authentication(authenticator: Authenticator, demoToken: string | undefined, clock: () => number) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = parseCredential(request.headers.authorization, demoToken)

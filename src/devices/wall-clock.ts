@@ -50,7 +50,7 @@ export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zon
 const maxAccounts = 20_000
 /** How long a platform that has ignored an id is not sent another one. */
 const ignoresIdsForMs = 3_600_000
-/** How long a list that showed nothing stands for the next one: by then another device may be connected. */
+/** How long a list without evidence counts: by then another device may be connected. */
 const unclearForMs = 600_000
 
 /** A request for one device does not show what the list does: the device, or whether its times have to be corrected. */

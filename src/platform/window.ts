@@ -75,7 +75,7 @@ export async function readUntil(
 export async function readAll(fetchPage: FetchPage, size: number): Promise<unknown[]> {
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
-  // More rows than requested, and no numbers: the platform knows no pages.
+  // More rows than requested and no numbers of pages: all rows are there.
   const isWhole = !page.isPaged && !page.perPage && itemsOf(page.rows).length > size
   const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
