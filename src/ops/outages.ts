@@ -40,7 +40,7 @@ export class Outages {
 }
 
 /** Messages and codes of an error and its causes, without stacks. */
-export function reasonOf(error: unknown, depth = 0): string {
+function reasonOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return 'unknown'
   const code =
     'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? ` (${error.code})` : ''

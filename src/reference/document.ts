@@ -122,8 +122,6 @@ function shared(name: string, response: Response, responses: ByName<Response>): 
   return { $ref: `#/components/responses/${name}` }
 }
 
-const json = 'application/json'
-
 function success(operation: Operation, schemas: ByName<Json>): Response {
   const { responses, tags } = operation
   const own = responses['200']
@@ -136,8 +134,7 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
       ...(isConditional(operation) || tags.includes('API keys') ? ['Cache-Control'] : []),
       ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),
-    // GeoJSON is documented in words: with a second media type, what generated clients return would be a union.
-    content: contentOf({ content: own.content[json] ? { [json]: own.content[json] } : own.content }, schemas),
+    content: contentOf({ content: own.content }, schemas),
   }
 }
 
