@@ -1,11 +1,10 @@
 /** Lifetimes of the real parts that tests are made of: a gateway, a sandbox, a platform that misbehaves. Every part ends with its test. */
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { ByteBudget } from '../src/lib/byte-budget.js'
-import type { CallerUsage } from '../src/ops/callers.js'
 import { createLogger } from '../src/ops/log.js'
 import { Metrics } from '../src/ops/metrics.js'
 import { Platform, type PlatformOptions } from '../src/platform/client.js'
@@ -62,22 +61,7 @@ export interface Answer {
   body: any
 }
 
-export interface Gateway {
-  /** `http://127.0.0.1:<port>/api` */
-  url: string
-  store: Store
-  /** All lines logged so far. */
-  log: () => string
-  /** The logged lines with one of these messages, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: a line has any fields
-  lines: (...messages: string[]) => Record<string, any>[]
-  /** What `/metrics` would say. */
-  metrics: () => Promise<string>
-  /** What `/callers` would say. */
-  callers: () => CallerUsage[]
-  /** GETs a path below `/api` (or what `init` says) with a credential, or none. */
-  get(path: string, credential?: string, init?: RequestInit): Promise<Answer>
-}
+export type Gateway = Awaited<ReturnType<typeof gateway>>
 
 export interface GatewayOptions {
   env?: Record<string, string>
@@ -100,7 +84,7 @@ export async function startedWorker(): Promise<WorkerClient> {
 }
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
-export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Gateway> {
+export async function gateway(t: Test, options: GatewayOptions = {}) {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store, isDraining = false } = options
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
@@ -122,13 +106,21 @@ export async function gateway(t: Test, options: GatewayOptions = {}): Promise<Ga
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   return {
+    /** `http://127.0.0.1:<port>/api` */
     url: `${origin}/api`,
     store: own,
+    /** All lines logged so far. */
     log: () => lines.join(''),
-    lines: (...messages) => lines.map((line) => JSON.parse(line)).filter(({ msg }) => messages.includes(msg)),
+    /** The logged lines with one of these messages, parsed. */
+    // biome-ignore lint/suspicious/noExplicitAny: a line has any fields
+    lines: (...messages: string[]): Record<string, any>[] =>
+      lines.map((line) => JSON.parse(line)).filter(({ msg }) => messages.includes(msg)),
+    /** What `/metrics` would say. */
     metrics: async () => (await metrics.text()).body,
+    /** What `/callers` would say. */
     callers: () => metrics.callers.top(),
-    get: (...args) => ask(`${origin}/api`, ...args),
+    /** GETs a path below `/api` (or what `init` says) with a credential, or none. */
+    get: (path: string, credential?: string, init?: RequestInit) => ask(`${origin}/api`, path, credential, init),
   }
 }
 
@@ -183,15 +175,25 @@ export function platformClient(t: Test, url: string, options: Partial<PlatformOp
   return client
 }
 
-/** A platform of a few lines: `answer` is a plain `node:http` listener. Its API base and the paths it was asked. */
-export async function platform(t: Test, answer: RequestListener) {
+/**
+ * What a platform responds to each action, `*` to all others: a JSON value, a text as it is, a number as a status, or a listener. Read at each
+ * request, so a test may change it. `get_user_data` gives each hash an account of its own unless told otherwise; other actions are 404.
+ */
+export type Bodies = Record<string, unknown>
+type Answering = RequestListener | Bodies
+
+const isListener = (answer: unknown): answer is RequestListener => typeof answer === 'function'
+
+/** A platform of a few lines. Its API base and the paths it was asked. */
+export async function platform(t: Test, answer: Answering) {
   const calls: string[] = []
   const ofGateway: Call[] = []
+  const respond = isListener(answer) ? answer : answers(answer)
   const server = createServer((request, response) => {
     const { method, url = '' } = request
     calls.push(url)
     if (isGateway(request.headers['user-agent'])) ofGateway.push({ method, url })
-    answer(request, response)
+    respond(request, response)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   t.teardown(() => {
@@ -203,22 +205,24 @@ export async function platform(t: Test, answer: RequestListener) {
 }
 
 /** A gateway on a platform of a few lines: what `gateway` returns, and the paths that the platform was asked. */
-export async function gatewayOn(t: Test, ...args: [RequestListener] | [GatewayOptions, RequestListener]) {
+export async function gatewayOn(t: Test, ...args: [Answering] | [GatewayOptions, Answering]) {
   const [{ env, ...options }, answer] = args.length === 2 ? args : [{}, ...args]
   const { url, calls, server } = await platform(t, answer)
   return { ...(await gateway(t, { ...options, env: { PLATFORM_URL: url, ...env } })), calls, server }
 }
 
-/** Answers each action with a fixed JSON body; `get_user_data` gives each hash an account of its own unless told otherwise. */
-export function answers(bodies: Record<string, unknown>): RequestListener {
+/** A platform with these bodies, as a listener. */
+export function answers(bodies: Bodies): RequestListener {
   return (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
     const hash = searchParams.get('user_api_hash') ?? ''
     const name = hash === someHash ? 'owner' : `${hash.slice(7, 9)}${hash.slice(-4)}`
-    const all: Record<string, unknown> = { get_user_data: { email: `${name}@example.com` }, ...bodies }
-    const body = all[pathname.replace('/api/', '')]
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(typeof body === 'string' ? body : JSON.stringify(body ?? { message: 'Not Found' }))
+    const all: Bodies = { get_user_data: bodies['*'] ?? { email: `${name}@example.com` }, ...bodies }
+    const answer = all[pathname.replace('/api/', '')] ?? all['*'] ?? 404
+    if (isListener(answer)) return answer(request, response)
+    const [status, body] = typeof answer === 'number' ? [answer, { message: STATUS_CODES[answer] }] : [200, answer]
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
 }
 

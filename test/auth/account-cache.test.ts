@@ -49,7 +49,7 @@ t.test('requests waiting for a validation get its outcome, though the account is
 
 t.test('a credential is validated once per minute, with one call for all that wait', async (t) => {
   const clock = new Clock()
-  const { get, calls } = await gatewayOn(t, { clock: clock.now }, answers({ get_devices: [] }))
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_devices: [] })
   const validations = () => calls.filter((call) => call.includes('get_user_data')).length
   await Promise.all(Array.from({ length: 30 }, () => get('/v1/devices', someHash)))
   t.equal(validations(), 1)
@@ -199,7 +199,7 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
     [`${'a'.repeat(308)}@example.com`, `${'a'.repeat(308)}@example.com`],
     [`${'a'.repeat(309)}@example.com`, null],
   ] as const) {
-    const { get } = await gatewayOn(t, answers({ get_user_data: { email } }))
+    const { get } = await gatewayOn(t, { get_user_data: { email } })
     t.equal((await get('/v1/me', someHash)).body.email, shown)
   }
 })

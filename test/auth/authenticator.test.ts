@@ -154,7 +154,7 @@ t.test('a revoked key counts as a wrong credential of its address', async (t) =>
 })
 
 t.test('a key opens the platform hash that its record holds now, not one that was unsealed earlier', async (t) => {
-  const { get, store } = await gatewayOn(t, answers({}))
+  const { get, store } = await gatewayOn(t, {})
   const { key, id } = (await createKey(get)).body
   t.equal((await get('/v1/me', key)).body.email, 'owner@example.com')
   const secret = new Secret(key)
@@ -188,7 +188,7 @@ t.test('keys whose hash the platform refuses cost it no more calls than unknown 
 })
 
 t.test('requests of an account without an e-mail have one account in the log, also those over the limit', async (t) => {
-  const { url } = await platform(t, answers({ get_user_data: { status: 1 }, get_devices: [] }))
+  const { url } = await platform(t, { get_user_data: { status: 1 }, get_devices: [] })
   const { get, lines, callers } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '5' } })
   for (const platform_hash of [someHash, otherHash]) {
     const { id, key } = (await createKey(get, { platform_hash })).body

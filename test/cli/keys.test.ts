@@ -10,7 +10,7 @@ import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
 import { runKeys } from '../../src/cli/keys/keys.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
-import { answers, embeddedStore, gatewayOn, someHash } from '../helper.js'
+import { embeddedStore, gatewayOn, someHash } from '../helper.js'
 import { createKey, randomKey } from '../limits.js'
 import { program, withEnv } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
@@ -29,7 +29,7 @@ async function keys(env: Record<string, string>, args: string[], input = '') {
 async function running(t: Test, config: StoreConfig) {
   const store = await openStore(config, { clock: Date.now, onDamaged: () => {} })
   t.teardown(() => store.close())
-  const { get, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '100' }, store }, answers({ get_devices: [] }))
+  const { get, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '100' }, store }, { get_devices: [] })
   const created = async (label: string): Promise<{ id: string; key: string }> =>
     (await createKey(get, { platform_hash: someHash, label })).body
   return { created, log, me: ({ key }: { key: string }) => get('/v1/me', key) }

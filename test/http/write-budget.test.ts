@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
-import { answers, platform, someHash } from '../helper.js'
+import { platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 
@@ -24,7 +24,7 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
   const geofences = Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1 }))
   const get_geofences = JSON.stringify({ items: { geofences } })
-  const { url: platformUrl } = await platform(t, answers({ get_devices, get_history: history, get_geofences }))
+  const { url: platformUrl } = await platform(t, { get_devices, get_history: history, get_geofences })
   const env = { PLATFORM_URL: platformUrl, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' }
   const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
   const sockets: Socket[] = []

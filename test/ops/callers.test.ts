@@ -2,11 +2,11 @@
 import t from 'tap'
 import { Callers } from '../../src/ops/callers.js'
 import { openOps } from '../../src/ops/listener.js'
-import { answers, gatewayOn, someHash } from '../helper.js'
+import { gatewayOn, someHash } from '../helper.js'
 import { createKey } from '../limits.js'
 
 t.test('the busiest callers are listed with their requests and 429s, without a credential', async (t) => {
-  const { get, callers, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, answers({ get_devices: [] }))
+  const { get, callers, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, { get_devices: [] })
   const { id, key } = (await createKey(get)).body
   for (let i = 0; i < 7; i += 1) await get('/v1/me', key)
   await get('/v1/me', someHash)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Metrics } from '../../src/ops/metrics.js'
-import { answers, gateway, platform, sandbox, someHash } from '../helper.js'
+import { gateway, platform, sandbox, someHash } from '../helper.js'
 
 /** Name and labels of every series of ours. */
 const seriesOf = (text: string): string[] => text.match(/^gateway_.*(?= )/gm) ?? []
@@ -53,7 +53,7 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
 })
 
 t.test('requests, calls, lookups and limiter counts are counted as they happened', async (t) => {
-  const { url } = await platform(t, answers({ get_devices: [], get_alerts: '<html>' }))
+  const { url } = await platform(t, { get_devices: [], get_alerts: '<html>' })
   const { get, metrics } = await gateway(t, { env: { PLATFORM_URL: url, RATE_LIMIT_MAX: '4' } })
   await get('/v1/devices', someHash)
   await get('/v1/devices', someHash)
@@ -114,7 +114,7 @@ t.test('a change of the platform is seen: rows that cannot be read, words nobody
   const device = (id: number, online: string) => ({ id, name: 'Van', online })
   const items = [device(1, 'hovering'), device(2, 'hovering'), device(3, 'ack'), 'junk']
   const alerts = [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }]
-  const { url } = await platform(t, answers({ get_devices: [{ items }], get_alerts: { items: { alerts } } }))
+  const { url } = await platform(t, { get_devices: [{ items }], get_alerts: { items: { alerts } } })
   const { get, metrics, log } = await gateway(t, { env: { PLATFORM_URL: url } })
   await get('/v1/alerts', someHash)
   await get('/v1/alerts', someHash)

@@ -39,7 +39,7 @@ t.test('an outage of the platform is one line, and its end one with a count, wit
 
 t.test('a failure of the sandbox is no outage of the platform beside it', async (t) => {
   const env = { DEMO_TOKEN: 'demo', PLATFORM_TIMEOUT_MS: '1' }
-  const { get, lines } = await gatewayOn(t, { env }, answers({}))
+  const { get, lines } = await gatewayOn(t, { env }, {})
   await until(async () => (await get('/v1/geofences', 'demo')).status === 503)
   t.match(lines('outage begins'), [{ of: /^sandbox / }])
 })

@@ -46,7 +46,7 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
   const [one, two, empty] = [
     await gateway(t, { env, clock }),
     await gateway(t, { env, clock }),
-    await gateway(t, { env: { PLATFORM_URL: (await platform(t, answers({ get_devices: [] }))).url }, clock }),
+    await gateway(t, { env: { PLATFORM_URL: (await platform(t, { get_devices: [] })).url }, clock }),
   ]
   const alike = started(t, 'replay', ['--diff', acme, one.url, two.url])
   t.equal(await alike.exit, 0, alike.text())
@@ -136,7 +136,7 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const cwd = workingFolder(t)
   const point = { id: 1, raw_time: '2026-11-20 08:00:00', lat: 41.38, lng: 2.17, speed: 40 }
   const history = { items: [{ status: 1, items: [point] }], device: { name: 'Falcon', imei: '356938035643809' } }
-  const { url, calls } = await platform(t, answers({ get_history: history }))
+  const { url, calls } = await platform(t, { get_history: history })
   const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
   const args = ['--platform', url, '--as', 'mine', ...only]
   const command = started(t, 'record', args, { PLATFORM_HASH: someHash })

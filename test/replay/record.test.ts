@@ -8,7 +8,7 @@ import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { buildRecorder, check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { answers, gateway, platform, sandbox } from '../helper.js'
+import { gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
 import { listening } from './folders.js'
 
@@ -143,7 +143,7 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
 
 t.test('an address is recorded without the place, as a text or as JSON', async (t) => {
   const geo_address = { location: { address: 'Carrer Major 12', road: 'Carrer Major', house: '12', zip: '08005' } }
-  const { url, calls } = await platform(t, answers({ address: 'Carrer Major 12, 08005 Girona', geo_address }))
+  const { url, calls } = await platform(t, { address: 'Carrer Major 12, 08005 Girona', geo_address })
   const one = await recording(t, url, true)
   for (const path of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
     t.equal((await fetch(`${one.base}/${path}&lang=en&user_api_hash=${hash}`)).status, 200)

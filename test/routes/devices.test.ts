@@ -34,7 +34,7 @@ t.test('the demo token shows the fleet of the sandbox: some devices move, one ne
 t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t) => {
   const clock = new Clock()
   const items = [{ id: 1, lat: 1, lng: 1, time: '2026-05-12 09:00:00', timestamp: 1 }]
-  const { get, calls } = await gatewayOn(t, { clock: clock.now }, answers({ get_devices: [{ title: 'A', items }] }))
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_devices: [{ title: 'A', items }] })
   const lists = () => calls.filter((call) => call.includes('get_devices')).length
   await Promise.all(Array.from({ length: 25 }, () => get('/v1/devices', someHash)))
   t.equal(lists(), 2, 'many waiting share one list, whose second page is requested once')
@@ -84,7 +84,7 @@ t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with a
     { id: 4, ...place, timestamp: 0, device_data: { traccar: { time: '2026-05-12 09:29:00' } } },
     { id: 5, online: 'offline' },
   ]
-  const { get } = await gatewayOn(t, { clock: new Clock().now }, answers({ get_devices: [{ title: 'A', items }] }))
+  const { get } = await gatewayOn(t, { clock: new Clock().now }, { get_devices: [{ title: 'A', items }] })
   const rows: [query: string, ids: number[], count: number, limit: number, located: number[]][] = [
     ['ids=5,1,3,1,99', [1, 3, 5], 3, 500, [1]],
     ['ids=3&ids=2', [2, 3], 2, 500, [2]],
@@ -141,14 +141,14 @@ t.test('no parameter or format shows a device of another account', async (t) => 
 })
 
 t.test('a group has the first 200 characters of its title', async (t) => {
-  const { get } = await gatewayOn(t, answers({ get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] }))
+  const { get } = await gatewayOn(t, { get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] })
   t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
 })
 
 t.test('of a list with long rows no more responses are kept than its memory counts', async (t) => {
   const sensors = Array.from({ length: 30 }, (_, id) => ({ id, type: 'battery', name: `S ${id}`, value: '12.5 V' }))
   const items = Array.from({ length: 20 }, (_, i) => ({ id: i + 1, lat: 1, lng: 2, timestamp: 1, sensors }))
-  const { url } = await platform(t, answers({ get_devices: [{ title: 'A', items }], address: 'A street' }))
+  const { url } = await platform(t, { get_devices: [{ title: 'A', items }], address: 'A street' })
   const env = { PLATFORM_URL: url, ADDRESS_LOOKUPS_PER_MINUTE: '100' }
   const { get } = await gateway(t, { clock: new Clock().now, env })
   const addresses = async () => {

@@ -290,7 +290,7 @@ t.test('a device without a name in the row is named by the device list, a geofen
   const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
   const data = ['Depot', '{"id":81}', '{"id":8'].map((geofence, at) => ({ ...row, id: at + 1, geofence }))
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
-  const { get } = await gatewayOn(t, answers({ get_events: { items: { data, total: 3 } }, get_devices }))
+  const { get } = await gatewayOn(t, { get_events: { items: { data, total: 3 } }, get_devices })
   t.match((await get('/v1/events', someHash)).body.data, [
     { device: 'Van 12', geofence: null },
     { device: 'Van 12', geofence: { id: 81, name: null } },
@@ -303,7 +303,7 @@ t.test('rows that are no events end no list early, and no empty page says that m
   const data = [event(9), { ...event(8), id: 0 }, event(7), event(6), { ...event(5), id: null }]
   const items = { total: 5, per_page: 50, current_page: 1, last_page: 1, data }
   const bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_events: { status: 1, items } }
-  const { get } = await gatewayOn(t, answers(bodies))
+  const { get } = await gatewayOn(t, bodies)
   for (const [query, expected] of [
     ['limit=2', [9, 7, 6]],
     ['limit=2&type=alarm.triggered', [9, 7, 6]],

@@ -23,7 +23,7 @@ t.test('a key is created although the platform has no user id, and is completed 
 
 t.test('an account that has all its keys gets 409, not 429, also where it has created them just now', async (t) => {
   const env = { RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' }
-  const { get } = await gatewayOn(t, { clock: new Clock().now, env }, answers({}))
+  const { get } = await gatewayOn(t, { clock: new Clock().now, env }, {})
   for (let n = 0; n < 2; n += 1) t.equal((await createKey(get)).status, 200)
   const { status, body, headers } = await createKey(get)
   t.same([status, body.error, headers.get('ratelimit-limit')], [409, 'too_many_keys', '10'])
@@ -104,7 +104,7 @@ t.test('each change or refused change of a key is one log line on every gateway'
 })
 
 t.test('a credential in place of a label is refused, and neither logged nor stored', async (t) => {
-  const { get, log, store } = await gatewayOn(t, answers({}))
+  const { get, log, store } = await gatewayOn(t, {})
   const apiKey = `gps_live_${'5d0b6c3e91f2'.repeat(4)}`
   for (const body of [
     { platform_hash: 'Dispatch board', label: someHash },

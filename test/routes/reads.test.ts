@@ -39,7 +39,7 @@ t.test('`/me` has kind, account and UTC offset of the credential, null where its
   const me = { credential: 'platform_hash', email: 'fleet@example.com', utc_offset: '+01:00', key: null }
   t.match((await get('/v1/me', hash)).body, me)
   t.equal((await get('/v1/me', otherHash)).body.utc_offset, '+03:00')
-  const { get: without } = await gatewayOn(t, { env: { DEMO_TOKEN: 'demo' } }, answers({}))
+  const { get: without } = await gatewayOn(t, { env: { DEMO_TOKEN: 'demo' } }, {})
   t.match(await without('/v1/me', someHash), { status: 200, body: { utc_offset: null } })
   t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
 })

@@ -11,7 +11,7 @@ t.test('without the action for all services, devices with services are requested
     { id: 1, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] },
     { id: 2, services: [] },
   ]
-  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
+  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
   for (let round = 0; round < 3; round += 1) {
     const { body } = await get('/v1/services', someHash)
     t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
@@ -71,7 +71,7 @@ t.test('services of single devices are requested four at a time, in order of the
 
 t.test('after a failed call for one device no further device is requested', async (t) => {
   const items = Array.from({ length: 20 }, (_, at) => ({ id: at + 1 }))
-  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: '<html>' }))
+  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: '<html>' })
   t.equal((await get('/v1/services', someHash)).body.error, 'gateway_error')
   const requested = calls.filter((call) => call.includes('get_services')).length
   t.ok(requested <= 4, `${requested} calls`)
@@ -94,7 +94,7 @@ t.test('services in the device list need no further call', async (t) => {
   const service = { id: 9, name: 'Tyres', expiration_by: 'days', interval: 30, last_service: '2026-05-01' }
   const listing = { id: 1, device_data: { services: [service] }, services: [{ id: 9, value: '19d.' }] }
   const items: object[] = [listing, { id: 3 }]
-  const { url, calls } = await platform(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
+  const { url, calls } = await platform(t, { get_devices: [{ title: 'A', items }], get_services: paged })
   const { get } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const { body } = await get('/v1/services', someHash)
   const dates = { last_service_date: '2026-05-01', expires_date: '2026-05-31' }
@@ -113,7 +113,7 @@ t.test('devices with an empty list of services have none, and are not requested 
     { id: 3, device_data: { name: 'Van' } },
     { id: 4, device_data: [] },
   ]
-  const { get, calls } = await gatewayOn(t, answers({ get_devices: [{ title: 'A', items }], get_services: paged }))
+  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
   const { body } = await get('/v1/services', someHash)
   t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
   t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')

@@ -6,7 +6,7 @@ import { open } from 'lmdb'
 import t, { type Test } from 'tap'
 import { toRecord } from '../../src/store/record.js'
 import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/store/store.js'
-import { answers, gateway, platform } from '../helper.js'
+import { gateway, platform } from '../helper.js'
 import { createKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
@@ -213,7 +213,7 @@ t.test('keys of the file that lmdb cannot decode are skipped, however often', as
 
 t.test('a gateway starts with a damaged record, refuses its key, and warns once', async (t) => {
   const { config, put, open } = await embeddedPlace(t)
-  const { url: PLATFORM_URL } = await platform(t, answers({ get_devices: [] }))
+  const { url: PLATFORM_URL } = await platform(t, { get_devices: [] })
   const running = await gateway(t, { env: { PLATFORM_URL }, store: await open() })
   const bad = (await createKey(running.get)).body.key
   const digest = createHash('sha256').update(bad).digest('hex')

@@ -103,7 +103,7 @@ t.test('an account whose Unix times are its wall clock is found', async (t) => {
   const timesOf = async (aheadS: number): Promise<string | undefined> => {
     const timestamp = Math.floor(Date.now() / 1000) + aheadS
     const edit_setup_data = { item: { timezone_id: 79 }, timezones: [] }
-    const { url } = await platform(t, answers({ get_devices: [{ items: [{ id: 1, timestamp }] }], edit_setup_data }))
+    const { url } = await platform(t, { get_devices: [{ items: [{ id: 1, timestamp }] }], edit_setup_data })
     const found = await findings({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
     return found['platform times']
   }
