@@ -45,7 +45,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   const open = await browser(t)
 
   t.test('the map draws every device of the response, and several at one place as a number that opens', async (t) => {
-    const opened = await open(desktop)
+    const opened = await open(t, desktop)
     const { page } = opened
     await page.goto(`${url}/docs`)
     await marks(page).nth(5).waitFor({ state: 'attached' })
@@ -77,7 +77,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
 
   t.test('no label of the map lies on a mark or on another label', async (t) => {
     for (const view of [desktop, phone]) {
-      const { page } = await open(view)
+      const { page } = await open(t, view)
       await page.goto(`${url}/docs#map`)
       await marks(page).nth(5).waitFor({ state: 'attached' })
       const labels = await boxesOf(page, '.names text')
@@ -93,14 +93,14 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   t.test('the map waits as long as a 429 says when the demo is out of requests', async (t) => {
     const busy = await gateway(t, { env: { RATE_LIMIT_MAX: '15' } })
     for (let spent = 0; spent < 16; spent++) await busy.get('/v1/me', 'demo')
-    const { page, requests } = await open(desktop)
+    const { page, requests } = await open(t, desktop)
     await page.goto(`${busy.url}/docs#map`)
     await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
   })
 
   t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
-    const opened = await open(desktop)
+    const opened = await open(t, desktop)
     const { page } = opened
     await page.goto(`${url}/docs${operation}`)
     await openConsole(page)
@@ -139,7 +139,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   })
 
   t.test('every link opens its chapter or operation and is marked, operations fit two screens', async (t) => {
-    const { page, complaints } = await open(desktop)
+    const { page, complaints } = await open(t, desktop)
     await page.goto(`${url}/docs`)
     const hrefs = await page.locator('#navigation a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
     const ids = hrefs.map((href) => href?.slice(1) ?? '')
@@ -157,14 +157,14 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-getMe-python').isVisible(), 'one choice of language for all operations')
     t.notOk(await page.locator('#code-getMe-shell').isVisible())
     t.same(complaints, [])
-    const { page: small } = await open(phone)
+    const { page: small } = await open(t, phone)
     await small.goto(`${url}/docs`)
     for (const { top, bottom } of await boxesOf(small, '.operation'))
       t.ok(bottom - top <= 2 * phone.height, 'two screens of a phone too')
   })
 
   t.test('without JavaScript everything but the map and the console works', async (t) => {
-    const opened = await open({ ...phone, isScripted: false })
+    const opened = await open(t, { ...phone, isScripted: false })
     const { page } = opened
     await page.goto(`${url}/docs`)
     await page.locator('.menu').click()
@@ -178,7 +178,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   })
 
   t.test('the page weighs less than 100 kB until the console opens', async (t) => {
-    const { page } = await open(desktop)
+    const { page } = await open(t, desktop)
     await page.goto(`${url}/docs`)
     await marks(page).nth(5).waitFor({ state: 'attached' })
     const sizes = `performance.getEntries().filter(({ transferSize, name }) => transferSize && !name.includes('/v1/')).map((one) => one.transferSize)`
@@ -193,7 +193,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       [desktop, 'light'],
       [phone, 'dark'],
     ] as const) {
-      const { page, complaints } = await open(view)
+      const { page, complaints } = await open(t, view)
       await page.emulateMedia({ colorScheme: axeScheme })
       await page.goto(`${url}/docs#map`)
       await marks(page).nth(5).waitFor({ state: 'attached' })
@@ -213,7 +213,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   })
 
   t.test('the keyboard reaches the navigation of a phone, its links and the languages', async (t) => {
-    const { page } = await open(phone)
+    const { page } = await open(t, phone)
     await page.goto(`${url}/docs`)
     await page.keyboard.press('Tab')
     t.equal(await page.locator(':focus').textContent(), 'Skip to the content')

@@ -28,17 +28,19 @@ export interface Opened {
   requests: string[]
 }
 
-/** Starts Chromium, which ends with the test. @returns a function that opens an empty page. */
-export async function browser(t: Test): Promise<(view: View) => Promise<Opened>> {
+/** Starts Chromium, which ends with the test. @returns a function that opens an empty page, which closes with the test that opened it. */
+export async function browser(t: Test): Promise<(t: Test, view: View) => Promise<Opened>> {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
-  return async ({ width, height, isStill = false, isScripted = true }) => {
+  return async (t, { width, height, isStill = false, isScripted = true }) => {
     const context = await running.newContext({
       viewport: { width, height },
       isMobile: width < 600,
       javaScriptEnabled: isScripted,
       reducedMotion: isStill ? 'reduce' : 'no-preference',
     })
+    // An open page goes on to draw the map.
+    t.teardown(() => context.close())
     const page = await context.newPage()
     const opened: Opened = { page, complaints: [], requests: [] }
     page.on('request', (request) => opened.requests.push(request.url()))
