@@ -1,15 +1,13 @@
 /** Real Redis servers for tests, each a process on a port of its own that ends with its test. */
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { temporaryFolder } from './folder.js'
-
-const run = promisify(execFile)
 
 /** For tap's `skip`: the reason where redis-server is missing. In CI this module throws instead. */
 export const withoutRedis: string | false = (() => {
@@ -73,9 +71,21 @@ export class RedisServer {
     await once(child, 'exit')
   }
 
-  /** The output of redis-cli for one command. */
-  async command(...args: string[]): Promise<string> {
-    return (await run('redis-cli', ['-p', String(this.port), ...args])).stdout.trim()
+  /** How many scripts it has run. */
+  async scripts(): Promise<number> {
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await this.command('info', 'commandstats'))?.[1])
+  }
+
+  command(...args: string[]): Promise<string> {
+    return this.commands(args)
+  }
+
+  /** The reply to commands on a connection of their own, without its type; an error is its message. A process for each would take longer. */
+  async commands(...all: string[][]): Promise<string> {
+    const bulk = (one: string) => `$${Buffer.byteLength(one)}\r\n${one}\r\n`
+    const socket = connect(this.port, '127.0.0.1')
+    socket.end(all.map((args) => `*${args.length}\r\n${args.map(bulk).join('')}`).join(''))
+    return (await text(socket)).replace(/^(\$-?\d+\r\n|[+:-])/, '').trim()
   }
 }
 
@@ -161,7 +171,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 export async function detour(t: Test, server: RedisServer) {
   const line = { url: '', target: server, delayMs: 0 }
   const open = new Set<Socket>()
-  const listener = createServer((near) => {
+  line.url = await listening(t, (near) => {
     const far = connect(line.target.port, '127.0.0.1')
     for (const socket of [near, far]) {
       open.add(socket)
@@ -174,14 +184,19 @@ export async function detour(t: Test, server: RedisServer) {
     }
     near.on('data', (data) => far.write(data))
     far.on('data', (data) => (line.delayMs > 0 ? setTimeout(() => near.write(data), line.delayMs) : near.write(data)))
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
+  })
   t.teardown(() => {
     for (const socket of open) socket.destroy()
-    listener.close()
   })
-  line.url = `redis://127.0.0.1:${portOf(listener)}`
   return line
+}
+
+/** The value of `REDIS_URL` for a server that closes with its test. */
+export async function listening(t: Test, accept: (socket: Socket) => void): Promise<string> {
+  const server = createServer(accept).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  return `redis://127.0.0.1:${portOf(server)}`
 }
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port

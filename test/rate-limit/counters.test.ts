@@ -77,7 +77,7 @@ t.test('API keys that do not exist leave no counter of their own in Redis', { sk
 
 /** A gateway on Redis whose monotonic time can be set forward. */
 async function timedGateway(t: Test, redisUrl: string, env: Record<string, string>) {
-  const { store } = await openRedis(t, redisUrl)
+  const store = await openRedis(t, redisUrl)
   let aheadMs = 0
   const advance = (ms: number): void => {
     aheadMs += ms

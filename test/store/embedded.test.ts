@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
 import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
-import { openStore } from '../../src/store/open.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, embeddedPlace, NOW } from './places.js'
+import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened } from './places.js'
 
 t.test('two processes on one file', async (t) => {
   const place = await embeddedPlace(t)
@@ -84,8 +83,7 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   mkdirSync(join(dir, 'taken', 'keys.mdb'), { recursive: true })
   mkdirSync(join(dir, 'garbage'))
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
-  const opening = (name: string) =>
-    openStore({ redisUrl: undefined, dataDir: join(dir, name) }, { clock: () => NOW, onDamaged: () => {} })
+  const opening = (name: string) => opened(t, { dataDir: join(dir, name) })
   const whole = await opening('whole')
   for (let n = 0; n < 20; n += 1) await whole.keys.create(aKey(anOwner()).record, 20, NOW)
   await whole.close()

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
-import type { Counters, KeyRecord, Store } from '../../src/store/store.js'
+import type { Counters, KeyRecord, Store, StoreDeps } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { type RedisServer, redisCluster, redisServer, withoutRedis } from '../redis.js'
 
@@ -51,12 +51,20 @@ export const limited =
 /** What is stored under a name: a key record as JSON, a digest, or an entry of an index. */
 export type Table = 'key' | 'id' | 'owner'
 
-/** A store in Redis. */
-export async function openRedis(t: Test, redisUrl: string): Promise<{ store: Store; counters: Counters }> {
-  const store = await openStore({ redisUrl, dataDir: '' }, { clock: () => NOW, onDamaged: () => {} })
+/** An open store, closed with the test. */
+export async function opened(t: Test, config: Partial<StoreConfig>, deps: Partial<StoreDeps> = {}): Promise<Store> {
+  const given = { clock: () => NOW, onDamaged: () => {}, ...deps }
+  const store = await openStore({ redisUrl: undefined, dataDir: '', ...config }, given)
   t.teardown(() => store.close())
-  return { store, counters: store.counters! }
+  return store
 }
+
+/** A store in Redis, which counts requests, too. */
+export async function openRedis(t: Test, redisUrl: string): Promise<Store & { counters: Counters }> {
+  return (await opened(t, { redisUrl })) as Store & { counters: Counters }
+}
+
+export type Command = (...args: string[]) => Promise<string>
 
 export interface Place {
   readonly config: StoreConfig
@@ -64,8 +72,8 @@ export interface Place {
   readonly reports: string[]
   /** Overwrites an entry behind the store's back. An entry of an index is named by owner and id. */
   put(table: Table, name: readonly [string, string?], text: string): Promise<void>
-  /** Runs a command as redis-cli would; undefined where there is no Redis. */
-  readonly command: ((...args: string[]) => Promise<string>) | undefined
+  /** The reply of Redis to a command; undefined where there is no Redis. */
+  readonly command: Command | undefined
   /** What is stored now. */
   stored(table: Table, name: readonly [string, string?]): Promise<string>
   /** Opens one more handle, as another instance of the gateway would. */
@@ -103,7 +111,12 @@ async function clusterPlace(t: Test): Promise<Place> {
 }
 
 function sharedPlace(t: Test, redisUrl: string, nodes: RedisServer[]): Place {
-  const command = (...args: string[]) => nodes[0]!.command('-c', ...args)
+  /** Runs a command on the node that has its key. */
+  const command: Command = async (...args) => {
+    const reply = await nodes[0]!.command(...args)
+    const [, port] = /^MOVED \d+ .*:(\d+)$/.exec(reply) ?? []
+    return port ? nodes.find((node) => node.port === Number(port))!.command(...args) : reply
+  }
   return place(t, {
     config: { redisUrl, dataDir: '' },
     command,
@@ -122,13 +135,8 @@ function sharedPlace(t: Test, redisUrl: string, nodes: RedisServer[]): Place {
 
 function place(t: Test, raw: Omit<Place, 'open' | 'reports'>): Place {
   const reports: string[] = []
-  const open = async () => {
-    const onDamaged = (what: string, start: string) => void reports.push(`${what} ${start}`)
-    const store = await openStore(raw.config, { clock: () => NOW, onDamaged })
-    t.teardown(() => store.close())
-    return store
-  }
-  return { ...raw, open, reports }
+  const onDamaged = (what: string, start: string) => void reports.push(`${what} ${start}`)
+  return { ...raw, open: () => opened(t, raw.config, { onDamaged }), reports }
 }
 
 /** Runs the same tests on a key file, on one Redis and on a cluster. */

@@ -1,13 +1,12 @@
 /** Recovery from every kind of outage, of one Redis and of a cluster. */
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
 import {
   clusterReplica,
   detour,
-  portOf,
+  listening,
   type RedisServer,
   redisCluster,
   redisServer,
@@ -83,7 +82,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
   for (const [name, { options = [], begin, end, isTotal, isUsable }] of Object.entries(outages)) {
     t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
       const server = await redisServer(t, ...options)
-      const { store } = await openRedis(t, server.url)
+      const store = await openRedis(t, server.url)
       const { record } = aKey(anOwner())
       await store.keys.create(record, 20, NOW)
       const { writes, reads, revoke } = methods(store, record)
@@ -105,7 +104,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 
   t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
     const line = await detour(t, await redisServer(t))
-    const { store } = await openRedis(t, line.url)
+    const store = await openRedis(t, line.url)
     line.delayMs = 60
     t.equal(await store.keys.find('unknown', NOW), undefined)
     line.delayMs = 700
@@ -119,7 +118,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     const replica = await redisServer(t, '--replicaof', '127.0.0.1', String(master.port))
     const line = await detour(t, master)
     await until(async () => (await replica.command('info', 'replication')).includes('master_link_status:up'))
-    const { store } = await openRedis(t, line.url)
+    const store = await openRedis(t, line.url)
     const { record } = aKey(anOwner())
     await store.keys.create(record, 20, NOW)
     await stopOnceCopied(master, replica)
@@ -134,7 +133,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     const server = await redisServer(t)
     await server.stop()
     const started = performance.now()
-    const { store } = await openRedis(t, server.url)
+    const store = await openRedis(t, server.url)
     t.ok(performance.now() - started < 2 * PROMPTLY_MS)
     await reject(t, store, methods(store, aKey(anOwner()).record).writes)
     await server.start()
@@ -145,41 +144,36 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
   t.test('resets the first connection, the store opens with the second', async (t) => {
     const { port } = await redisServer(t)
     let connections = 0
-    const proxy = createServer((near) => {
+    const proxy = await listening(t, (near) => {
       connections += 1
       if (connections === 1) return void near.resetAndDestroy()
       const far = connect(port)
       for (const socket of [near, far]) socket.on('error', () => {})
       near.pipe(far).pipe(near)
-    }).listen(0, '127.0.0.1')
-    t.teardown(() => proxy.close())
-    await once(proxy, 'listening')
-    const { store } = await openRedis(t, `redis://127.0.0.1:${portOf(proxy)}`)
+    })
+    const store = await openRedis(t, proxy)
     t.equal(store.up(), true)
   })
 
   t.test('accepts connections and sends nothing, the store opens degraded', async (t) => {
-    const mute = createServer().listen(0, '127.0.0.1')
-    t.teardown(() => mute.close())
-    await once(mute, 'listening')
-    const { store } = await openRedis(t, `redis://127.0.0.1:${portOf(mute)}`)
+    const store = await openRedis(t, await listening(t, () => {}))
     await reject(t, store, methods(store, aKey(anOwner()).record).writes)
   })
 
   t.test('refuses the password, no error holds the password', async (t) => {
     const server = await redisServer(t, '--requirepass', 'invented-right')
-    const { store } = await openRedis(t, server.url.replace('//', '//:invented-wrong@'))
+    const store = await openRedis(t, server.url.replace('//', '//:invented-wrong@'))
     const failure = await store.keys.find('unknown', NOW).catch((error) => error)
     t.type(failure, StoreUnavailable)
     t.match(failure.cause.message, 'WRONGPASS', 'not that there is no connection')
     t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
-    const { store: welcome } = await openRedis(t, server.url.replace('//', '//:invented-right@'))
+    const welcome = await openRedis(t, server.url.replace('//', '//:invented-right@'))
     t.equal(await welcome.keys.find('unknown', NOW), undefined)
   })
 
   t.test('refuses a record, the error does not hold the record', async (t) => {
     const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
-    const { store } = await openRedis(t, server.url)
+    const store = await openRedis(t, server.url)
     const { record } = aKey(anOwner())
     const failure = await store.keys.create(record, 20, NOW).catch((error) => error)
     t.match(failure.cause.message, /OOM/)
@@ -190,7 +184,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 
 t.test('when a cluster', { skip: withoutRedis }, async (t) => {
   const { url, nodes } = await redisCluster(t, '--cluster-require-full-coverage', 'no')
-  const { store } = await openRedis(t, url)
+  const store = await openRedis(t, url)
   /** A record whose slot belongs to a node. */
   const recordAt = async (node: number) => {
     for (;;) {
@@ -229,9 +223,9 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     const records = await Promise.all([0, 1, 2].map(async (node) => (await recordAt(node)).record))
     for (const node of nodes) await node.command('config', 'set', 'requirepass', 'invented-right')
     const withPassword = nodes[0]!.url.replace('//', '//:invented-right@')
-    const { keys } = (await openRedis(t, `${withPassword},${withPassword}`)).store
+    const { keys } = await openRedis(t, `${withPassword},${withPassword}`)
     for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
-    for (const node of nodes) await node.command('-a', 'invented-right', 'config', 'set', 'requirepass', '')
+    for (const node of nodes) await node.commands(['auth', 'invented-right'], ['config', 'set', 'requirepass', ''])
   })
 
   t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {

@@ -1,37 +1,114 @@
-/** The counters in Redis, shared by all instances. */
+/** What only Redis promises: counters shared by all instances, few calls, nothing left of a key, and TLS. */
 import t from 'tap'
-import { redisServer, withoutRedis } from '../redis.js'
-import { aKey, anOwner, NOW, openRedis } from './places.js'
+import { Batch } from '../../src/store/batch.js'
+import { StoreUnavailable, usedAt } from '../../src/store/store.js'
+import { certificate } from '../faults.js'
+import { freePort, redisServer, until, withoutRedis } from '../redis.js'
+import { instance } from './instance.js'
+import { aKey, anOwner, DAY_MS, NOW, openRedis } from './places.js'
 
-t.test('counters', { skip: withoutRedis }, async (t) => {
+t.test('a reply that is not one per key fails the requests that wait for it, and nothing else', async (t) => {
+  for (const reply of [null, undefined, 'OK', 7, {}, [], [1, 2]]) {
+    const batch = new Batch(
+      async () => reply,
+      () => '',
+    )
+    await t.rejects(batch.request('find', 'k'), StoreUnavailable, JSON.stringify(reply))
+  }
+})
+
+t.test('in Redis', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   const [here, there] = await Promise.all([openRedis(t, server.url), openRedis(t, server.url)])
+  const { keys, counters } = here
 
-  t.test('start anew when Redis or the setting says that the window lasts longer than it may', async (t) => {
+  t.test('nothing is left of a key that has expired', async (t) => {
+    const now = Date.now()
+    await keys.create(aKey(anOwner(), { createdAt: now, expiresAt: now + 300 }).record, 20, now)
+    t.equal(await server.command('dbsize'), '3')
+    await until(async () => (await server.command('dbsize')) === '0')
+  })
+
+  t.test('nothing is left of a revoked key, however late it is used', async (t) => {
+    const { record } = aKey(anOwner())
+    await keys.create(record, 20, NOW)
+    const use = () => keys.update(record.digest, usedAt(NOW), NOW)
+    await Promise.all([keys.revoke(record.owner, record.id, NOW), use()])
+    await use()
+    t.equal(await server.command('dbsize'), '0')
+  })
+
+  t.test('what a crash in the middle of a creation leaves', async (t) => {
+    const { record } = aKey(anOwner())
+    const index = `gps:owner:${record.owner}`
+    const reserved = `${record.digest} ${NOW + DAY_MS} ${NOW}`
+    await server.command('hset', index, record.id, reserved)
+    const create = (now: number) => keys.create(aKey(record.owner).record, 1, now)
+    t.same(await keys.list(record.owner, NOW + 60_000), [], 'is never listed')
+    t.equal(await server.command('hget', index, record.id), reserved, 'may belong to a creation in flight')
+    t.equal(await create(NOW + 60_000), 'too_many', 'and keeps its place')
+    t.equal(await create(NOW + 60_001), 'created', 'but not for longer than a minute')
+    t.equal(await server.command('hget', index, record.id), '')
+  })
+
+  t.test('an API key sent in place of an id does not arrive', async (t) => {
+    await keys.list(anOwner(), NOW)
+    const before = await server.scripts()
+    t.equal(await keys.findById(aKey(anOwner()).key.reveal(), NOW), undefined)
+    t.equal(await server.scripts(), before)
+  })
+
+  t.test('a revoked key is no longer cached: each request with it is one call', async (t) => {
+    for (const store of [here, there]) {
+      const { record } = aKey(anOwner())
+      const use = () => keys.use(record.digest, DAY_MS, NOW)
+      await store.keys.create(record, 20, NOW)
+      t.match(await use(), { record })
+      await store.keys.revoke(record.owner, record.id, NOW)
+      // The first request after another instance has revoked the key finds the cached record outdated.
+      if (store !== here) await use()
+      const before = await server.scripts()
+      t.equal(await use(), undefined)
+      t.equal((await server.scripts()) - before, 1)
+    }
+  })
+
+  t.test('counters start anew when Redis or the setting says that the window lasts longer than it may', async (t) => {
     // As after the clock of the server was set back: Redis keeps the end of a window as a wall-clock time.
     await server.command('set', 'gps:count:late', '101', 'PX', '3600000')
-    t.same(await here.counters.increment('late', 60_000), { current: 1, ttlMs: 60_000 })
+    t.same(await counters.increment('late', 60_000), { current: 1, ttlMs: 60_000 })
     t.equal((await there.counters.increment('late', 60_000)).current, 2)
   })
 
-  t.test('of the same turn share one call to Redis, as do all requests that are alike', async (t) => {
+  t.test('counts of the same turn share one call, as do all requests that are alike', async (t) => {
     const { record } = aKey(anOwner())
-    await here.store.keys.create(record, 20, NOW)
-    const calls = async () => /cmdstat_evalsha:calls=(\d+)/.exec(await server.command('info', 'commandstats'))?.[1]
-    const before = Number(await calls())
+    await keys.create(record, 20, NOW)
+    const before = await server.scripts()
     const requests = Array.from({ length: 64 }, (_, i) =>
       Promise.all([
-        here.store.keys.find(i % 2 ? record.digest : `unknown${i}`, NOW),
-        here.counters.increment(`batch${i % 8}`, 60_000),
-        here.counters.read('never'),
+        keys.find(i % 2 ? record.digest : `unknown${i}`, NOW),
+        counters.increment(`batch${i % 8}`, 60_000),
+        counters.read('never'),
       ]),
     )
     const replies = await Promise.all(requests)
-    t.equal(Number(await calls()) - before, 3)
+    t.equal((await server.scripts()) - before, 3)
     for (const [i, [found, { current }, read]] of replies.entries()) {
-      t.same(found, i % 2 ? record : undefined)
-      t.equal(current, Math.floor(i / 8) + 1)
+      t.same([found, current], [i % 2 ? record : undefined, Math.floor(i / 8) + 1])
       t.same(read, { current: 0, ttlMs: 0 })
     }
   })
+})
+
+t.test('the certificate of a Redis behind TLS must be trusted', { skip: withoutRedis }, async (t) => {
+  const { key, cert } = certificate(t.testdir({}))
+  const port = await freePort()
+  const options = `--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
+  await redisServer(t, ...options.split(' '))
+  const config = { redisUrl: `rediss://localhost:${port}`, dataDir: '' }
+  const { record } = aKey(anOwner())
+  const [trusting, wary] = await Promise.all([instance(t, config, { NODE_EXTRA_CA_CERTS: cert }), instance(t, config)])
+  t.equal(await trusting.call({ create: record, max: 1 }), 'created')
+  t.same(await trusting.call({ find: record }), record)
+  t.match(await wary.call({ find: record }), /^StoreUnavailable/)
 })

@@ -49,22 +49,25 @@ onEveryStore(t, async (t, place) => {
     t.same(await there.keys.list(anOwner(), NOW), [])
   })
 
-  t.test('a revoked key is gone at once for every method and every instance, and is revoked once', async (t) => {
-    for (let i = 0; i < 20; i++) {
+  t.test(
+    'a revoked key is gone at once for every method and instance, is revoked once, and never revived',
+    async (t) => {
+      for (let i = 0; i < 20; i++) {
+        const record = await created()
+        const update = () => there.keys.update(record.digest, (current) => ({ ...current, label: `${i}` }), NOW)
+        const before = await there.keys.find(record.digest, NOW)
+        const [revoked] = await Promise.all([here.keys.revoke(record.owner, record.id, NOW), i % 2 ? update() : 0])
+        t.same([before?.id, revoked, await there.keys.find(record.digest, NOW)], [record.id, true, undefined])
+        t.same([await update(), await here.keys.find(record.digest, NOW)], [undefined, undefined])
+      }
       const record = await created()
-      const before = await there.keys.find(record.digest, NOW)
-      t.equal(await here.keys.revoke(record.owner, record.id, NOW), true)
-      t.same([before?.id, await there.keys.find(record.digest, NOW)], [record.id, undefined])
-    }
-    const record = await created()
-    const revoke = (store: Store) => store.keys.revoke(record.owner, record.id, NOW)
-    const revoked = await Promise.all([here, there, here, there, there].map(revoke))
-    t.equal(revoked.filter(Boolean).length, 1, 'exactly one of concurrent callers')
-    t.same(await there.keys.list(record.owner, NOW), [])
-    t.equal(await there.keys.findById(record.id, NOW), undefined)
-    await there.keys.update(record.digest, usedAt(NOW), NOW)
-    t.equal(await here.keys.find(record.digest, NOW), undefined, 'a late use does not revive it')
-  })
+      const revoke = (store: Store) => store.keys.revoke(record.owner, record.id, NOW)
+      const revoked = await Promise.all([here, there, here, there, there].map(revoke))
+      t.equal(revoked.filter(Boolean).length, 1, 'exactly one of concurrent callers')
+      t.same(await there.keys.list(record.owner, NOW), [])
+      t.equal(await there.keys.findById(record.id, NOW), undefined)
+    },
+  )
 
   t.test('a repeated use sees every change of the key, on every instance', async (t) => {
     const record = await created()
@@ -105,14 +108,14 @@ onEveryStore(t, async (t, place) => {
   t.test('a foreign key cannot be revoked, and an id of any form is merely unknown', async (t) => {
     const record = await created()
     t.equal(await here.keys.revoke(anOwner(), record.id, NOW), false)
-    const long = ['x'.repeat(9000), '\ud800'.repeat(36)]
-    const odd = fc.constantFrom('', '\0', '\ud800', record.id.replace('-', '\u012d'), ...long)
+    const odd = ['', '\0', '\ud800', record.id.replace('-', '\u012d'), 'x'.repeat(9000), '\ud800'.repeat(36)]
+    const examples = odd.map((id): [string] => [id])
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), odd), async (id) => {
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 100 }), async (id) => {
         t.equal(await here.keys.revoke(record.owner, id, NOW), false)
         t.equal(await here.keys.findById(id, NOW), undefined)
       }),
-      { numRuns: 50 },
+      { numRuns: 20, examples },
     )
     t.same(await here.keys.find(record.digest, NOW), record)
   })
@@ -140,14 +143,6 @@ onEveryStore(t, async (t, place) => {
     t.equal(keys.length, 20)
     await here.keys.revoke(owner, keys[0]!.id, NOW)
     t.same([await create(there), await create(here)], ['created', 'too_many'], 'a revoked key makes room for one')
-  })
-
-  t.test('keys are listed newest first', async (t) => {
-    const owner = anOwner()
-    const records = [3, 1, 2].map((age) => aKey(owner, { createdAt: NOW - age }).record)
-    await Promise.all(records.map((record) => here.keys.create(record, 20, NOW)))
-    const ages = (await there.keys.list(owner, NOW)).map(({ createdAt }) => NOW - createdAt)
-    t.same(ages, [1, 2, 3])
   })
 
   t.test('the last use is known to the minute, and costs a write a minute', async (t) => {
@@ -193,7 +188,10 @@ onEveryStore(t, async (t, place) => {
       }
       const wanted = new Set(active().map(({ id }) => id))
       for (const { keys } of [here, there]) {
-        t.same(new Set((await keys.list(owner, now)).map(({ id }) => id)), wanted)
+        const listed = await keys.list(owner, now)
+        t.same(new Set(listed.map(({ id }) => id)), wanted)
+        const created = listed.map(({ createdAt }) => createdAt)
+        t.same(created, created.toSorted().reverse(), 'newest first')
         for (const { id, digest } of made) t.equal((await keys.find(digest, now)) !== undefined, wanted.has(id))
       }
     }
@@ -202,8 +200,8 @@ onEveryStore(t, async (t, place) => {
 
   t.test('a process killed while it creates keys loses none that it acknowledged', async (t) => {
     const owner = anOwner()
-    const acknowledged = await (await instance(t, place.config)).killAfter(100, owner)
-    t.ok(acknowledged.length >= 100)
+    const acknowledged = await (await instance(t, place.config)).killAfter(40, owner)
+    t.ok(acknowledged.length >= 40)
     const listed = (await here.keys.list(owner, NOW)).map(({ id }) => id)
     t.equal(new Set(listed).size, listed.length, 'none is listed twice')
     t.ok(acknowledged.every(({ id }) => listed.includes(id)))
@@ -229,16 +227,5 @@ onEveryStore(t, async (t, place) => {
     t.equal(await here.keys.update(record.digest, () => undefined, NOW), undefined)
     t.equal(await here.keys.update(record.digest, label('late'), record.expiresAt), undefined)
     t.equal(await here.keys.update(aKey(record.owner).record.digest, label('x'), NOW), undefined)
-  })
-
-  t.test('an update revives no key that is revoked, not even in between', async (t) => {
-    for (let i = 0; i < 20; i++) {
-      const record = await created()
-      const update = () => there.keys.update(record.digest, (current) => ({ ...current, label: `${i}` }), NOW)
-      const [revoked] = await Promise.all([here.keys.revoke(record.owner, record.id, NOW), update()])
-      t.equal(revoked, true)
-      t.equal(await update(), undefined)
-      t.equal(await here.keys.find(record.digest, NOW), undefined)
-    }
   })
 })
