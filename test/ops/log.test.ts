@@ -49,7 +49,7 @@ function logged(log: string): Set<string> {
 /** Ends a process under load by `end`; @returns its exit code. */
 async function endsUnderLoad(t: Test, child: GatewayProcess, end: () => Promise<void>): Promise<number | null> {
   const { received, stop } = load(t, child)
-  await until(() => received.size >= 400)
+  await until(() => received.size >= 200)
   await end()
   const code = await child.exited
   await stop()
@@ -86,7 +86,7 @@ t.test('a log without a reader takes bounded memory, and dropped lines are count
       const { createLogger } = await import(process.argv[2])
       let dropped = 0
       const logger = createLogger('info', { onDropped: (bytes) => { dropped += bytes } })
-      for (let mb = 0; mb < 64; mb += 1) {
+      for (let mb = 0; mb < 40; mb += 1) {
         for (let at = 0; at < 1_000; at += 1) logger.info('x'.repeat(1_000))
         await new Promise(setImmediate)
       }
@@ -96,7 +96,7 @@ t.test('a log without a reader takes bounded memory, and dropped lines are count
   const child = fork(join(dir, 'flood.mjs'), [program('ops/log.js')], withEnv({}))
   t.teardown(() => child.kill('SIGKILL'))
   const [{ dropped, held }] = await once(child, 'message')
-  t.ok(dropped > 32_000_000, `${dropped} bytes dropped`)
+  t.ok(dropped > 16_000_000, `${dropped} bytes dropped`)
   t.ok(held < 32_000_000, `${held} bytes held`)
 })
 

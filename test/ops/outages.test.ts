@@ -1,25 +1,23 @@
 /** Outages in the log: one line when one begins, one with a count when it is over, however many requests fail. */
 import t from 'tap'
 import { Outages } from '../../src/ops/outages.js'
-import { answers, gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { type Bodies, gatewayOn, someHash } from '../helper.js'
+import { statusesOf } from '../limits.js'
 import { until } from '../redis.js'
 
 t.test('an outage of the platform is one line, and its end one with a count, without a stack', async (t) => {
-  let isDown = false
-  const well = answers({ get_geofences: { items: [] } })
+  const well = { items: [] }
+  const bodies: Bodies = { get_geofences: well }
   let ticks = 0
-  const { get, log, lines } = await gatewayOn(t, { ticks: () => ticks }, (request, response) => {
-    if (isDown && request.url?.includes('get_geofences')) response.writeHead(500).end()
-    else well(request, response)
-  })
-  const geofences = async () => (await get('/v1/geofences', someHash)).status
-  t.equal(await geofences(), 200)
+  const { get, log, lines } = await gatewayOn(t, { ticks: () => ticks }, bodies)
+  const geofences = () => get('/v1/geofences', someHash)
+  t.equal((await geofences()).status, 200)
   for (const failures of [30, 3]) {
-    isDown = true
-    for (let i = 0; i < failures; i += 1) t.equal(await geofences(), 503)
-    isDown = false
+    bodies.get_geofences = 500
+    t.same(await statusesOf(failures, geofences), Array(failures).fill(503))
+    bodies.get_geofences = well
     ticks += 10_000
-    await until(async () => (await geofences()) === 200)
+    await until(async () => (await geofences()).status === 200)
   }
   const told = lines('outage begins', 'outage over')
   const of = 'platform get_geofences'
@@ -61,12 +59,9 @@ t.test('failures and successes that alternate are one outage', async (t) => {
 })
 
 t.test('an outage of the gateway itself is over with a success', async (t) => {
-  const { url } = await platform(t, (request, response) => {
-    if (!request.url?.includes('get_geofences')) answers({})(request, response)
-  })
   let ticks = 0
-  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' }
-  const { get, log } = await gateway(t, { ticks: () => ticks, env })
+  const options = { ticks: () => ticks, env: { PLATFORM_TIMEOUT_MS: '60000' } }
+  const { get, log } = await gatewayOn(t, options, { get_geofences: () => {} })
   const stuck = get('/v1/geofences', someHash)
   await until(async () => {
     ticks += 50_000

@@ -1,29 +1,35 @@
-/** The request log line: which account, key and error code it names. */
+/** The request log line, and the busiest callers: which account, key and error code they name. */
 import t from 'tap'
-import { Clock, gateway, someHash } from '../helper.js'
-import { createKey, otherHash, type User, usersPlatform } from '../limits.js'
+import { Clock, gatewayOn, someHash } from '../helper.js'
+import { accountsOf, createKey, otherHash, owner, statusesOf } from '../limits.js'
 
-const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
-
-t.test('the request line names the key, the error code, and of a 429 the account', async (t) => {
-  const { url, users } = await usersPlatform(t, owner())
-  const clock = new Clock()
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '5', DEMO_TOKEN: 'demo' }
-  const { get, lines } = await gateway(t, { clock: clock.now, env })
-  const { key, id } = (await createKey(get)).body
-  for (const credential of [key, someHash, 'demo']) {
-    for (let i = 0; i < 6; i += 1) await get('/v1/me', credential)
-  }
-  ;(users[0] as User).hash = otherHash
-  clock.advance(61_000)
-  await get('/v1/me', key)
-  const all = lines('request').filter(({ route }) => route === '/api/v1/me')
-  const account = all[0]?.account
-  const exceeded = { status: 429, error: 'rate_limit_exceeded' }
-  t.match(all.slice(0, 6), [...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }])
-  t.match(all.slice(6, 12), [...Array(5).fill({ status: 200, account }), { ...exceeded, account }])
-  t.equal(all[17]?.error, 'rate_limit_exceeded')
-  t.equal(all[17]?.account, all[16]?.account, 'the account of the demo')
-  t.match(all[18], { status: 401, error: 'invalid_token', key: id })
-  t.notOk('error' in (all[0] ?? {}))
-})
+for (const email of ['owner@example.com', undefined]) {
+  t.test(`lines and callers name account, key and error code of an account with the e-mail ${email}`, async (t) => {
+    const user = { ...owner(), email }
+    const clock = new Clock()
+    const env = { RATE_LIMIT_MAX: '5', DEMO_TOKEN: 'demo' }
+    const { get, lines, callers } = await gatewayOn(t, { clock: clock.now, env }, accountsOf([user]))
+    const { key, id } = (await createKey(get)).body
+    for (const credential of [key, someHash, 'demo']) await statusesOf(6, () => get('/v1/me', credential))
+    await get('/v1/me')
+    const busiest = callers()
+    user.hash = otherHash
+    clock.advance(61_000)
+    for (const credential of [key, otherHash]) await get('/v1/me', credential)
+    const all = lines('request').filter(({ route }) => route === '/api/v1/me')
+    const [{ account }, demo] = [all[0] ?? {}, all[16]?.account]
+    t.match(account, /^[\w-]{22}$/)
+    const exceeded = { status: 429, error: 'rate_limit_exceeded' }
+    t.match(all.slice(0, 6), [...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }])
+    t.match(all.slice(6, 12), [...Array(5).fill({ status: 200, account }), { ...exceeded, account }])
+    t.match(all[17], { ...exceeded, account: demo })
+    t.match(all[19], { status: 401, error: 'invalid_token', key: id })
+    t.equal(all[20]?.account === account, email !== undefined, 'without an e-mail, each hash is an account')
+    t.notOk('error' in (all[0] ?? {}))
+    t.same(busiest, [
+      { account, key: null, requests: 7, limited: 1 },
+      { account, key: id, requests: 6, limited: 1 },
+      { account: demo, key: null, requests: 6, limited: 1 },
+    ])
+  })
+}

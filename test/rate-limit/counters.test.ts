@@ -5,10 +5,18 @@ import { Secret } from '../../src/auth/credential.js'
 import { FailoverCounters } from '../../src/rate-limit/counters.js'
 import type { Count } from '../../src/store/store.js'
 import { isUnavailable } from '../faults.js'
-import { gateway, platform, someHash } from '../helper.js'
-import { createKey, fleet, limitsOf, otherHash, randomHash, randomKey, redisGateway } from '../limits.js'
+import { someHash } from '../helper.js'
+import {
+  createKey,
+  limitsOf,
+  otherHash,
+  randomHash,
+  randomKey,
+  redisGateway,
+  revokeKey,
+  statusesOf,
+} from '../limits.js'
 import { type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
-import { openRedis } from '../store/places.js'
 
 t.test('local counters keep at most 200,000 names, the newest, and none past the end of its window', async (t) => {
   let now = 0
@@ -52,43 +60,36 @@ t.test('while shared counters are away, one call a second tries them, and no bud
 
 t.test('a request over its limit costs Redis one command', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url } = await platform(t, fleet)
-  const { get } = await redisGateway(t, server.url, { PLATFORM_URL: url, RATE_LIMIT_MAX: '2' })
+  const { get } = await redisGateway(t, server.url, { RATE_LIMIT_MAX: '2' })
   const { key } = (await createKey(get)).body
-  const scripts = async () => {
-    const stats = await server.command('info', 'commandstats')
-    return [...stats.matchAll(/cmdstat_evalsha:calls=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0)
-  }
   for (const credential of [someHash, key]) {
-    for (const _ of [1, 2]) t.equal((await get('/v1/devices', credential)).status, 200)
-    const before = await scripts()
-    for (let i = 0; i < 10; i += 1) t.equal((await get('/v1/devices', credential)).status, 429)
-    t.equal((await scripts()) - before, 10)
+    const send = () => get('/v1/devices', credential)
+    t.same(await statusesOf(2, send), [200, 200])
+    const before = await server.scripts()
+    t.same(await statusesOf(10, send), Array(10).fill(429))
+    t.equal((await server.scripts()) - before, 10)
   }
 })
 
 t.test('API keys that do not exist leave no counter of their own in Redis', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url } = await platform(t, fleet)
-  const { get } = await redisGateway(t, server.url, { PLATFORM_URL: url, RATE_LIMIT_MAX: '100' })
-  for (let i = 0; i < 30; i += 1) t.equal((await get('/v1/me', randomKey())).status, 401)
+  const { get } = await redisGateway(t, server.url, { RATE_LIMIT_MAX: '100' })
+  t.same(await statusesOf(30, () => get('/v1/me', randomKey())), Array(30).fill(401))
   t.equal(await server.command('dbsize'), '1', 'only the counter of the address')
 })
 
 /** A gateway on Redis whose monotonic time can be set forward. */
-async function timedGateway(t: Test, redisUrl: string, env: Record<string, string>) {
-  const store = await openRedis(t, redisUrl)
+async function timedGateway(t: Test, redisUrl: string, env: Record<string, string> = {}) {
   let aheadMs = 0
   const advance = (ms: number): void => {
     aheadMs += ms
   }
-  return { ...(await gateway(t, { env, store, ticks: () => performance.now() + aheadMs })), advance }
+  return { ...(await redisGateway(t, redisUrl, env, () => performance.now() + aheadMs)), advance }
 }
 
 t.test('while Redis is away each instance counts locally, and no request waits', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url } = await platform(t, fleet)
-  const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
+  const env = { RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
   const { get, log, lines, store, advance } = await timedGateway(t, server.url, env)
   const { key } = (await createKey(get)).body
   const requests: [status: number, send: () => ReturnType<typeof get>][] = [
@@ -99,7 +100,7 @@ t.test('while Redis is away each instance counts locally, and no request waits',
     [401, () => get('/v1/me')],
     [200, () => get('/v1/me', randomHash())],
     [503, () => get('/v1/keys', someHash)],
-    [503, () => get(`/v1/keys/${crypto.randomUUID()}`, someHash, { method: 'DELETE' })],
+    [503, () => revokeKey(get, crypto.randomUUID())],
     [503, () => createKey(get)],
     [200, () => get('/health')],
   ]
@@ -119,14 +120,13 @@ t.test('while Redis is away each instance counts locally, and no request waits',
   })
   await Promise.all(during)
   const started = performance.now()
-  for (let i = 0; i < 20; i += 1) t.equal((await get('/v1/me', key)).status, 503)
+  t.same(await statusesOf(20, () => get('/v1/me', key)), Array(20).fill(503))
   t.equal((await get('/v1/me', randomKey())).body.error, 'gateway_error')
   t.equal((await get('/v1/me', otherHash)).status, 200, 'a request without a key needs no Redis')
   // Each wait would take a quarter of a second.
   t.ok(performance.now() - started < 3_000, 'no request waits for what is known to be away')
-  const remaining: number[] = []
-  for (const _ of [1, 2]) remaining.push(limitsOf(await get('/v1/me', someHash))[1])
-  t.equal(remaining[0]! - remaining[1]!, 1, 'the headers are true for this instance')
+  const remaining = async () => limitsOf(await get('/v1/me', someHash))[1]
+  t.equal((await remaining()) - (await remaining()), 1, 'the headers are true for this instance')
   // A new connection counts as good until its first request fails.
   await until(async () => (await get('/v1/me', key)) && (await get('/health')).body.components.store === 'down')
   server.thaw()
@@ -145,7 +145,7 @@ t.test('while Redis is away each instance counts locally, and no request waits',
 t.test('a Redis that is away at the start is in the log without a request', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   await server.stop()
-  const { lines } = await timedGateway(t, server.url, {})
+  const { lines } = await timedGateway(t, server.url)
   await until(() => lines('outage begins').some(({ of, reason }) => of === 'key store' && /ECONNREFUSED/.test(reason)))
 })
 
@@ -164,10 +164,9 @@ const refusals: [status: number, begin: (server: RedisServer) => Promise<unknown
 ]
 
 t.test('a Redis that is full or cannot save serves and counts API keys', { skip: withoutRedis }, async (t) => {
-  const { url: PLATFORM_URL } = await platform(t, fleet)
   for (const [status, begin] of refusals) {
     const server = await redisServer(t)
-    const { get } = await redisGateway(t, server.url, { PLATFORM_URL, RATE_LIMIT_MAX: '12' })
+    const { get } = await redisGateway(t, server.url, { RATE_LIMIT_MAX: '12' })
     const [{ key, id }, other] = [(await createKey(get)).body, (await createKey(get)).body]
     await begin(server)
     for (let n = 0; n < 2; n += 1) {
@@ -177,8 +176,7 @@ t.test('a Redis that is full or cannot save serves and counts API keys', { skip:
     }
     t.equal((await get('/health')).body.components.store, 'down')
     isUnavailable(t, await createKey(get), 'a new key')
-    const revoke = get(`/v1/keys/${id}`, someHash, { method: 'DELETE' })
-    const [revoked, used] = await Promise.all([revoke, get('/v1/me', other.key)])
+    const [revoked, used] = await Promise.all([revokeKey(get, id), get('/v1/me', other.key)])
     t.same([revoked.status, used.status], [status, 200], 'a full one revokes')
     t.equal((await get('/v1/me', key)).status, status === 200 ? 401 : 200)
   }
@@ -186,8 +184,7 @@ t.test('a Redis that is full or cannot save serves and counts API keys', { skip:
 
 t.test('a Redis without writes: health never says up, the log says so once', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url: PLATFORM_URL } = await platform(t, fleet)
-  const { get, lines, advance } = await timedGateway(t, server.url, { PLATFORM_URL })
+  const { get, lines, advance } = await timedGateway(t, server.url)
   const { key } = (await createKey(get)).body
   const health = async () => (await get('/health')).body
   for (const outage of [1, 2]) {

@@ -1,6 +1,6 @@
 /** `GET /v1/history/:device_id`. */
 import t from 'tap'
-import { answers, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
+import { type Bodies, gatewayOn, someHash } from '../helper.js'
 import { fleet } from './fleet.js'
 
 t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
@@ -10,12 +10,9 @@ t.test('a history of 100,000 points is complete and in order, and other requests
     return { id: at + 1, raw_time: time(at), ...place, other: 'x'.repeat(100) }
   })
   const totals = { distance_sum: '111 Km', top_speed: '30 kph', move_duration: '27h 46min', stop_duration: '0s' }
-  const text = Buffer.from(JSON.stringify({ items: [{ status: 1, items: points }], ...totals, status: 1 }))
-  const others = answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })
-  const { url } = await platform(t, (request, response) =>
-    request.url?.includes('get_history') ? response.end(text) : others(request, response),
-  )
-  const { get, url: base } = await gateway(t, { env: { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '60000' } })
+  const get_history = JSON.stringify({ items: [{ status: 1, items: points }], ...totals, status: 1 })
+  const bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history }
+  const { get, url: base } = await gatewayOn(t, { env: { PLATFORM_TIMEOUT_MS: '60000' } }, bodies)
   t.equal((await get('/v1/devices/1', someHash)).status, 200)
   const headers = { authorization: `Bearer ${someHash}` }
   const large = fetch(`${base}/v1/history/1?from=2026-05-11&to=2026-05-12`, { headers })
@@ -53,28 +50,9 @@ t.test('a track is GeoJSON, and only of the own account', async (t) => {
   }
 })
 
-t.test('trips and stops alternate, cover the totals and have their events; positions=false keeps them', async (t) => {
-  const { get, hash, id } = await fleet(t)
-  const path = `/v1/history/${id}?from=2026-05-11&to=2026-05-11`
-  const { body } = await get(path, hash)
-  const seconds = (spans: { duration_seconds: number }[]) => spans.reduce((sum, span) => sum + span.duration_seconds, 0)
-  t.same([seconds(body.trips), seconds(body.stops)], [body.move_seconds, body.stop_seconds])
-  const spans = [...body.trips, ...body.stops].sort((a, b) => (a.from < b.from ? -1 : 1))
-  t.ok(spans.length > 4)
-  t.ok(spans.every((span, at) => at === 0 || span.from === spans[at - 1].to))
-  const { body: events } = await get(`/v1/events?device_id=${id}&from=2026-05-11&to=2026-05-11&limit=200`, hash)
-  const messages = (list: { message: string }[]) => list.map(({ message }) => message).sort()
-  t.same(messages(body.events), messages(events.data))
-  const zoneSeconds = 3600
-  for (const { time, timestamp } of body.positions)
-    if (Date.parse(`${time}Z`) / 1000 - timestamp !== zoneSeconds) t.fail(`${time} is ${timestamp}`)
-  t.same((await get(`${path}&positions=false`, hash)).body, { ...body, positions: [] })
-})
-
 t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are other words', async (t) => {
-  const { url, hashes, accounts } = await sandbox(t, { devices: 3 })
-  const { get } = await gateway(t, { env: { PLATFORM_URL: url, HISTORY_MAX_DAYS: '3' } })
-  const id = accounts[0]?.firstDeviceId
+  const bodies = { get_devices: [{ items: [{ id: 1 }] }], get_history: { status: 0, message: 'No data found' } }
+  const { get } = await gatewayOn(t, { env: { HISTORY_MAX_DAYS: '3' } }, bodies)
   for (const [query, param] of [
     ['from=2026-02-27&to=2026-03-01', undefined],
     ['from=2026-02-27&to=2026-03-02', 'to'],
@@ -82,23 +60,21 @@ t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are othe
     ['from=2026-02-27&to=2026-02-27&positions=no', 'positions'],
     ['from=2026-02-27&to=2026-02-27&format=kml', 'format'],
   ] as const) {
-    const { status, body } = await get(`/v1/history/${id}?${query}`, hashes[0])
+    const { status, body } = await get(`/v1/history/1?${query}`, someHash)
     t.same([status, body.param], [param ? 400 : 200, param], query)
   }
 })
 
 t.test("the platform's word that there is no data is an empty history; any other failure is not", async (t) => {
-  let answer: object = {}
-  const { get } = await gatewayOn(t, (request, response) =>
-    answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history: answer })(request, response),
-  )
-  for (const [message, status] of [
-    ['No data found', 200],
-    ['No history found.', 200],
-    ['No data plan, contact support', 503],
-    ['Something went wrong', 503],
-  ] as const) {
-    answer = { status: 0, message }
+  const bodies: Bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }] }
+  const { get } = await gatewayOn(t, bodies)
+  for (const [message, status] of Object.entries({
+    'No data found': 200,
+    'No history found.': 200,
+    'No data plan, contact support': 503,
+    'Something went wrong': 503,
+  })) {
+    bodies.get_history = { status: 0, message }
     const { status: found, body } = await get('/v1/history/1?from=2026-05-11&to=2026-05-11', someHash)
     t.equal(found, status, message)
     if (status === 200) t.match(body, { distance_km: 0, positions: [], trips: [], move_duration: '0s' })

@@ -1,21 +1,19 @@
 /** Creation of API keys: who gets one, and what the log says of it. */
 import t from 'tap'
-import { answers, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
-import { createKey, type Get, randomHash, redisGateway, unauthorized } from '../limits.js'
+import { type Bodies, Clock, type Gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { accountsOf, createKey, type Get, owner, randomHash, redisGateway, revokeKey } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
 t.test('a key is created although the platform has no user id, and is completed by its use', async (t) => {
-  let setup: unknown
+  const bodies: Bodies = { get_devices: [] }
   const clock = new Clock()
-  const one = await gatewayOn(t, { clock: clock.now }, (request, response) => {
-    answers({ get_devices: [], ...(setup === undefined ? {} : { edit_setup_data: setup }) })(request, response)
-  })
-  const usable = async () => (await one.get('/v1/keys', someHash)).body.data[0].usable
-  const { key } = (await createKey(one.get)).body
+  const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
+  const usable = async () => (await get('/v1/keys', someHash)).body.data[0].usable
+  const { key } = (await createKey(get)).body
   t.equal(await usable(), null)
-  setup = { item: { id: 7, timezone_id: 61 }, timezones: [] }
+  bodies.edit_setup_data = { item: { id: 7, timezone_id: 61 }, timezones: [] }
   clock.advance(600_000)
-  t.equal((await one.get('/v1/me', key)).status, 200)
+  t.equal((await get('/v1/me', key)).status, 200)
   // In the background.
   await until(async () => (await usable()) !== null)
   t.equal(await usable(), true)
@@ -28,22 +26,19 @@ t.test('an account that has all its keys gets 409, not 429, also where it has cr
   const { status, body, headers } = await createKey(get)
   t.same([status, body.error, headers.get('ratelimit-limit')], [409, 'too_many_keys', '10'])
   const { data } = (await get('/v1/keys', someHash)).body
-  await get(`/v1/keys/${data[0].id}`, someHash, { method: 'DELETE' })
+  await revokeKey(get, data[0].id)
   t.match(await createKey(get), { status: 429, body: { error: 'rate_limit_exceeded' } })
 })
 
 t.test('a hash that the platform refuses to give its settings gets no key, and is validated again', async (t) => {
-  let refusal: object | undefined
-  const { url, calls } = await platform(t, (request, response) => {
-    if (refusal && request.url?.includes('edit_setup_data')) response.end(JSON.stringify(refusal))
-    else answers({ get_user_data: { email: 'owner@example.com' }, get_geofences: { items: [] } })(request, response)
-  })
-  for (refusal of [
+  for (const refusal of [
     { status: 0, error: 'Unauthorized' },
     { item: { id: 7, active: 0 }, status: 1 },
   ]) {
-    const { get, store } = await gateway(t, { env: { PLATFORM_URL: url } })
+    const bodies: Bodies = { get_geofences: { items: [] } }
+    const { get, store, calls } = await gatewayOn(t, bodies)
     t.equal((await get('/v1/geofences', someHash)).status, 200)
+    bodies.edit_setup_data = refusal
     t.match(await createKey(get), { status: 401, body: { error: 'invalid_token' } })
     t.same(await store.digests(), [])
     await get('/v1/geofences', someHash)
@@ -53,10 +48,7 @@ t.test('a hash that the platform refuses to give its settings gets no key, and i
 
 t.test('each change or refused change of a key is one log line on every gateway', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url } = await platform(t, (request, response) => {
-    if (request.url?.includes(encodeURIComponent(someHash))) answers({})(request, response)
-    else response.writeHead(401).end(unauthorized)
-  })
+  const { url } = await platform(t, accountsOf([owner()]))
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '10', TRUST_PROXY: '1', MAX_KEYS_PER_ACCOUNT: '1' }
   const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
   const [here, there] = gateways as [Gateway, Gateway]

@@ -2,27 +2,28 @@
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { Clock, type Gateway, gateway, someHash } from '../helper.js'
+import { Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import {
+  accountsOf,
   createKey,
   type Get,
   otherHash,
+  owner,
   randomHash,
   randomKey,
   redisGateway,
+  revokeKey,
+  statusesOf,
   type User,
-  usersPlatform,
 } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
-const owner = (): User => ({ hash: someHash, email: 'owner@example.com', userId: 7 })
-
 /** A gateway on a platform with the owner and other users. */
 async function opened(t: Test, env: Record<string, string> = {}, ...others: User[]) {
-  const { url, users, calls } = await usersPlatform(t, owner(), ...others)
   const clock = new Clock()
-  const one = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, ...env } })
-  return { one, users, calls, clock, url }
+  const users = [owner(), ...others]
+  const user = users[0] as User
+  return { ...(await gatewayOn(t, { clock: clock.now, env }, accountsOf(users))), users, user, clock }
 }
 
 const renew = (get: Get, hash: string, ids: unknown, more: object = {}) =>
@@ -36,31 +37,32 @@ const usable = async ({ get }: Gateway, hash: string): Promise<Record<string, bo
 }
 
 t.test('on the key file', async (t) => {
-  const { one, users, clock } = await opened(t, { DEMO_TOKEN: 'demo' })
-  await lifecycle(t, users[0] as User, [one], async () => clock.advance(61_000))
+  const one = await opened(t, { DEMO_TOKEN: 'demo' })
+  await lifecycle(t, one.user, [one], () => one.clock.advance(61_000))
 })
 
 t.test('on two gateways with one Redis', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const { url, users } = await usersPlatform(t, owner())
+  const user = owner()
+  const { url } = await platform(t, accountsOf([user]))
   const env = { PLATFORM_URL: url, ACCOUNT_TTL_MS: '1' }
   const gateways = await Promise.all([redisGateway(t, server.url, env), redisGateway(t, server.url, env)])
-  await lifecycle(t, users[0] as User, gateways, async () => {})
+  await lifecycle(t, user, gateways, () => {})
 })
 
 /** Changes the password twice, and renews. */
-async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () => Promise<void>): Promise<void> {
+async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () => void): Promise<void> {
   const [here, there = here] = gateways as [Gateway, Gateway?]
   const keys = [(await createKey(here.get)).body, (await createKey(here.get)).body, (await createKey(here.get)).body]
   const [a, b, revoked] = keys
   for (const one of [here, there]) t.same([await statusOf(one, a.key), await statusOf(one, b.key)], [200, 200])
   t.same(await usable(there, someHash), { [a.id]: true, [b.id]: true, [revoked.id]: true })
-  await here.get(`/v1/keys/${revoked.id}`, someHash, { method: 'DELETE' })
+  await revokeKey(here.get, revoked.id)
   t.equal(await statusOf(there, revoked.key), 401, 'revoked on every gateway at once')
   for (const hash of [otherHash, randomHash()]) {
     const old = user.hash
     user.hash = hash
-    await forget()
+    forget()
     for (const one of [here, there]) t.same([await statusOf(one, a.key), await statusOf(one, old)], [401, 401])
     t.same(await usable(there, hash), { [a.id]: false, [b.id]: false }, 'the new hash lists the old keys')
     t.same(await statusOf(there, a.key), 401, 'the listing heals nothing')
@@ -76,21 +78,21 @@ async function lifecycle(t: Test, user: User, gateways: Gateway[], forget: () =>
     t.equal(await statusOf(here, b.key), 401, 'if one of them cannot be renewed, none is')
   }
   t.equal(await statusOf(here, revoked.key), 401)
-  const { hash } = user
-  t.equal((await here.get(`/v1/keys/${b.id}`, hash, { method: 'DELETE' })).status, 200)
-  t.same(await usable(there, hash), { [a.id]: true })
+  t.equal((await revokeKey(here.get, b.id, user.hash)).status, 200)
+  t.same(await usable(there, user.hash), { [a.id]: true })
 }
 
 t.test('a renewed key works at once where its failures have used up the budget of its address', async (t) => {
   const env = { RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
-  const { one, users, clock, url } = await opened(t, env)
+  const { user, clock, ...one } = await opened(t, env)
   const from = (n: number) => ({ headers: { 'x-forwarded-for': `192.0.2.${n}` } })
   const { id, key } = (await createKey(one.get)).body
-  ;(users[0] as User).hash = otherHash
+  user.hash = otherHash
   clock.advance(61_000)
   t.equal((await one.get('/v1/me', key, from(1))).status, 401)
-  for (let i = 0; i < 9; i += 1) await one.get('/v1/me', randomKey(), from(1))
+  await statusesOf(9, () => one.get('/v1/me', randomKey(), from(1)))
   t.equal((await one.get('/v1/me', key, from(1))).status, 429)
+  const { url } = await platform(t, accountsOf([user]))
   const other = await gateway(t, { clock: clock.now, env: { ...env, PLATFORM_URL: url }, store: one.store })
   for (const address of [1, 2]) await other.get('/v1/me', key, from(address))
   t.equal((await renew(one.get, otherHash, [id])).status, 200)
@@ -98,9 +100,9 @@ t.test('a renewed key works at once where its failures have used up the budget o
 })
 
 t.test('an old hash renews nothing, although it is cached', async (t) => {
-  const { one, users } = await opened(t)
+  const one = await opened(t)
   const { id, key } = (await createKey(one.get)).body
-  ;(users[0] as User).hash = otherHash
+  one.user.hash = otherHash
   t.equal(await statusOf(one, someHash), 200, 'for its time to live')
   t.match(await renew(one.get, someHash, [id]), { status: 401, body: { error: 'invalid_token' } })
   t.equal(await statusOf(one, someHash), 401, 'and no longer')
@@ -112,7 +114,7 @@ t.test('an old hash renews nothing, although it is cached', async (t) => {
 
 t.test('nobody else renews a key: not another account, nor one that took over the e-mail', async (t) => {
   const stranger = { hash: otherHash, email: 'other@example.com', userId: 8 }
-  const { one, users, clock } = await opened(t, {}, stranger)
+  const { users, clock, ...one } = await opened(t, {}, stranger)
   const { id, key } = (await createKey(one.get)).body
   users.splice(0, 1)
   clock.advance(61_000)
@@ -127,7 +129,7 @@ t.test('nobody else renews a key: not another account, nor one that took over th
 })
 
 t.test('a record of the first release works, and can be renewed once its key has been used', async (t) => {
-  const { one, users, clock } = await opened(t)
+  const { user, clock, ...one } = await opened(t)
   const [used, idle] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
   for (const { key } of [used, idle]) {
     await one.store.keys.update(new Secret(key).digest, ({ renewal: _, ...record }) => record, clock.now())
@@ -139,7 +141,7 @@ t.test('a record of the first release works, and can be renewed once its key has
   await until(isComplete)
   const record = await one.store.keys.findById(used.id, clock.now())
   t.match(record?.sealed, /^v1\./, 'an older instance still reads it')
-  ;(users[0] as User).hash = otherHash
+  user.hash = otherHash
   clock.advance(61_000)
   t.equal(await statusOf(one, used.key), 401)
   t.match(await renew(one.get, otherHash, [idle.id]), { status: 400, body: { param: 'renew' } })
@@ -148,8 +150,7 @@ t.test('a record of the first release works, and can be renewed once its key has
 })
 
 t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
-  const { one, calls } = await opened(t)
-  const { get } = one
+  const { get, calls } = await opened(t)
   const id = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
   for (const ids of [[], id, null, [7], ['x'], [`${id}0`], Array(101).fill(id), { 0: id }]) {
     const { status, body } = await renew(get, someHash, ids)
@@ -164,18 +165,18 @@ t.test('a malformed renewal gets a 400 that names the parameter, and costs no pl
 const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}` })
 
 t.test('an account renews as often as it may send requests, which takes nothing from its creations', async (t) => {
-  const { get } = (await opened(t, { RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' })).one
+  const { get } = await opened(t, { RATE_LIMIT_MAX: '10', TRUST_PROXY: '1' })
   const { id } = (await createKey(get)).body
   const body = { platform_hash: someHash, renew: [id] }
-  for (let n = 0; n < 10; n += 1) t.equal((await createKey(get, body, from(n))).status, 200)
+  t.same(await statusesOf(10, (n) => createKey(get, body, from(n))), Array(10).fill(200))
   t.match(await createKey(get, body, from(10)), { status: 429, body: { error: 'rate_limit_exceeded' } })
   t.equal((await createKey(get, { platform_hash: someHash }, from(11))).status, 200)
 })
 
 t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
-  const { one, users } = await opened(t)
+  const one = await opened(t)
   const [a, b] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
-  ;(users[0] as User).hash = otherHash
+  one.user.hash = otherHash
   const { keys } = one.store
   const update = keys.update.bind(keys)
   keys.update = async (digest, ...rest) => {

@@ -1,23 +1,21 @@
 /** Tests of API keys: created, used, listed, revoked and expired. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { type Answer, Clock, type Gateway, gateway, someHash } from '../helper.js'
-import { createKey, type Get, limitsOf, otherHash, redisGateway, usersPlatform } from '../limits.js'
+import { type Bodies, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { accountsOf, createKey, fleet, type Get, limitsOf, otherHash, redisGateway, revokeKey } from '../limits.js'
 import { redisServer, withoutRedis } from '../redis.js'
 
 const dayMs = 86_400_000
 
-const twoAccounts = (t: Test) =>
-  usersPlatform(t, { hash: someHash, email: 'Owner@Example.com' }, { hash: otherHash, email: 'other@example.com' })
-
-const revokeKey = (get: Get, id: string, hash = someHash): Promise<Answer> =>
-  get(`/v1/keys/${id}`, hash, { method: 'DELETE' })
+const twoAccounts = accountsOf([
+  { hash: someHash, email: 'Owner@Example.com' },
+  { hash: otherHash, email: 'other@example.com' },
+])
 
 async function setUp(t: Test, env: Record<string, string> = {}) {
   const clock = new Clock()
-  const { url, calls } = await twoAccounts(t)
-  const there = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo', ...env } })
-  return { ...there, clock, calls }
+  const there = await gatewayOn(t, { clock: clock.now, env: { DEMO_TOKEN: 'demo', ...env } }, twoAccounts)
+  return { ...there, clock }
 }
 
 t.test('a key is created, used, listed and revoked as documented', async (t) => {
@@ -86,21 +84,15 @@ t.test('an invalid body creates no key, and the 400 names the field', async (t) 
     expires_in_days: /^`expires_in_days` must be an integer from 1 to 3650\.$/,
   }
   type Bad = [body: unknown, param?: keyof typeof sentences]
-  const bad: Bad[] = [
-    [{}, 'platform_hash'],
-    ...[5, '', null, 'x'.repeat(513)].map((hash): Bad => [{ platform_hash: hash }, 'platform_hash']),
-    ...[5, null, 'x'.repeat(101)].map((label): Bad => [{ platform_hash, label }, 'label']),
-    ...['\n', '\0', '\u007f', '\u0085', '\u2028', '\ud800'].map(
-      (odd): Bad => [{ platform_hash, label: `a${odd}b` }, 'label'],
-    ),
-    ...[0, -1, 3651, 1.5, '30', true, null, [30]].map(
-      (days): Bad => [{ platform_hash, expires_in_days: days }, 'expires_in_days'],
-    ),
-    [[]],
-    ['text'],
-    [null],
-    [7],
-  ]
+  const labels = ['\n', '\0', '\u007f', '\u0085', '\u2028', '\ud800'].map((odd) => `a${odd}b`)
+  const values = {
+    platform_hash: [5, '', null, 'x'.repeat(513), undefined],
+    label: [5, null, 'x'.repeat(101), ...labels],
+    expires_in_days: [0, -1, 3651, 1.5, '30', true, null, [30]],
+  }
+  const bad: Bad[] = [[], 'text', null, 7].map((body) => [body])
+  for (const param of ['platform_hash', 'label', 'expires_in_days'] as const)
+    for (const value of values[param]) bad.push([{ platform_hash, [param]: value }, param])
   for (const [body, param] of bad) {
     const response = await createKey(get, body as object)
     const name = JSON.stringify(body).slice(0, 80)
@@ -152,6 +144,19 @@ t.test('a key works to its last millisecond, and its responses announce the expi
   t.match(await get('/v1/devices', key), { status: 401, body: { error: 'invalid_token' } })
   t.equal((await get('/v1/keys', someHash)).body.count, 0)
   t.equal((await revokeKey(get, id)).status, 404)
+})
+
+t.test('a 429 and a 503 to a key announce its expiry, too', async (t) => {
+  const clock = new Clock()
+  const bodies: Bodies = { ...fleet }
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '1' } }, bodies)
+  const { key, expires_at } = (await createKey(get, { platform_hash: someHash, expires_in_days: 3 })).body
+  bodies['*'] = 500
+  clock.advance(61_000)
+  for (const status of [503, 429]) {
+    const { status: found, headers } = await get('/v1/me', key)
+    t.same([found, headers.get('x-api-key-expires')], [status, new Date(expires_at).toUTCString()])
+  }
 })
 
 t.test('a key is revoked whatever content type the request announces', async (t) => {
@@ -211,7 +216,7 @@ t.test('only the creation response holds a complete key, and no log line holds a
 })
 
 t.test('a loop of create, spend and revoke gets at most a fifth of the limit in keys per window', async (t) => {
-  const { url } = await twoAccounts(t)
+  const { url } = await platform(t, twoAccounts)
   const env = { PLATFORM_URL: url, RATE_LIMIT_MAX: '25', TRUST_PROXY: '1' }
   const clock = new Clock()
   const stores = { embedded: [await gateway(t, { env, clock: clock.now })], Redis: [] as Gateway[] }

@@ -1,37 +1,34 @@
 /** `Cache-Control: stale-if-error`: the last known devices while the platform is unavailable, for callers who accept them. */
 import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import { answers, Clock, gatewayOn, someHash } from '../helper.js'
-import { createKey, otherHash, unauthorized } from '../limits.js'
+import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
+import { createKey, otherHash, revokeKey } from '../limits.js'
 
 /** A platform of two accounts that fails as told, and a gateway that has read the devices of the first one. */
-async function outage(t: Test, env: Record<string, string> = {}) {
+async function outage(t: Test) {
   const clock = new Clock()
-  let failure: RequestListener | undefined
-  const data = (device: number) => answers({ get_devices: [{ items: [{ id: device, lat: 1, lng: 2, timestamp: 1 }] }] })
-  const { get } = await gatewayOn(t, { clock: clock.now, env: { ...env } }, (request, response) => {
-    if (failure) return failure(request, response)
-    data(request.url?.includes(encodeURIComponent(otherHash)) ? 2 : 1)(request, response)
-  })
+  const get_devices: RequestListener = ({ url = '' }, response) => {
+    const id = url.includes(encodeURIComponent(otherHash)) ? 2 : 1
+    response.end(JSON.stringify([{ items: [{ id, lat: 1, lng: 2, timestamp: 1 }] }]))
+  }
+  const bodies: Bodies = { get_devices }
+  const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
   const stale = (path: string, seconds: number | string = 600, credential = someHash) =>
     get(path, credential, { headers: { 'cache-control': `stale-if-error=${seconds}` } })
-  const { body } = await createKey(get, { platform_hash: someHash })
+  const { key, id: keyId } = (await createKey(get)).body as Record<'key' | 'id', string>
   t.equal((await get('/v1/devices', someHash)).status, 200)
-  const fail = (listener: RequestListener | undefined): void => {
-    failure = listener
+  /** From now on the platform responds to each action with this status; without one, it works. */
+  const fail = (status?: number): void => {
+    Object.assign(bodies, { '*': status, get_devices: status ?? get_devices })
   }
-  const down: RequestListener = (_request, response) => response.writeHead(500).end()
-  const refuse: RequestListener = (_request, response) => response.writeHead(401).end(unauthorized)
-  const forbid: RequestListener = (request, response) =>
-    request.url?.includes('get_devices') ? response.writeHead(403).end(unauthorized) : data(1)(request, response)
-  return { clock, get, stale, key: body.key as string, keyId: body.id as string, fail, down, refuse, forbid }
+  return { clock, get, stale, key, keyId, bodies, fail }
 }
 
 const paths = ['/v1/devices', '/v1/devices/1', '/v1/devices/1/location']
 
 t.test('while the platform is down, only callers who accept stale devices get them, with their age', async (t) => {
-  const { clock, get, stale, key, fail, down } = await outage(t)
-  fail(down)
+  const { clock, get, stale, key, fail } = await outage(t)
+  fail(500)
   // Beyond POSITION_TTL_MS and ACCOUNT_TTL_MS.
   clock.advance(90_000)
   for (const path of paths) {
@@ -63,12 +60,14 @@ t.test('a working platform is always read anew', async (t) => {
 })
 
 t.test('a list that was read while the call for one device failed is not shown as stale', async (t) => {
-  const { clock, get, stale, fail, down } = await outage(t)
+  const { clock, get, stale, bodies, fail } = await outage(t)
   clock.advance(10_000)
-  const one = new Promise<() => void>((resolve) => fail((...call) => resolve(() => down(...call))))
+  const one = new Promise<() => void>((resolve) => {
+    bodies.get_devices = (...call: Parameters<RequestListener>) => resolve(() => answers({ '*': 500 })(...call))
+  })
   const device = stale('/v1/devices/1')
   const endOne = await one
-  fail(undefined)
+  fail()
   t.equal((await get('/v1/devices', someHash)).status, 200)
   endOne()
   const { status, headers } = await device
@@ -76,36 +75,36 @@ t.test('a list that was read while the call for one device failed is not shown a
 })
 
 t.test('after a refusal or a revocation nothing stale is left for that credential', async (t) => {
-  for (const end of ['refuse', 'forbid', 'revoke'] as const) {
-    const { clock, get, stale, key, keyId, fail, down, ...failures } = await outage(t)
+  for (const end of [401, 403, 'revoked'] as const) {
+    const { clock, get, stale, key, keyId, bodies, fail } = await outage(t)
     clock.advance(10_000)
-    if (end === 'revoke') t.equal((await get(`/v1/keys/${keyId}`, someHash, { method: 'DELETE' })).status, 200)
+    if (end === 'revoked') t.equal((await revokeKey(get, keyId)).status, 200)
     else {
-      fail(failures[end])
-      t.equal((await get('/v1/devices', key)).status, end === 'refuse' ? 401 : 403)
+      bodies.get_devices = end
+      t.equal((await get('/v1/devices', key)).status, end)
     }
-    fail(down)
-    t.not((await stale('/v1/devices', 600, key)).status, 200, end)
-    if (end === 'revoke') t.equal((await stale('/v1/devices')).status, 200, 'the hash itself goes on')
-    else t.not((await stale('/v1/devices')).status, 200, end)
+    fail(500)
+    t.not((await stale('/v1/devices', 600, key)).status, 200, `${end}`)
+    // The hash itself goes on after a revocation.
+    t.equal((await stale('/v1/devices')).status === 200, end === 'revoked', `${end}`)
   }
 })
 
 t.test('a refused validation leaves nothing stale, even if the platform then accepts the hash again', async (t) => {
-  const { clock, get, stale, fail, down, refuse } = await outage(t)
+  const { clock, get, stale, fail } = await outage(t)
   clock.advance(90_000)
-  fail(refuse)
+  fail(401)
   t.equal((await get('/v1/me', someHash)).status, 401)
-  fail(undefined)
+  fail()
   t.equal((await get('/v1/me', someHash)).status, 200)
-  fail(down)
+  fail(500)
   t.equal((await stale('/v1/devices')).status, 503)
 })
 
 t.test('stale devices of one account never serve another', async (t) => {
-  const { clock, get, stale, fail, down } = await outage(t)
+  const { clock, get, stale, fail } = await outage(t)
   t.equal((await get('/v1/me', otherHash)).status, 200)
-  fail(down)
+  fail(500)
   clock.advance(30_000)
   for (const path of paths) t.equal((await stale(path, 600, otherHash)).status, 503, path)
   t.equal((await stale('/v1/devices', 600, someHash.replace('ab', 'yy'))).status, 503, 'nor an unknown hash')

@@ -1,10 +1,60 @@
-/** Every read route: its isolation between accounts, and what a missing permission gets. */
+/** Every read route: its errors, its isolation between accounts, and what a missing permission gets. */
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
-import { answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { days, fleet, idsOf } from './fleet.js'
 
 type Feature = { properties: object }
+
+t.test('an invalid parameter is a 400 that names it', async (t) => {
+  const { get, hash, id } = await fleet(t)
+  const cases: [path: string, param: string][] = [
+    [`/v1/history/${id}`, 'from'],
+    [`/v1/history/${id}?from=2026-02-30&to=2026-03-01`, 'from'],
+    [`/v1/history/${id}?from=2026-05-11&to=11-05-2026`, 'to'],
+    [`/v1/history/${id}?from=2026-05-11T00:00:00Z&to=2026-05-12`, 'from'],
+    [`/v1/history/${id}?from=2026-05-12&to=2026-05-11`, 'from'],
+    ['/v1/events?from=yesterday', 'from'],
+    ['/v1/events?to=2026-13-01', 'to'],
+    ['/v1/events?from=', 'from'],
+    ['/v1/events?from=2026-05-12&to=2026-05-11', 'from'],
+    ['/v1/events?device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
+    ['/v1/events?device_ids=1&device_id=1', 'device_ids'],
+    ['/v1/events?after_id=-1', 'after_id'],
+    ['/v1/services?device_id=-1', 'device_id'],
+    ['/v1/drivers?offset=-1', 'offset'],
+    ['/v1/devices?status=driving', 'status'],
+    ['/v1/devices?ids=1&ids=', 'ids'],
+    ['/v1/devices?updated_since=2026-05-12', 'updated_since'],
+    ['/v1/geofences?format=kml', 'format'],
+  ]
+  for (const [path, param] of cases) {
+    const { status, body } = await get(path, hash)
+    t.same([status, body.error, body.param], [400, 'invalid_request', param], path)
+  }
+  const { body } = await get('/v1/events?from=yesterday', hash)
+  const expected = 'an ISO 8601 date or date-time, such as 2026-05-11 or 2026-05-11T08:30:00Z'
+  t.equal(body.message, `\`from\` must be ${expected}.`, 'the message says what is expected')
+})
+
+t.test('a 404 names the id as sent, truncated, and never a credential', async (t) => {
+  const { get, hash, foreignId, calls } = await fleet(t)
+  const key = `gps_live_${'0123456789ab'.repeat(4)}`
+  const asSent = ['999999', String(foreignId), '1e3', '0', '-1', '1.0', '007', 'abc', '9'.repeat(20)]
+  const rows: [sent: string, named: string][] = [
+    ...asSent.map((sent): [string, string] => [sent, sent]),
+    ['9'.repeat(99), '9'.repeat(64)],
+    [`x${key}`, 'x…'],
+    [hash, '…'],
+  ]
+  for (const [sent, named] of rows) {
+    for (const [noun, path] of Object.entries({ device: 'devices/ID', geofence: 'geofences/ID' })) {
+      const { status, body } = await get(`/v1/${path.replace('ID', encodeURIComponent(sent))}`, hash)
+      t.strictSame([status, body.message], [404, `There is no ${noun} with id ${named}.`])
+    }
+  }
+  t.equal(calls.filter((call) => call.includes('get_devices')).length, 2, 'what cannot be an id is not asked for')
+})
 
 t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
   const { get, hash, otherHash } = await fleet(t)
@@ -59,11 +109,9 @@ t.test("another account's geofence, device or driver is unknown, without a platf
 })
 
 t.test('a permission that the account lacks on the platform is a 403 that names the resource', async (t) => {
-  const { get } = await gatewayOn(t, (request, response) => {
-    if (request.url?.match(/get_user_data|get_devices/))
-      answers({ get_devices: [{ title: 'A', items: [{ id: 1 }] }] })(request, response)
-    else response.writeHead(403).end('{"message":"No permission"}')
-  })
+  const get_user_data = { email: 'owner@example.com' }
+  const bodies = { '*': 403, get_user_data, get_devices: [{ title: 'A', items: [{ id: 1 }] }] }
+  const { get } = await gatewayOn(t, bodies)
   for (const resource of ['geofences', 'events', 'history', 'alerts', 'maintenance services', 'drivers']) {
     const path = resource.replace('history', `history/1?${days}`).replace('maintenance ', '')
     const { status, body } = await get(`/v1/${path}`, someHash)
@@ -75,12 +123,9 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
 })
 
 t.test('health needs no credential, is not counted, and shows what recent calls saw', async (t) => {
-  let broken = false
+  const bodies: Bodies = { get_devices: [] }
   const clock = new Clock()
-  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '3' } }, (request, response) => {
-    if (broken) response.writeHead(502).end()
-    else answers({ get_devices: [] })(request, response)
-  })
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '3' } }, bodies)
   for (let at = 0; at < 10; at += 1) {
     const { status, headers } = await get('/health')
     t.equal(status, 200)
@@ -90,7 +135,7 @@ t.test('health needs no credential, is not counted, and shows what recent calls 
   clock.advance(7_000)
   const components = { platform: 'up', store: 'up' }
   t.match((await get('/health')).body, { status: 'ok', version: '1.0.0', uptime_s: 7, components })
-  broken = true
+  bodies.get_devices = 502
   await get('/v1/devices', someHash)
   t.match((await get('/health')).body, { status: 'degraded', components: { platform: 'down' } })
 })
