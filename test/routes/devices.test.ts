@@ -116,20 +116,22 @@ t.test('500 long ids fit into a URL, one more is a 400 that names the parameter'
 
 t.test('no parameter or format shows a device of another account', async (t) => {
   const { get, hash, otherHash, id, foreignId } = await fleet(t, 3)
-  const listed = async (query: string, credential: string) =>
-    idsOf((await get(`/v1/devices?${query}`, credential)).body)
-  for (const format of ['json', 'geojson']) {
-    const ids = `ids=${id},${foreignId}&format=${format}`
-    // Both accounts read the same URLs at the same time, twice: from the platform and from the cache.
-    for (const _ of [1, 2]) {
-      const queries = [ids, `format=${format}`, `updated_since=0&format=${format}`]
-      const listedBy = (credential: string) => Promise.all(queries.map((query) => listed(query, credential)))
-      const [mine, theirs] = await Promise.all([listedBy(hash), listedBy(otherHash)])
-      t.same([mine[0], theirs[0]], [[id], [foreignId]])
-      t.same([mine[2], theirs[2]], [mine[1], theirs[1]])
-      t.ok(mine[1]?.includes(id) && theirs[1]?.includes(foreignId))
-      t.notOk(mine[1]?.some((one) => theirs[1]?.includes(one)))
+  const queries = ['json', 'geojson'].flatMap((format) =>
+    [`ids=${id},${foreignId}`, 'limit=50', 'updated_since=0'].map((query) => `${query}&format=${format}`),
+  )
+  const listed = async (credential: string) => {
+    const lists = await Promise.all(queries.map((query) => get(`/v1/devices?${query}`, credential)))
+    return lists.map(({ body }) => idsOf(body))
+  }
+  // Both accounts read the same URLs at the same time, twice: from the platform and from the cache.
+  for (const _ of [1, 2]) {
+    const [mine, theirs] = await Promise.all([listed(hash), listed(otherHash)])
+    t.same([mine[0], theirs[0]], [[id], [foreignId]])
+    for (const at of [1, 4]) {
+      t.ok(mine[at]?.includes(id) && theirs[at]?.includes(foreignId))
+      t.notOk(mine[at]?.some((one) => theirs[at]?.includes(one)))
     }
+    for (const lists of [mine, theirs]) t.same([lists[2], lists[5], lists[3]], [lists[1], lists[4], lists[0]])
   }
 })
 

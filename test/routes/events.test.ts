@@ -41,13 +41,12 @@ interface EventPlatform {
   /** 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
   generation?: '2.x' | '3.x'
   ignoresDevice?: boolean
-  hasTotal?: boolean
   bodies?: Bodies
 }
 
 /** A gateway on a platform with events of four devices: how to list them, and all rows of the platform. */
 async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
-  const { generation = '3.x', ignoresDevice = false, hasTotal = true, bodies = {} } = options
+  const { generation = '3.x', ignoresDevice = false, bodies = {} } = options
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
   const get_events: RequestListener = (request, response) => {
@@ -57,8 +56,7 @@ async function eventPlatform(t: Test, count: number, options: EventPlatform = {}
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
     const page = Number(query.get('page'))
     const data = rows.slice((page - 1) * size, page * size)
-    const total = { total: rows.length, per_page: size, last_page: Math.ceil(rows.length / size) }
-    const paging = hasTotal ? { ...total, current_page: page } : { current_page: `${page}` }
+    const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
     response.end(JSON.stringify({ status: 1, items: { ...paging, data } }))
   }
   const { get, calls } = await gatewayOn(
@@ -164,7 +162,7 @@ t.test('of several lists, no row is in a window before one that the calls did no
   all.splice(0, all.length, ...ofOneDevice, ...all.filter(({ device_id }) => device_id === 1).slice(0, 20))
   const wanted = all.filter(({ device_id, message }) => device_id < 3 && message === 'Zone in').map(({ id }) => id)
   const statuses = new Set<number>()
-  for (let limit = 20; limit <= 60; limit += 5) {
+  for (let limit = 20; limit <= 60; limit += 10) {
     const { status, body } = await list(`type=zone_in&device_ids=1,2&limit=${limit}`)
     statuses.add(status)
     if (status === 200) t.same(idsOf(body), wanted.slice(0, limit))
@@ -255,14 +253,6 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
   const geofence = geofences.find(({ id }: Row) => id === entered.geofence.id)
   t.match(geofence, { name: entered.geofence.name })
   t.ok(idsOf((await get('/v1/alerts', hash)).body).includes(entered.alert_id))
-})
-
-t.test('without a total no window is lost: `count` is then at least what more calls would show', async (t) => {
-  const { list, calls } = await eventPlatform(t, 2_000, { hasTotal: false })
-  const { status, body } = await list('limit=20')
-  t.equal(status, 200)
-  t.same([body.data.length, body.has_more, body.count > 700], [20, true, true], `count ${body.count}`)
-  t.ok(calls.length <= 20)
 })
 
 t.test('a device without a name in the row is named by the device list, a geofence by its text (N36)', async (t) => {

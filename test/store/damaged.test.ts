@@ -98,17 +98,6 @@ onEveryStore(t, async (t, place) => {
     t.same([await use(bad), await use(good), store.up()], [undefined, undefined, true])
   })
 
-  t.test('a store with damaged records opens, and drops what has expired', async (t) => {
-    const [bad, good] = [await created(), await created()]
-    await place.put('key', [bad.digest], '{')
-    const old = aKey(anOwner(), { expiresAt: NOW - 1 }).record
-    await keys.create(old, 20, NOW - DAY_MS)
-    const again = await place.open()
-    const found = await Promise.all([bad, good, old].map(({ digest }) => again.keys.find(digest, NOW)))
-    t.same(found, [undefined, good, undefined])
-    t.same(place.reports.splice(0), [`key ${bad.digest.slice(0, 8)}`])
-  })
-
   const { command } = place
   if (command) t.test('in Redis', (t) => wrongTypes(t, store, command, place.reports))
 })

@@ -53,11 +53,14 @@ t.test('keys outlive the process, and those that have expired meanwhile leave no
   const owner = anOwner()
   const kept = aKey(owner).record
   const expired = aKey(owner, { expiresAt: NOW - DAY_MS, createdAt: NOW - 2 * DAY_MS }).record
-  for (const record of [expired, kept]) await first.keys.create(record, 20, NOW - 2 * DAY_MS)
+  const damaged = aKey(anOwner()).record
+  for (const record of [expired, kept, damaged]) await first.keys.create(record, 20, NOW - 2 * DAY_MS)
   await first.close()
+  await place.put('key', [damaged.digest], '{')
   const second = await place.open()
   t.same(await second.keys.list(owner, NOW), [kept])
   t.equal(await second.keys.find(expired.digest, NOW - 2 * DAY_MS), undefined)
+  t.same(place.reports, [`key ${damaged.digest.slice(0, 8)}`], 'a damaged one does not hinder it')
 })
 
 t.test('a file of the first release goes on working', async (t) => {
