@@ -1,7 +1,6 @@
 /** The log: the line of a request, bounded memory, and no lost line when a process ends under load. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -12,47 +11,32 @@ import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { program, withEnv } from '../program.js'
 import { until } from '../redis.js'
 
-/** Sends requests over keep-alive connections until stopped, each with its own id; collects the ids of those that got a response. */
-function load(t: Test, { url }: GatewayProcess) {
-  const agent = new Agent({ keepAlive: true })
-  t.teardown(() => agent.destroy())
-  const received = new Set<string>()
-  let isStopped = false
-  const lane = async (name: number): Promise<void> => {
-    for (let n = 0; !isStopped; n += 1) {
-      const id = `lane-${name}.${n}`
-      try {
-        const sent = httpGet(`${url}/health`, { agent, headers: { 'x-request-id': id } })
-        const [response] = (await once(sent, 'response')) as [IncomingMessage]
-        await once(response.resume(), 'end')
-        received.add(id)
-      } catch {}
-      await pause(20)
-    }
-  }
-  const lanes = Promise.all(Array.from({ length: 16 }, (_, name) => lane(name)))
-  return {
-    received,
-    stop: async () => {
-      isStopped = true
-      await lanes
-    },
-  }
-}
-
 /** The ids of the requests in a log. @throws if a line is not JSON. */
 function logged(log: string): Set<string> {
   const lines = log.trim().split('\n')
   return new Set(lines.map((line) => JSON.parse(line)).flatMap(({ msg, reqId }) => (msg === 'request' ? [reqId] : [])))
 }
 
-/** Ends a process under load by `end`; @returns its exit code. */
+/** Ends a process by `end` while requests come, each with its own id: the log has all that got a response. @returns its exit code. */
 async function endsUnderLoad(t: Test, child: GatewayProcess, end: () => Promise<void>): Promise<number | null> {
-  const { received, stop } = load(t, child)
+  const received = new Set<string>()
+  let isStopped = false
+  const lane = async (name: number): Promise<void> => {
+    for (let n = 0; !isStopped; n += 1) {
+      const id = `lane-${name}.${n}`
+      try {
+        await (await fetch(`${child.url}/health`, { headers: { 'x-request-id': id } })).text()
+        received.add(id)
+      } catch {}
+      await pause(20)
+    }
+  }
+  const lanes = Promise.all(Array.from({ length: 16 }, (_, name) => lane(name)))
   await until(() => received.size >= 200)
   await end()
   const code = await child.exited
-  await stop()
+  isStopped = true
+  await lanes
   const lines = logged(child.log)
   const missing = [...received].filter((id) => !lines.has(id))
   t.same(missing, [], `of ${received.size} responses`)

@@ -53,25 +53,17 @@ t.test('a key is created, used, listed and revoked as documented', async (t) => 
 t.test('only the platform hash manages keys; the 401 of any other credential says so on every route', async (t) => {
   const { get } = await setUp(t)
   const { key, id } = (await createKey(get)).body
-  for (const credential of [key, 'demo']) {
-    const [list, deletion, creation] = await Promise.all([
-      get('/v1/keys', credential),
-      revokeKey(get, id, credential),
-      createKey(get, { platform_hash: credential }),
-    ])
-    for (const { status, body } of [list, deletion]) {
-      t.same([status, body.error], [401, 'invalid_token'])
-      t.match(body.message, /platform hash/)
+  for (const credential of [undefined, 'wrong', key, 'demo']) {
+    const init = { method: 'DELETE' }
+    const isOfOtherKind = credential === key || credential === 'demo'
+    for (const { status, body } of [await get('/v1/keys', credential), await get(`/v1/keys/${id}`, credential, init)]) {
+      t.same([status, body.error], [401, credential ? 'invalid_token' : 'unauthorized'])
+      if (isOfOtherKind) t.match(body.message, /platform hash/)
     }
-    t.same([creation.status, creation.body.error], [401, 'invalid_token'])
-    t.match(creation.body.message, /platform_hash/)
+    if (credential === undefined) continue
+    const { status, body } = await createKey(get, { platform_hash: credential })
+    t.same([status, body.error, body.message.includes('platform_hash')], [401, 'invalid_token', isOfOtherKind])
   }
-  for (const path of ['/v1/keys', `/v1/keys/${id}`]) {
-    const init = path === '/v1/keys' ? {} : { method: 'DELETE' }
-    t.equal((await get(path, undefined, init)).body.error, 'unauthorized')
-    t.equal((await get(path, 'wrong', init)).body.error, 'invalid_token')
-  }
-  t.equal((await createKey(get, { platform_hash: 'wrong' })).body.error, 'invalid_token')
   t.equal((await get('/v1/keys', someHash)).body.count, 1)
 })
 
@@ -110,6 +102,8 @@ t.test('a label may have 100 characters of any script; spaces around it are remo
   const character = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 1 })
     .filter((one) => /^[^\p{C}\p{Z}]+$/u.test(one))
+  const longest = ['é', '字', '🚚', 'x'].map((one) => one.repeat(100))
+  const examples = [...longest, "L'été – №5", 'لوحة', '👩\u200d🚒']
   const label = fc.array(character, { minLength: 1, maxLength: 30 }).map((all) => all.join(''))
   await fc.assert(
     fc.asyncProperty(label, fc.constantFrom('', ' ', '\t\n ', '\u3000'.repeat(90)), async (label, space) => {
@@ -117,12 +111,8 @@ t.test('a label may have 100 characters of any script; spaces around it are remo
       const { status, body } = await createKey(get, { platform_hash: someHash, label: `${space}${label}${space}` })
       t.same([status, body.label], [200, label])
     }),
-    { numRuns: 25 },
+    { numRuns: 25, examples: examples.map((label): [string, string] => [label, '  ']) },
   )
-  const long = ['é'.repeat(100), '字'.repeat(100), '🚚'.repeat(100), `  ${'x'.repeat(100)}  `]
-  for (const label of [...long, "L'été – №5", 'لوحة', '👩\u200d🚒']) {
-    t.match(await createKey(get, { platform_hash: someHash, label }), { status: 200, body: { label: label.trim() } })
-  }
   t.equal((await createKey(get, { platform_hash: someHash, label: '🚚'.repeat(101) })).status, 400)
   t.equal((await createKey(get, { platform_hash: someHash, label: ' \t ' })).body.label, '')
 })
@@ -174,13 +164,12 @@ t.test('a foreign key and a key that never existed get the same 404', async (t) 
   const { id, key } = (await createKey(get)).body
   const unknown = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
   const found = await Promise.all([id, unknown].map((one) => revokeKey(get, one, otherHash)))
-  const [foreign, missing] = found.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)
-  t.match(foreign, /^404/)
-  t.equal(foreign?.replaceAll(id, unknown), missing)
-  for (const name of [...found[0]!.headers.keys()]) {
-    if (/request-id|ratelimit|date/.test(name)) continue
-    t.equal(found[0]!.headers.get(name), found[1]!.headers.get(name), name)
-  }
+  const [foreign, missing] = found.map(({ status, body, headers }) => {
+    const same = [...headers].filter(([name]) => !/request-id|ratelimit|date/.test(name))
+    return [status, JSON.stringify(body).replaceAll(id, unknown), same]
+  })
+  t.same(foreign, missing)
+  t.equal(foreign?.[0], 404)
   t.equal((await get('/v1/devices', key)).status, 200)
   t.equal((await get('/v1/keys', otherHash)).body.count, 0)
   for (const odd of ['x', '%00', 'a'.repeat(300), id.toUpperCase().replace(/\d/g, 'F'), '..%2fkeys']) {

@@ -4,8 +4,6 @@ import t from 'tap'
 import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { days, fleet, idsOf } from './fleet.js'
 
-type Feature = { properties: object }
-
 t.test('an invalid parameter is a 400 that names it', async (t) => {
   const { get, hash, id } = await fleet(t)
   const cases: [path: string, param: string][] = [
@@ -70,10 +68,6 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
     )
     t.notOk(mine?.some((id) => theirs?.includes(id)))
   }
-  const { data: devices } = (await get('/v1/devices', hash)).body
-  const located = devices.filter(({ lat }: { lat: number | null }) => lat !== null)
-  const { features } = (await get('/v1/devices?format=geojson', hash)).body
-  t.equal(JSON.stringify(features.map(({ properties }: Feature) => properties)), JSON.stringify(located))
   const { body } = await get('/v1/geofences?format=geojson&limit=2&offset=1', hash)
   const { body: list } = await get('/v1/geofences?limit=2&offset=1', hash)
   t.same([body.count, body.limit, body.offset, body.has_more], [list.count, 2, 1, true])
@@ -100,8 +94,7 @@ t.test("another account's geofence, device or driver is unknown, without a platf
   t.equal((await get(`/v1/geofences/${theirs.id}`, hash)).status, 404)
   await get('/v1/devices', hash)
   const before = calls.length
-  t.equal((await get(`/v1/history/${foreignId}?from=2026-05-11&to=2026-05-11`, hash)).status, 404)
-  t.same((await get(`/v1/events?device_id=${foreignId}`, hash)).body.data, [])
+  t.equal((await get(`/v1/history/${foreignId}?${days}`, hash)).status, 404)
   t.same((await get(`/v1/services?device_id=${foreignId}`, hash)).body.data, [])
   t.same(calls.slice(before), [], 'the cached list is enough')
   const drivers = idsOf((await get('/v1/drivers', otherHash)).body)
