@@ -1,7 +1,7 @@
 /** `GET /v1/history/:device_id`. */
 import t from 'tap'
 import { type Bodies, gatewayOn, someHash } from '../helper.js'
-import { fleet } from './fleet.js'
+import { days, fleet } from './fleet.js'
 
 t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
   const time = (at: number) => new Date(Date.UTC(2026, 4, 11) + at * 1_000).toISOString().slice(0, 19).replace('T', ' ')
@@ -40,11 +40,12 @@ t.test('a history of 100,000 points is complete and in order, and other requests
 
 t.test('a track is GeoJSON, and only of the own account', async (t) => {
   const { get, hash, otherHash, id } = await fleet(t)
-  const days = 'from=2026-05-11&to=2026-05-11'
   const { body: history } = await get(`/v1/history/${id}?${days}`, hash)
   const { status, headers, body } = await get(`/v1/history/${id}?${days}&format=geojson`, hash)
   t.same([status, headers.get('content-type')], [200, 'application/geo+json'])
   t.equal(body.geometry.coordinates.length, history.positions.length)
+  const without = (await get(`/v1/history/${id}?${days}&positions=false`, hash)).body
+  t.same(without, { ...history, positions: [] }, 'positions=false leaves out the positions only')
   for (const more of ['format=geojson', 'positions=false', 'format=json']) {
     t.match(await get(`/v1/history/${id}?${days}&${more}`, otherHash), { status: 404, body: { error: 'not_found' } })
   }
