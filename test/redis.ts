@@ -102,26 +102,50 @@ const SLOTS = ['0 5460', '5461 10922', '10923 16383']
 
 /** Three masters that share the slots; `url` is the value of `REDIS_URL`. */
 export async function redisCluster(t: Test, ...options: string[]): Promise<{ url: string; nodes: RedisServer[] }> {
-  const node = async () => {
-    const port = String(await freePort())
-    const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', port]
-    return redisServer(t, ...cluster, ...options)
-  }
-  const nodes = await Promise.all(SLOTS.map(node))
+  const nodes = await Promise.all(SLOTS.map(() => clusterNode(t, ...options)))
   for (const [i, range] of SLOTS.entries()) {
     await nodes[i]?.command('cluster', 'addslotsrange', ...range.split(' '))
     await nodes[i]?.command('cluster', 'set-config-epoch', String(i + 1))
   }
-  const [first, ...others] = nodes
-  for (const other of others) {
-    const busPort = /@(\d+)/.exec(await other.command('cluster', 'nodes'))?.[1] ?? ''
-    await first?.command('cluster', 'meet', '127.0.0.1', String(other.port), busPort)
-  }
+  await introduce(nodes)
   await until(async () => {
     const states = await Promise.all(nodes.map((node) => node.command('cluster', 'info')))
     return states.every((state) => state.includes('cluster_state:ok') && state.includes('cluster_known_nodes:3'))
   })
   return { url: nodes.map(({ url }) => url).join(','), nodes }
+}
+
+async function clusterNode(t: Test, ...options: string[]): Promise<RedisServer> {
+  const port = String(await freePort())
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', port]
+  return redisServer(t, ...cluster, ...options)
+}
+
+async function introduce([first, ...others]: RedisServer[]): Promise<void> {
+  for (const other of others) {
+    const busPort = /@(\d+)/.exec(await other.command('cluster', 'nodes'))?.[1] ?? ''
+    await first?.command('cluster', 'meet', '127.0.0.1', String(other.port), busPort)
+  }
+}
+
+/**
+ * A replica of `master` that takes its place on `cluster failover takeover`: an election would take as long as it likes. Resolves when
+ * it holds the data of the master, and all `nodes` know it.
+ */
+export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisServer[]): Promise<RedisServer> {
+  const node = await clusterNode(t, '--cluster-replica-no-failover', 'yes')
+  await introduce([node, master])
+  const id = await master.command('cluster', 'myid')
+  await until(async () => (await node.command('cluster', 'nodes')).includes(id))
+  await until(async () => (await node.command('cluster', 'replicate', id)) === 'OK')
+  await until(async () => (await node.command('info', 'replication')).includes('master_link_status:up'))
+  const replica = `${await node.command('cluster', 'myid')} `
+  const knows = async (other: RedisServer): Promise<boolean> =>
+    (await other.command('cluster', 'nodes'))
+      .split('\n')
+      .some((line) => line.startsWith(replica) && line.includes('slave'))
+  await until(async () => (await Promise.all(nodes.map(knows))).every(Boolean))
+  return node
 }
 
 /** Kills a master once its replica has all that it acknowledged: Redis itself does not wait for that. */

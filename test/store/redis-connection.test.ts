@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
 import {
+  clusterReplica,
   detour,
   listening,
   type RedisServer,
@@ -193,16 +194,11 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     }
   }
 
-  /** Tells nodes that a slot belongs to one of them. */
-  const assign = async (slot: number, to: RedisServer, told: RedisServer[]): Promise<void> => {
-    const target = await to.command('cluster', 'myid')
-    for (const node of told) await node.command('cluster', 'setslot', String(slot), 'node', target)
-  }
-
   t.test('moves a slot to another node, the store follows', async (t) => {
     const { record, slot } = await recordAt(0)
     t.equal(await store.keys.find(record.digest, NOW), undefined)
-    await assign(slot, nodes[1]!, nodes)
+    const target = await nodes[1]!.command('cluster', 'myid')
+    for (const node of nodes) await node.command('cluster', 'setslot', String(slot), 'node', target)
     t.equal(await store.keys.create(record, 20, NOW), 'created')
     t.same(await store.keys.find(record.digest, NOW), record)
     t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
@@ -232,16 +228,15 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     for (const node of nodes) await node.commands(['auth', 'invented-right'], ['config', 'set', 'requirepass', ''])
   })
 
-  t.test('loses a node for good and another takes over, the store follows', async (t) => {
-    const { record, slot } = await recordAt(0)
+  t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {
+    const replica = await clusterReplica(t, nodes[0]!, nodes)
+    const { record } = await recordAt(0)
     const find = () => store.keys.find(record.digest, NOW)
-    await nodes[0]!.stop()
+    await store.keys.create(record, 20, NOW)
+    await stopOnceCopied(nodes[0]!, replica)
     await until(async () => !(await works(find())))
-    const [, heir, other] = nodes as [RedisServer, RedisServer, RedisServer]
-    await assign(slot, heir, [heir, other])
-    const fields = ['used', '0', 'limit', '', 'record', JSON.stringify(record)]
-    await heir.command('hset', `gps:key:${record.digest}`, ...fields)
+    t.equal(await replica.command('cluster', 'failover', 'takeover'), 'OK')
     await until(() => works(find()))
-    t.same(await find(), record)
+    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 })
