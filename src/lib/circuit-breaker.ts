@@ -12,7 +12,7 @@ const maxFailures = 5
 const maxFailuresPerAccount = 2
 /** Own circuits to remember; beyond this, the one that failed first is forgotten. */
 const maxOwnCircuits = 10_000
-/** Probes of a half-open shared circuit per cool-down, all accounts together. */
+/** Probes of a half-open shared circuit per cool-down, of all accounts together; one account is limited by its own circuit. */
 const probesPerCoolDown = 8
 
 interface BreakerOptions {
@@ -41,16 +41,15 @@ interface Permit {
 /**
  * Circuits of two kinds; a call needs both of its own closed.
  *
- * - *Own*, one per account and action: opens after five consecutive failures. After the cool-down one call probes: success closes the
- *   circuit, failure starts another cool-down. An account that always fails harms only itself, and fails fast.
+ * - *Own*, one per account and action: opens after five consecutive failures. After the cool-down one call probes, and another one each
+ *   cool-down until one succeeds. An account that always fails harms only itself, and fails fast.
  * - *Shared*, one per action: opens after five consecutive failures of the action, of which each account counts for two at most. One
  *   account never opens it, whatever it does, and neither does it together with a second one. Probes of own circuits do not count:
  *   their failures are no news, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
  *   histories, leaves the other actions alone.
  *
- * After its cool-down a shared circuit is half-open until a probe succeeds. An account has one probe in flight, and the next one no
- * earlier than a cool-down after its failure. All accounts together send eight probes per cool-down. A probe that succeeds closes the
- * shared circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
+ * After its cool-down a shared circuit is half-open until a probe succeeds; all accounts together send eight per cool-down. A probe that
+ * succeeds closes the shared circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.
  */
@@ -73,16 +72,15 @@ export class CircuitBreaker {
 
   /** Milliseconds after which a call may be let through; 0 when one is let through now. */
   waitMs(call: Call): number {
-    const circuits = [this.#shared.get(call.action), this.#own.get(nameOf(call))]
-    return Math.max(...circuits.map((circuit) => circuit?.waitMs(call.account) ?? 0))
+    return Math.max(this.#shared.get(call.action)?.waitMs ?? 0, this.#own.get(nameOf(call))?.waitMs ?? 0)
   }
 
   /** Undefined when the call must fail fast. */
   enter(call: Call): Permit | undefined {
     if (this.waitMs(call) > 0) return undefined
-    const own = this.#own.get(nameOf(call))?.enter(call) ?? firstCall
+    const own = this.#own.get(nameOf(call))?.enter() ?? firstCall
     const circuit = this.#sharedBy(call.action)
-    const shared = circuit.enter(call)
+    const shared = circuit.enter()
     return {
       record: (outcome) => {
         this.#recordOwn(call, own, outcome)
@@ -97,7 +95,7 @@ export class CircuitBreaker {
     const name = nameOf(call)
     let circuit = this.#own.get(name)
     if (!circuit && outcome === 'failure') {
-      circuit = new Circuit(this.#options, maxFailures, 0, () => {})
+      circuit = new Circuit(this.#options, maxFailures, 1, () => {})
       this.#own.set(name, circuit)
     }
     if (circuit?.record(call, start, outcome)) circuit.close()
@@ -106,9 +104,8 @@ export class CircuitBreaker {
   #sharedBy(action: string): Circuit {
     const known = this.#shared.get(action)
     if (known) return known
-    const { onState, coolDownMs } = this.#options
-    const report = (state: BreakerState): void => onState(action, state)
-    const circuit = new Circuit(this.#options, maxFailuresPerAccount, coolDownMs / probesPerCoolDown, report)
+    const report = (state: BreakerState): void => this.#options.onState(action, state)
+    const circuit = new Circuit(this.#options, maxFailuresPerAccount, probesPerCoolDown, report)
     this.#shared.set(action, circuit)
     return circuit
   }
@@ -129,56 +126,46 @@ class Circuit {
   state: BreakerState = 'closed'
   readonly #timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>
   readonly #maxPerAccount: number
-  readonly #probeEveryMs: number
+  readonly #probesPerCoolDown: number
   readonly #onState: (state: BreakerState) => void
   /** Consecutive failures by account. */
   readonly #failures = new Map<string, number>()
-  /** When the next probe may start: of any account, and of each account that has probed. */
+  /** When the next probe may start, while the circuit is not closed. */
   #probeAt = 0
-  readonly #probeAtOf = new Map<string, number>()
   #changes = 0
 
-  /** @param maxPerAccount failures of one account that count. @param probeEveryMs between the probes of all accounts. */
+  /** @param maxPerAccount failures of one account that count. */
   constructor(
     timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>,
     maxPerAccount: number,
-    probeEveryMs: number,
+    probesPerCoolDown: number,
     onState: (state: BreakerState) => void,
   ) {
     this.#timing = timing
     this.#maxPerAccount = maxPerAccount
-    this.#probeEveryMs = probeEveryMs
+    this.#probesPerCoolDown = probesPerCoolDown
     this.#onState = onState
   }
 
-  /** Never more than a cool-down, also while a probe whose end is not known is in flight. */
-  waitMs(account: string): number {
-    if (this.state === 'closed') return 0
-    const { now, coolDownMs } = this.#timing
-    const until = Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0)
-    return Math.min(coolDownMs, Math.max(0, until - now()))
+  get waitMs(): number {
+    return this.state === 'closed' ? 0 : Math.max(0, this.#probeAt - this.#timing.now())
   }
 
   /** A call that may start, as `waitMs` is 0. */
-  enter({ account }: Call): Start {
+  enter(): Start {
     if (this.state === 'open') this.#become('half_open')
     const isProbe = this.state === 'half_open'
-    if (isProbe) {
-      const now = this.#timing.now()
-      for (const [other, at] of this.#probeAtOf) if (at <= now) this.#probeAtOf.delete(other)
-      this.#probeAtOf.set(account, Number.POSITIVE_INFINITY)
-      this.#probeAt = now + this.#probeEveryMs
-    }
+    const { now, coolDownMs } = this.#timing
+    if (isProbe) this.#probeAt = now() + coolDownMs / this.#probesPerCoolDown
     return { changes: this.#changes, isProbe }
   }
 
   /** @returns whether a probe has succeeded: time to close. */
   record({ account, isKnown }: Call, { changes, isProbe }: Start, outcome: Outcome): boolean {
     if (changes !== this.#changes) return false
-    const { now, coolDownMs } = this.#timing
-    if (isProbe) this.#probeAtOf.set(account, outcome === 'failure' ? now() + coolDownMs : now())
-    else if (outcome === 'success') this.#failures.clear()
-    else if (outcome === 'failure') this.#count(isKnown ? account : '')
+    if (isProbe && outcome === 'ignored') this.#probeAt = 0
+    else if (!isProbe && outcome === 'success') this.#failures.clear()
+    else if (!isProbe && outcome === 'failure') this.#count(isKnown ? account : '')
     return isProbe && outcome === 'success'
   }
 
@@ -189,16 +176,15 @@ class Circuit {
   #count(account: string): void {
     this.#failures.set(account, Math.min(this.#maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
-    if (failures >= maxFailures) this.#become('open')
+    if (failures < maxFailures) return
+    this.#become('open')
+    this.#probeAt = this.#timing.now() + this.#timing.coolDownMs
   }
 
   #become(state: BreakerState): void {
-    const { now, coolDownMs } = this.#timing
     this.state = state
     this.#changes += 1
     this.#failures.clear()
-    this.#probeAtOf.clear()
-    this.#probeAt = state === 'open' ? now() + coolDownMs : 0
     this.#onState(state)
   }
 }
