@@ -11,7 +11,6 @@ import type { JobContext } from '../platform/worker-server.js'
 
 /** Maximum size of a body: about 140,000 devices of 3.7 kB. */
 const maxBytes = 512 * 1024 * 1024
-const maxRowBytes = 1024 * 1024
 /**
  * Bytes to read before other responses have their turn. Beside lists of 10,000, a list of 50 devices takes 11 ms instead of 38;
  * the long lists take up to 15 % longer.
@@ -38,7 +37,7 @@ export async function readItems(
   { reservation }: Pick<JobContext, 'reservation'>,
 ): Promise<{ envelope: unknown; rowOf: RowOf }> {
   const normalize = (record: Record<string, unknown>) => read(shape, record)
-  const reader = new RowReader({ shape, normalize, onRow, listName: 'items', maxEnvelopeBytes, maxRowBytes })
+  const reader = new RowReader({ shape, normalize, onRow, maxEnvelopeBytes })
   let [received, ofTurn] = [0, 0]
   let first: number | undefined
   for await (const chunk of body) {

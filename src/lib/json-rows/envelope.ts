@@ -7,6 +7,9 @@ const QUOTE = 0x22
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /** Digits of a row's number and the quote behind it. */
 const MAX_SUFFIX = 16
+/** The end of an envelope whose next value is the member `items`; with more whitespace, or escaped, the name is not found. */
+const ITEMS = /[{,\s]"items"\s*:\s*$/
+const MAX_NAME_BYTES = 256
 
 /** The envelope exceeds its limit. */
 export class EnvelopeTooLarge extends Error {
@@ -26,6 +29,12 @@ export class Envelope {
 
   get length(): number {
     return this.#text.length
+  }
+
+  /** Whether what follows is the value of a member `items`. */
+  get namesItems(): boolean {
+    const { bytes, length } = this.#text
+    return ITEMS.test(bytes.toString('latin1', Math.max(0, length - MAX_NAME_BYTES), length))
   }
 
   append(from: Uint8Array, start: number, end: number): void {

@@ -4,9 +4,7 @@ import { Envelope } from './envelope.js'
 import type { RowShape } from './row-text.js'
 import { type Row, WasmRow } from './wasm-row.js'
 
-const BLANK = 0x20
 const QUOTE = 0x22
-const COLON = 0x3a
 const OPEN_LIST = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_LIST = 0x5d
@@ -15,7 +13,7 @@ const CLOSE_OBJECT = 0x7d
 
 /** Longer chunks are cut. */
 const PIECE_BYTES = 1 << 16
-/** The WebAssembly reader has room for a row of this size. */
+/** A larger row is refused: the WebAssembly reader has room for one of this size. */
 const MAX_ROW_BYTES = 1 << 20
 /** Nesting of the envelope, and of a row within it. */
 const MAX_DEPTH = 512
@@ -35,14 +33,10 @@ export interface RowReaderOptions {
   shape: RowShape
   /** Normalizes a row that WebAssembly declines: returns an object that it accepts, all of whose values are as the shape describes them, null or absent. */
   normalize: (record: Record<string, unknown>) => Record<string, unknown>
-  /** The name of the member whose list holds rows; the object with that member is an item of a list itself. */
-  listName: string
   /** Called for each row in the order of the document. */
   onRow: (row: Row) => void
   /** Maximum bytes of the envelope, placeholders included. */
   maxEnvelopeBytes: number
-  /** Maximum bytes of a row, at most 1 MiB. */
-  maxRowBytes: number
 }
 
 /** Instances take 0.1 ms to create and are used by one `write` at a time, so all readers of a shape share one. */
@@ -60,8 +54,6 @@ function instanceOf(shape: RowShape): WasmRow {
  */
 export class RowReader {
   readonly #options: RowReaderOptions
-  /** One byte more than the list's name with every letter escaped. */
-  readonly #maxNameBytes: number
   readonly #wasm: WasmRow
   readonly #envelope: Envelope
   /** The open objects and lists of the envelope, outermost first. */
@@ -70,10 +62,6 @@ export class RowReader {
   #opened = 0
   #rows = 0
   #inString = false
-  /** The start of the last string, to find the name before a list. */
-  readonly #string = new ByteBuffer()
-  /** The last byte, blanks aside, was a colon. */
-  #afterColon = false
   /** The last byte was a backslash. */
   #escaped = false
   /** The start of a row that is still incomplete, and the bytes it takes to try again. */
@@ -81,9 +69,7 @@ export class RowReader {
   #retryAt = 0
 
   constructor(options: RowReaderOptions) {
-    if (options.maxRowBytes > MAX_ROW_BYTES) throw new RangeError(`maxRowBytes is at most ${MAX_ROW_BYTES}`)
     this.#options = options
-    this.#maxNameBytes = 6 * options.listName.length + 1
     this.#wasm = instanceOf(options.shape)
     this.#envelope = new Envelope(options.maxEnvelopeBytes)
   }
@@ -142,7 +128,7 @@ export class RowReader {
     if (row === end) return
     this.#rest.append(input, row, end)
     // Doubled, so that a row in many small chunks is not read once for each.
-    this.#retryAt = Math.min(2 * this.#rest.length, this.#options.maxRowBytes + 1)
+    this.#retryAt = Math.min(2 * this.#rest.length, MAX_ROW_BYTES + 1)
   }
 
   /** Copies all but rows to the envelope; returns where an incomplete row starts, or `end`. */
@@ -162,13 +148,13 @@ export class RowReader {
         at = rowEnd
         continue
       }
-      if (byte === QUOTE) {
-        this.#inString = true
-        this.#string.length = 0
-      } else if (byte === OPEN_OBJECT) this.#push('object')
-      else if (byte === OPEN_LIST) this.#push(this.#isRowList() ? 'rows' : 'list')
-      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#pop()
-      if (byte > BLANK) this.#afterColon = byte === COLON
+      if (byte === QUOTE) this.#inString = true
+      else if (byte === OPEN_OBJECT) this.#push('object')
+      else if (byte === OPEN_LIST) {
+        this.#envelope.append(input, copied, at)
+        copied = at
+        this.#push(this.#isRowList() ? 'rows' : 'list')
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#pop()
       at++
     }
     this.#envelope.append(input, copied, end)
@@ -189,19 +175,12 @@ export class RowReader {
       }
     }
     this.#escaped = at > end
-    const wanted = this.#maxNameBytes - this.#string.length
-    if (wanted > 0) this.#string.append(input, from, Math.min(at, end, from + wanted))
     return this.#inString ? end : at + 1
   }
 
-  /** Whether the list that starts here is the member `listName` of an item of the outermost list. */
+  /** Whether the list that starts here is the member `items` of an item of the outermost list. */
   #isRowList(): boolean {
-    if (!this.#afterColon || this.#openLists !== ROW_LEVEL - 1 || this.#open.at(-2) !== 'list') return false
-    const name = this.#string.bytes.toString('utf8', 0, this.#string.length)
-    if (!name.includes('\\')) return name === this.#options.listName
-    return (
-      name.length < this.#maxNameBytes && parsed('a name', () => JSON.parse(`"${name}"`)) === this.#options.listName
-    )
+    return this.#openLists === ROW_LEVEL - 1 && this.#open.at(-2) === 'list' && this.#envelope.namesItems
   }
 
   #push(open: Open): void {
@@ -217,12 +196,11 @@ export class RowReader {
 
   /** Passes on the row at `at`; returns where it ends, or 0 if it is incomplete. */
   #readRow(at: number, end: number): number {
-    const { maxRowBytes } = this.#options
     let rowEnd = this.#wasm.read(at)
     const isRead = rowEnd > 0
     if (!isRead) rowEnd = this.#wasm.compact(at, end)
     if (rowEnd < 0) throw tooDeep()
-    if ((rowEnd || end) - at > maxRowBytes) throw new RowTooLarge(`a row has more than ${maxRowBytes} bytes`)
+    if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new RowTooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
     if (rowEnd === 0) return 0
     const row = this.#rows++
     if (isRead || this.#wasm.readCompacted()) this.#options.onRow(this.#wasm)

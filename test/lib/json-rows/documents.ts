@@ -48,7 +48,7 @@ export const wires: Setting[] = [
   { shape: wireDevice, normalize: (record) => read(wireDevice, record) },
   { shape: wirePoint, normalize: (record) => read(wirePoint, record) },
 ]
-export const unlimited = { maxEnvelopeBytes: 1 << 26, maxRowBytes: 1 << 20 }
+export const unlimited = { maxEnvelopeBytes: 1 << 26 }
 export const counted = { rows: 0, declined: 0, refused: 0, accepted: 0 }
 
 /** The document with the record of each row in its place. */
@@ -56,7 +56,7 @@ function document({ shape, normalize }: Setting, chunks: Iterable<Uint8Array>, l
   const records: Json[] = []
   const make = recordMaker(shape)
   const reader = new RowReader({
-    ...{ shape, listName: 'items', ...limits, onRow: (row) => void records.push(recordOf(shape, make, row)) },
+    ...{ shape, ...limits, onRow: (row) => void records.push(recordOf(shape, make, row)) },
     normalize: (record) => {
       counted.declined++
       return normalize(record)
@@ -147,11 +147,13 @@ const names = ['id', 'name', 'items', 'driver', 'own', 'title', 'a', '', '0', '1
 const space = fc.constantFrom('', '', '', '', '', ' ', '\n', '\t\r ', `\n${' '.repeat(40)}`)
 const escapedUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** A JSON string, sometimes with needless escapes. */
+/** A JSON string, sometimes with needless escapes, but for the name of the lists of rows. */
 const stringOf = (content: fc.Arbitrary<string>) =>
   fc
     .tuple(content, fc.constantFrom(false, false, false, true))
-    .map(([text, isEscaped]) => (isEscaped ? `"${text.split('').map(escapedUnit).join('')}"` : JSON.stringify(text)))
+    .map(([text, isEscaped]) =>
+      isEscaped && text !== 'items' ? `"${text.split('').map(escapedUnit).join('')}"` : JSON.stringify(text),
+    )
 
 const scalarText = fc.oneof(
   fc.constantFrom('0', '-0', '-0.0', '1e999', '-1E+999', '1e-999', '12345678901234567890', '1.50', '2E3', '5e-324'),

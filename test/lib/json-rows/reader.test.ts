@@ -90,7 +90,7 @@ t.test('odd values read as JSON.parse reads them, in every place of a row and be
 t.test('an empty list is told from an absent one, unless its row is declined', async (t) => {
   const found: boolean[] = []
   const onRow = (row: Row): void => void found.push(row.isList(row.slot('items')))
-  const reader = new RowReader({ ...lenient, listName: 'items', ...unlimited, onRow })
+  const reader = new RowReader({ ...lenient, ...unlimited, onRow })
   const rows = ['[]', '[ ]', '[{"driver":{}}]', 'null', '{}'].map((items) => `{"id":1,"items":${items}}`)
   const declined = ['{"id":1,"items":[],"driver":"none"}', '{"id":1,"items":[{}],"driver":"none"}']
   reader.write(Buffer.from(`[{"items":[${[...rows, '{"id":1}', ...declined].join()}]}]`))
