@@ -2,7 +2,7 @@
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import { nameOf, type Platform } from './client.js'
-import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
@@ -154,7 +154,7 @@ export class Account {
     try {
       return await this.#list('services', (reading) => this.#rows('services', wire.wireService, {}, undefined, reading))
     } catch (error) {
-      if (error instanceof PlatformUnavailable && error.reason === 'missing_action') return undefined
+      if (isMissingAction(error)) return undefined
       throw error
     }
   }

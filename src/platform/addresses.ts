@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { parsedJson } from '../lib/parsed-json.js'
 import { textIn } from './body.js'
-import { PlatformUnavailable } from './errors.js'
+import { isMissingAction, PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
 
 /** How a lookup ended; a closed list, safe as a metric label. */
@@ -133,7 +133,7 @@ export async function requestAddress(client: HttpClient, hash: string, { lat, ln
   const body = await client
     .send({ action: 'address', hash, query: { lat, lng } }, signal, readText)
     .catch((error: unknown) => {
-      if (!(error instanceof PlatformUnavailable && error.reason === 'missing_action')) throw error
+      if (!isMissingAction(error)) throw error
       return client.send({ action: 'geo_address', hash, query: { lat, lon: lng } }, signal, readText)
     })
   const text = body && addressIn(body)

@@ -38,83 +38,70 @@ export const meanings = {
 } satisfies Record<string, Meaning>
 
 export type CallOutcome = keyof typeof meanings
-/** Why there is no usable response. */
-type UnavailableReason = Exclude<CallOutcome, 'ok' | 'refused' | 'forbidden'>
+type FailedOutcome = Exclude<CallOutcome, 'ok'>
 
-/** The detail of a refusal by a redirect. */
+/** The detail of a refusal by a redirect to a login page, which any web application may do. */
 export const loginRedirect = 'redirect to a login page'
 
-/** The platform does not accept the hash (wrong, expired, account deactivated). */
-export class PlatformRefused extends Error {
-  override name = 'PlatformRefused'
+/** A failure as a message between threads, without its cause. */
+export interface Failure {
+  readonly reason: FailedOutcome
+  readonly detail: string | undefined
+}
+
+interface FailureOptions {
+  detail?: string | undefined
+  cause?: unknown
+  /** Seconds after which to try again, where that is known. */
+  retryAfterS?: number
+}
+
+/** A call without usable data. `message` and `cause` are for the log; neither holds a hash, a URL or a text of the platform. */
+export class PlatformError extends Error implements Failure {
   readonly action: string
-  readonly detail: string
-  /** Refused by a redirect to a login page, which any web application may do. */
-  get isRedirect(): boolean {
-    return this.detail === loginRedirect
-  }
-  constructor(action: string, detail: string) {
-    super(`the platform refused the credential on ${action}: ${detail}`)
+  readonly reason: FailedOutcome
+  readonly detail: string | undefined
+  readonly retryAfterS: number | undefined
+  constructor(action: string, reason: FailedOutcome, { detail, cause, retryAfterS }: FailureOptions = {}) {
+    super(`${action}: ${reason}${detail ? ` (${detail})` : ''}`, { cause })
     this.action = action
+    this.reason = reason
     this.detail = detail
+    this.retryAfterS = retryAfterS
+  }
+}
+
+/** The platform does not accept the hash (wrong, expired, account deactivated). */
+export class PlatformRefused extends PlatformError {
+  override name = 'PlatformRefused'
+  constructor(action: string, detail?: string) {
+    super(action, 'refused', { detail })
   }
 }
 
 /** The hash is valid, but the account lacks the permission for this action. */
-export class PlatformForbidden extends Error {
+export class PlatformForbidden extends PlatformError {
   override name = 'PlatformForbidden'
-  readonly action: string
   constructor(action: string) {
-    super(`the platform forbids ${action} to this account`)
-    this.action = action
+    super(action, 'forbidden')
   }
 }
 
-interface UnavailableOptions {
-  detail?: string | undefined
-  cause?: unknown
-  retryAfterS?: number
-}
-
-/** No usable response. `message` and `cause` are for the log; neither holds a hash, a URL or a text of the platform. */
-export class PlatformUnavailable extends Error {
+/** No usable response. */
+export class PlatformUnavailable extends PlatformError {
   override name = 'PlatformUnavailable'
-  readonly action: string
-  readonly reason: UnavailableReason
-  /** Seconds after which to try again, where that is known. */
-  readonly retryAfterS: number | undefined
-  readonly detail: string | undefined
-  constructor(action: string, reason: UnavailableReason, options: UnavailableOptions = {}) {
-    super(`${action}: ${reason}${options.detail ? ` (${options.detail})` : ''}`, { cause: options.cause })
-    this.action = action
-    this.reason = reason
-    this.retryAfterS = options.retryAfterS
-    this.detail = options.detail
-  }
 }
 
-/** A failure as a message between threads, without its cause. */
-export type Failure =
-  | { name: 'refused'; detail: string }
-  | { name: 'forbidden' }
-  | { name: 'unavailable'; reason: UnavailableReason; detail: string | undefined }
+export const isMissingAction = (error: unknown): boolean =>
+  error instanceof PlatformError && error.reason === 'missing_action'
 
-/** @throws anything else than a platform failure. */
-export function toFailure(error: unknown): Failure {
-  if (error instanceof PlatformRefused) return { name: 'refused', detail: error.detail }
-  if (error instanceof PlatformForbidden) return { name: 'forbidden' }
-  if (!(error instanceof PlatformUnavailable)) throw error
-  return { name: 'unavailable', reason: error.reason, detail: error.detail }
-}
-
-export function fromFailure(action: string, failure: Failure): Error {
-  if (failure.name === 'refused') return new PlatformRefused(action, failure.detail)
-  if (failure.name === 'forbidden') return new PlatformForbidden(action)
-  return new PlatformUnavailable(action, failure.reason, { detail: failure.detail })
+export function fromFailure(action: string, { reason, detail }: Failure): PlatformError {
+  if (reason === 'refused') return new PlatformRefused(action, detail)
+  return reason === 'forbidden' ? new PlatformForbidden(action) : new PlatformUnavailable(action, reason, { detail })
 }
 
 /** Classifies the error of a platform call. @throws the error itself if it is not a platform failure. */
-export function outcomeOf(error: unknown): CallOutcome {
-  const failure = toFailure(error)
-  return failure.name === 'unavailable' ? failure.reason : failure.name
+export function outcomeOf(error: unknown): FailedOutcome {
+  if (error instanceof PlatformError) return error.reason
+  throw error
 }

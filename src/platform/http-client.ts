@@ -2,7 +2,7 @@
 import { errors, Pool } from 'undici'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
-import { PlatformUnavailable } from './errors.js'
+import { PlatformError, PlatformUnavailable } from './errors.js'
 import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -95,7 +95,7 @@ function searchOf({ hash, query }: PlatformRequest): string {
 /** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
 function asPlatformError(action: Action, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
-  if (error instanceof Error && error.name.startsWith('Platform')) return error
+  if (error instanceof PlatformError) return error
   const code = error instanceof errors.HTTPParserError ? 'HPE_INVALID' : codeOf(error)
   if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.

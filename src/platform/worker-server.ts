@@ -2,7 +2,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { ByteBudget, type Reservation } from '../lib/byte-budget.js'
-import { type Failure, toFailure } from './errors.js'
+import { type Failure, PlatformError } from './errors.js'
 import { HttpClient } from './http-client.js'
 import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
 
@@ -75,10 +75,7 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
 
 /** A bug in a handler fails its own job, not those of other accounts; its message may quote a response, so only its name is kept. */
 function failureOf(error: unknown): Failure {
-  try {
-    return toFailure(error)
-  } catch {
-    const name = error instanceof Error ? error.name : typeof error
-    return { name: 'unavailable', reason: 'overload', detail: `${name} in the worker` }
-  }
+  if (error instanceof PlatformError) return { reason: error.reason, detail: error.detail }
+  const name = error instanceof Error ? error.name : typeof error
+  return { reason: 'overload', detail: `${name} in the worker` }
 }

@@ -3,7 +3,7 @@ import type { Fleet, ServiceSource } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { PlatformForbidden, PlatformUnavailable } from '../platform/errors.js'
+import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
 import type { WireDevice, WireService } from '../platform/wire.js'
 import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
@@ -65,8 +65,7 @@ async function todayOf(account: Account, rows: WireService[], now: number): Prom
   try {
     return today(now, toZone(await account.setup()))
   } catch (error) {
-    const isMissing = error instanceof PlatformUnavailable && error.reason === 'missing_action'
-    if (isMissing || error instanceof PlatformForbidden) return today(now, utc)
+    if (isMissingAction(error) || error instanceof PlatformForbidden) return today(now, utc)
     throw error
   }
 }

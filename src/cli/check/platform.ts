@@ -7,7 +7,7 @@ import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
 import { createClient, requestAddress } from '../../platform/addresses.js'
 import { readDocument } from '../../platform/body.js'
-import { PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
+import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
 import { HttpClient } from '../../platform/http-client.js'
 import { read } from '../../platform/shape.js'
 import { wireSetup } from '../../platform/wire.js'
@@ -84,7 +84,7 @@ async function reachable(platform: CheckedPlatform): Promise<Finding & { isUnava
     return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
   // Proxies and firewalls forbid, and other applications redirect to a login page.
-  if (!(failure instanceof PlatformRefused) || failure.isRedirect)
+  if (failure instanceof PlatformForbidden || failure.detail === loginRedirect)
     return fail('platform', 'refuses an invented hash, but not as the platform does: is something in front of it?')
   return (ms > slowMs ? warn : ok)('platform', `responds as expected, in ${ms} ms`)
 }
