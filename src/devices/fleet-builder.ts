@@ -1,15 +1,15 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
-import type { Row } from '../lib/json-rows/index.js'
+import { fieldReader, type Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { isUnread } from '../platform/changed.js'
 import { pageOf } from '../platform/pages.js'
 import { isObject, itemsOf, read } from '../platform/shape.js'
+import { type WireDeviceState, wireDevice, wireDeviceState } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import { deviceId, isKnownState, needsZone, statusOf, updatedAt } from '../resources/device.js'
 import { driverIdOf } from '../resources/device-state.js'
 import type { Zone } from '../resources/zone.js'
 import { needsZoneFlag, serviceFlags, statuses } from './fleet.js'
-import { indexedFieldsOf, slotsOf } from './indexed-fields.js'
 import type { RowOf } from './items.js'
 import { correctTimes, minutesAhead } from './wall-clock.js'
 
@@ -20,6 +20,9 @@ const maxWordLength = 100
 const maxTitleLength = 200
 /** Estimated heap of a row beside its text. */
 const rowBytes = 120
+
+/** As much of a row as the columns need; everything else of it stays text. */
+const readState = fieldReader(wireDevice, wireDeviceState) as (row: Row) => WireDeviceState
 
 /** A row as it arrived. */
 interface Arrived {
@@ -54,7 +57,8 @@ export class FleetBuilder {
   readonly #devices = new Map<number, Arrived>()
   /** Group titles with their indexes. */
   readonly #titles = new Map<string | undefined, number>()
-  #slots: ReturnType<typeof slotsOf> | undefined
+  /** The slots of the two lists of maintenance services, the same in all rows. */
+  #services: { listed: number; shown: number } | undefined
   readonly #texts = new TextArenaBuilder()
   #rows = 0
   #bytes = 0
@@ -90,8 +94,9 @@ export class FleetBuilder {
 
   /** Adds a row as it arrives; `addPage` places it in the response. */
   addRow(arrived: Row): void {
-    this.#slots ??= slotsOf(arrived)
-    const { row, listsServices, hasServiceList, showsServices } = indexedFieldsOf(arrived, this.#slots)
+    this.#services ??= { listed: arrived.slot('device_data.services'), shown: arrived.slot('services') }
+    const { listed, shown } = this.#services
+    const row = readState(arrived)
     const id = deviceId(row) ?? 0
     // A platform that ignores the page sends the whole list again.
     const length = this.#devices.has(id) ? 0 : arrived.length
@@ -104,9 +109,9 @@ export class FleetBuilder {
     const flags =
       statuses.indexOf(status) |
       (needsZone(row) ? needsZoneFlag : 0) |
-      (listsServices ? serviceFlags.listed : 0) |
-      (hasServiceList ? serviceFlags.list : 0) |
-      (showsServices ? serviceFlags.shown : 0)
+      (arrived.has(listed) ? serviceFlags.listed : 0) |
+      (arrived.isList(listed) ? serviceFlags.list : 0) |
+      (arrived.has(shown) ? serviceFlags.shown : 0)
     const word = isKnownState(row) ? undefined : String(row.online).slice(0, maxWordLength)
     const driver = driverIdOf(row) ?? 0
     this.#arrived.push({ id, flags, driver, updated: updatedAt(row), ahead, word, group: 0, text: this.#rows })

@@ -28,6 +28,13 @@ export const wireDevice = {
   },
 } as const
 
+/** The fields of a device that decide its id, status, driver and last update. */
+export const wireDeviceState = {
+  ...scalars('id', 'online', 'time', 'timestamp', 'acktimestamp', 'speed', 'distance_unit_hour'),
+  driver_data: { id: s },
+  device_data: { ...scalars('id', 'min_moving_speed', 'current_driver_id'), traccar: { time: s } },
+} as const
+
 export const wireGeofence = {
   ...scalars('id', 'name', 'active', 'type'),
   coordinates: [{ lat: s, lng: s }],
@@ -116,6 +123,7 @@ export function eventTypesIn(body: unknown): string[] {
 export type WireService = Read<typeof wireService>
 /** A device row; `group` is the title of the group it came in. */
 export type WireDevice = Read<typeof wireDevice> & { group?: string | undefined }
+export type WireDeviceState = Read<typeof wireDeviceState>
 export type WireGeofence = Read<typeof wireGeofence>
 export type WireEvent = Read<typeof wireEvent>
 export type WirePoint = Read<typeof wirePoint>

@@ -1,18 +1,12 @@
 /** What a device row says about the vehicle: driver, ignition, counters, and how long it has stood still. */
-import type { WireDevice } from '../platform/wire.js'
+import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { sensorType, sensorValue, type WireSensor } from './sensor.js'
 import { asIfUtc, durationSeconds, secondsPer, unixSeconds } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
 
-/** The fields of a device row that identify its driver. */
-type DriverSource = {
-  driver_data: Pick<WireDevice['driver_data'], 'id'>
-  device_data: Pick<WireDevice['device_data'], 'current_driver_id'>
-}
-
 /** The id of the device's current driver. */
-export const driverIdOf = ({ driver_data, device_data }: DriverSource): number | undefined =>
+export const driverIdOf = ({ driver_data, device_data }: WireDeviceState): number | undefined =>
   id(driver_data.id) ?? id(device_data.current_driver_id)
 
 const ignitionTypes = new Set(['acc', 'ignition', 'engine'])

@@ -1,6 +1,6 @@
 /** The device resource: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
-import type { WireDevice } from '../platform/wire.js'
+import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
 import { displayTime, isDisplayTime } from './display-time.js'
 import { type Feature, Format, type Point } from './geojson.js'
@@ -106,41 +106,31 @@ export const DevicesQuery = Type.Object({
   ...Paging({ default: 50, max: 500 }),
 })
 
-/** The fields of a row that decide a device's id, status and last update, and whether `last_seen` needs the zone. */
-type DeviceState = Pick<
-  WireDevice,
-  'id' | 'online' | 'time' | 'timestamp' | 'acktimestamp' | 'speed' | 'distance_unit_hour'
-> & {
-  device_data: Pick<WireDevice['device_data'], 'id' | 'min_moving_speed'> & {
-    traccar: Pick<WireDevice['device_data']['traccar'], 'time'>
-  }
-}
-
 /** A device in an unknown state counts as online if its last data is at most this old. */
 const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
-const stateOf = (wire: DeviceState): string | undefined => text(wire.online)?.toLowerCase()
+const stateOf = (wire: WireDeviceState): string | undefined => text(wire.online)?.toLowerCase()
 
 /** "Not connected" or "Expired", in any language, in place of a time. */
 const isWord = (time: string | undefined): boolean => time !== undefined && !/\d/.test(time)
 
-const fixOf = (wire: DeviceState): number => unixSeconds(number(wire.timestamp))
-const heartbeatOf = (wire: DeviceState): number => unixSeconds(number(wire.acktimestamp))
+const fixOf = (wire: WireDeviceState): number => unixSeconds(number(wire.timestamp))
+const heartbeatOf = (wire: WireDeviceState): number => unixSeconds(number(wire.acktimestamp))
 
 /** Unix seconds of the last fix or heartbeat, whichever is later; 0 if never. */
-const lastContact = (wire: DeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
+const lastContact = (wire: WireDeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
 
 /** Unix seconds of the last fix, else of the last heartbeat, else the tracker server's UTC time; 0 if never. */
-function timestampOf(wire: DeviceState): number {
+function timestampOf(wire: WireDeviceState): number {
   const own = fixOf(wire) || heartbeatOf(wire)
   const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.time)
   return server === undefined ? own : unixSeconds(asIfUtc(server))
 }
 
 /** Unix seconds of the last fix or sign of life, whichever is later; 0 if never. */
-export const updatedAt = (wire: DeviceState): number => Math.max(timestampOf(wire), heartbeatOf(wire))
+export const updatedAt = (wire: WireDeviceState): number => Math.max(timestampOf(wire), heartbeatOf(wire))
 
 function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined {
   if (isWord(text(wire.time)) && lastContact(wire) === 0) return undefined
@@ -149,10 +139,10 @@ function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined 
 }
 
 /** Speed in km/h. */
-const speedOf = (wire: DeviceState): number => toKmh(wire.speed, wire.distance_unit_hour) ?? 0
+const speedOf = (wire: WireDeviceState): number => toKmh(wire.speed, wire.distance_unit_hour) ?? 0
 
 /** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
-export function statusOf(wire: DeviceState, now: number): DeviceStatus {
+export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   const state = stateOf(wire) ?? ''
   if (state === 'offline' || isWord(text(wire.time))) return 'offline'
   if (!CONNECTED.has(state)) return now / 1000 - lastContact(wire) <= FRESH_S ? 'online' : 'offline'
@@ -166,7 +156,7 @@ export function statusOf(wire: DeviceState, now: number): DeviceStatus {
 }
 
 /** The platform's display time, else the time of the last data on the account's clock (platform.md 3.5). */
-function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
+function lastSeen(wire: WireDeviceState, zone: Zone | undefined): string | null {
   const [fix, heartbeat] = [fixOf(wire), heartbeatOf(wire)]
   // The display time shows either of the two.
   const near = fix + heartbeat > 0 ? [fix || heartbeat, heartbeat || fix] : []
@@ -176,17 +166,17 @@ function lastSeen(wire: DeviceState, zone: Zone | undefined): string | null {
 }
 
 /** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
-export const needsZone = (wire: DeviceState): boolean => lastContact(wire) > 0 && !isDisplayTime(wire.time)
+export const needsZone = (wire: WireDeviceState): boolean => lastContact(wire) > 0 && !isDisplayTime(wire.time)
 
 /** The device's id; undefined for a row that is not a device. */
-export const deviceId = (wire: DeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
+export const deviceId = (wire: WireDeviceState): number | undefined => id(wire.id) ?? id(wire.device_data.id)
 
 /** The device's name; `Device <id>` if the platform has none. */
 export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
 /** Whether the platform's state of a device is one of the known words, or absent. */
-export const isKnownState = (wire: DeviceState): boolean => {
+export const isKnownState = (wire: WireDeviceState): boolean => {
   const state = stateOf(wire)
   return state === undefined || state === 'offline' || CONNECTED.has(state)
 }

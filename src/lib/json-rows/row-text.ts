@@ -23,24 +23,32 @@ export const slotNames = (shape: RowShape): string[] =>
 
 /** Decodes compact texts. The code is generated, as no loop creates objects as fast; all names in it are the shape's. */
 export function recordMaker(shape: RowShape): (text: string) => Record<string, unknown> {
-  const make = new Function('v', `return ${literal(shape, 'v', 0).code}`)
+  const make = new Function('v', `return ${fromList(shape, 'v')}`)
   return (text) => make(JSON.parse(text))
 }
 
-/** An object literal that takes its values from `list`, starting at index `from`; null means absent. */
-function literal(shape: RowShape, list: string, from: number): { code: string; next: number } {
-  let next = from
-  const members = Object.entries(shape).map(([name, field]) => {
-    const key = JSON.stringify(name)
-    if (isNested(field)) {
-      const inner = literal(field, list, next)
-      next = inner.next
-      return `${key}:${inner.code}`
-    }
-    const value = `${list}[${next++}]`
+/** Reads some scalars of a row as it arrives, by generated code as well. @param shape of the row. @param fields a part of that shape. */
+export function fieldReader(shape: RowShape, fields: RowShape): (row: unknown) => Record<string, unknown> {
+  const names = slotNames(shape)
+  const code = literal(fields, (name) => `row.scalar(${names.indexOf(name)})`)
+  return new Function('row', `return ${code}`) as (row: unknown) => Record<string, unknown>
+}
+
+/** An object literal that takes its values from `list`; null means absent. */
+function fromList(shape: RowShape, list: string): string {
+  const names = slotNames(shape)
+  return literal(shape, (name, field) => {
+    const value = `${list}[${names.indexOf(name)}]`
     const item = itemShape(field)
-    if (item === undefined) return `${key}:${value}??undefined`
-    return `${key}:(${value}??[]).map(${list}i=>(${literal(item, `${list}i`, 0).code}))`
+    return item === undefined ? `${value}??undefined` : `(${value}??[]).map(${list}i=>(${fromList(item, `${list}i`)}))`
   })
-  return { code: `{${members.join()}}`, next }
+}
+
+/** @param codeOf the code for a field, by the name of its slot. */
+function literal(shape: RowShape, codeOf: (name: string, field: FieldShape) => string, prefix = ''): string {
+  const members = Object.entries(shape).map(([key, field]) => {
+    const name = prefix + key
+    return `${JSON.stringify(key)}:${isNested(field) ? literal(field, codeOf, `${name}.`) : codeOf(name, field)}`
+  })
+  return `{${members.join()}}`
 }
