@@ -29,7 +29,8 @@ export class WorkerClient {
   readonly #pending = new Map<number, Pending>()
   #worker: Worker | undefined
   #lastId = 0
-  #usedBytes = 0
+  /** Written by the worker. */
+  #usedBytes: Float64Array<ArrayBufferLike> = new Float64Array(1)
   #onReady: () => void = () => {}
 
   /** @param module the worker's entry point, which calls `serveJobs`. */
@@ -54,7 +55,7 @@ export class WorkerClient {
 
   /** Estimated bytes of the responses that the worker is reading. */
   get usedBytes(): number {
-    return this.#usedBytes
+    return this.#usedBytes[0] as number
   }
 
   /**
@@ -89,7 +90,8 @@ export class WorkerClient {
   #started(): Worker {
     if (this.#worker) return this.#worker
     // Without the options of the process, such as the loaders of a test.
-    const worker = new Worker(this.#module, { execArgv: [], resourceLimits })
+    this.#usedBytes = new Float64Array(new SharedArrayBuffer(8))
+    const worker = new Worker(this.#module, { execArgv: [], resourceLimits, workerData: this.#usedBytes })
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => this.#ended(worker, error))
     worker.on('exit', () => this.#ended(worker, undefined))
@@ -101,7 +103,6 @@ export class WorkerClient {
 
   #receive(message: FromWorker): void {
     if (message.kind === 'ready') this.#onReady()
-    else if (message.kind === 'memory') this.#usedBytes = message.usedBytes
     else if (message.kind === 'result') this.#pending.get(message.id)?.resolve(message.result)
     else {
       const pending = this.#pending.get(message.id)
@@ -113,7 +114,7 @@ export class WorkerClient {
   #ended(worker: Worker, error: Error | undefined): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
-    this.#usedBytes = 0
+    this.#usedBytes = new Float64Array(1)
     const detail = `the worker ended${error && 'code' in error ? `: ${error.code}` : ''}`
     for (const { action, reject } of this.#pending.values()) {
       reject(new PlatformUnavailable(action, 'overload', { detail }))

@@ -74,4 +74,3 @@ export type FromWorker =
   | { kind: 'ready' }
   | { kind: 'result'; id: number; result: JobResults[JobAction] }
   | { kind: 'failure'; id: number; failure: Failure }
-  | { kind: 'memory'; usedBytes: number }

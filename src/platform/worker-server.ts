@@ -1,6 +1,6 @@
 /** The worker's side: runs the jobs that the main thread posts, several at once. */
 import { getHeapStatistics } from 'node:v8'
-import type { MessagePort, Transferable } from 'node:worker_threads'
+import { type MessagePort, type Transferable, workerData } from 'node:worker_threads'
 import { ByteBudget, type Reservation } from '../lib/byte-budget.js'
 import { type Failure, PlatformError } from './errors.js'
 import { HttpClient } from './http-client.js'
@@ -12,8 +12,6 @@ const connections = 64
 const connectTimeoutMs = 30_000
 /** Part of the heap that responses may take while they are read; one account gets half of that. */
 const heapShare = 0.4
-/** Usage is reported after a change of this many bytes. */
-const reportStepBytes = 1024 * 1024
 
 /** What a handler gets beside its job. */
 export interface JobContext {
@@ -30,19 +28,16 @@ export interface JobOutput<A extends JobAction> {
 
 type JobHandlers = { [A in JobAction]: (job: Job<A>, context: JobContext) => Promise<JobOutput<A>> }
 
+/** Memory that this thread shares with the main thread: the bytes of the responses in it. */
+const usedBytes = workerData as Float64Array
+
 /** Serves the jobs of one main thread until the port closes. */
 export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
   const running = new Map<number, AbortController>()
   const clients = new Map<string, HttpClient>()
   const maxBytes = heapShare * getHeapStatistics().heap_size_limit
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
-  let reportedBytes = 0
   const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
-  const report = (): void => {
-    if (Math.abs(budget.usedBytes - reportedBytes) < reportStepBytes) return
-    reportedBytes = budget.usedBytes
-    post({ kind: 'memory', usedBytes: reportedBytes })
-  }
   const clientOf = (url: string): HttpClient => {
     const client = clients.get(url) ?? new HttpClient({ url, connections, connectTimeoutMs })
     clients.set(url, client)
@@ -61,9 +56,8 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
       post({ kind: 'failure', id, failure: failureOf(error) })
     } finally {
       running.delete(id)
-      report()
       reservation.release()
-      report()
+      usedBytes[0] = budget.usedBytes
     }
   }
   port.on('message', (message: ToWorker) => {
