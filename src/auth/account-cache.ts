@@ -28,7 +28,6 @@ interface AccountCacheOptions {
 /** The accounts of one platform. A hash is validated at most once per `ttlMs`. */
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, Secret>
-  readonly #digests = new WeakMap<Account, string>()
   readonly #ttlMs: number
   readonly #onRefused: (account: Account) => void
   /** `Account.id` by the account's e-mail. */
@@ -52,9 +51,7 @@ export class AccountCache {
         const known = await validate(platform, hash, clock())
         const who = known === null ? await whoBySetup(platform, hash, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
-        const account = new Account(platform, hash.reveal(), { id, ...who }, onSkipped)
-        this.#digests.set(account, digest)
-        return account
+        return new Account(platform, hash.reveal(), { id, ...who }, onSkipped)
       },
     })
   }
@@ -100,9 +97,8 @@ export class AccountCache {
   }
 
   /** Invalidates the hash of an account that the platform has refused. */
-  delete(account: Account): void {
-    const digest = this.#digests.get(account)
-    if (digest !== undefined) this.#cache.delete(digest)
+  delete({ hashName }: Account): void {
+    this.#cache.delete(hashName)
   }
 }
 

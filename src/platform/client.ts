@@ -172,5 +172,5 @@ export class Platform {
   }
 }
 
-/** Names an account in memory: its hash in clear stays with the `Account`. */
-export const nameOf = (hash: string): string => digest('sha256', hash, 'base64url')
+/** Names an account in memory, as `Secret.digest`: its hash in clear stays with the `Account`. */
+export const nameOf = (hash: string): string => digest('sha256', hash, 'hex')
