@@ -7,7 +7,7 @@ import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, read, type Shape, type Tally } from './shape.js'
-import { type FetchPage, maxConcurrent, readAll, readUntil, windowOf } from './window.js'
+import { type FetchPage, maxConcurrent, readAll } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -102,30 +102,14 @@ export class Account {
     return this.#platform.openList(this.id, calls)
   }
 
-  /** A window of the events, newest first, as the platform orders them. Rows that are left out are reported once. @throws TooManyCalls. */
-  async events(filter: EventFilter, { offset, limit }: { offset: number; limit: number }, search: Reading) {
-    const { rows, seen, total } = await windowOf(this.#eventPages(filter, search), offset, limit)
-    return { rows: this.#readEvents(rows), seen: read([wire.wireEvent] as const, seen), total }
-  }
-
-  /** All events, newest first, until `isEnough` holds for a page of them. @throws TooManyCalls. */
-  async eventsUntil(
-    filter: EventFilter,
-    size: number,
-    isEnough: (page: readonly wire.WireEvent[]) => boolean,
-    search: Reading,
-  ): Promise<wire.WireEvent[]> {
-    const pages = this.#eventPages(filter, search)
-    return this.#readEvents(await readUntil(pages, size, (rows) => isEnough(read([wire.wireEvent], rows))))
-  }
-
-  #eventPages(filter: EventFilter, search: Reading): FetchPage {
-    const { deviceId: device_id, type, from: date_from, to: date_to } = filter
+  /** The pages of the events, newest first, as the platform orders them. */
+  eventPages({ deviceId: device_id, type, from: date_from, to: date_to }: EventFilter, search: Reading): FetchPage {
     return (page, size) =>
       this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page, undefined, search)
   }
 
-  #readEvents(rows: readonly unknown[]): wire.WireEvent[] {
+  /** The events in the rows of such pages; what is left out is reported. */
+  readEvents(rows: readonly unknown[]): wire.WireEvent[] {
     return this.#read('get_events', [wire.wireEvent] as const, wire.withGeofenceNames(rows))
   }
 

@@ -1,8 +1,9 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
-import { maxPageSize, TooManyCalls } from '../platform/window.js'
-import type { WireEvent } from '../platform/wire.js'
+import { read } from '../platform/shape.js'
+import { maxPageSize, readUntil, TooManyCalls, windowOf } from '../platform/window.js'
+import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
@@ -21,6 +22,8 @@ interface EventSearch {
 const smallPage = 200
 /** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
 const lateEvents = 50
+
+const readRows = (rows: readonly unknown[]): WireEvent[] => read([wireEvent] as const, rows)
 
 const isOfOtherType =
   (filter: EventFilter | undefined) =>
@@ -66,19 +69,20 @@ export class EventReader {
   /** As `window`, by the filters of the platform; undefined where it ignores one. */
   async #exact(offset: number, limit: number) {
     const filters = this.#filters(this.#words)
-    const window = filters.length === 1 ? { offset, limit } : { offset: 0, limit: offset + limit }
-    const lists: Awaited<ReturnType<Account['events']>>[] = []
+    const [from, count] = filters.length === 1 ? [offset, limit] : [0, offset + limit]
+    const lists: Awaited<ReturnType<typeof windowOf>>[] = []
     // Of several words, the first shows whether the platform ignores them.
     for (const some of this.#words.length > 1 ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
-      const read = (of: typeof window) => this.#each(some, (filter) => this.#account.events(filter, of, this.#uses))
-      const found = await read(window)
+      const window = (offset: number, limit: number) =>
+        Promise.all(some.map((filter) => windowOf(this.#account.eventPages(filter, this.#uses), offset, limit)))
+      const found = await window(from, count)
       // A window beyond the end does not show it.
-      const shown = window.offset > 0 && found[0]?.seen.length === 0 ? await read({ offset: 0, limit: 1 }) : found
-      if (!shown.every(({ seen }, at) => seen.every(this.#matches(some[at]?.deviceId)))) return undefined
+      const shown = from > 0 && found[0]?.seen.length === 0 ? await window(0, 1) : found
+      if (!shown.every(({ seen }, at) => readRows(seen).every(this.#matches(some[at]?.deviceId)))) return undefined
       lists.push(...found)
     }
     const total = lists.reduce((sum, list) => sum + list.total, 0)
-    return { rows: lists.flatMap(({ rows }) => rows), before: window.offset, total }
+    return { rows: this.#account.readEvents(lists.flatMap(({ rows }) => rows)), before: from, total }
   }
 
   /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */
@@ -117,17 +121,20 @@ export class EventReader {
   /** The rows that pass all filters, of those that `read` returns for each filter of the platform. */
   async #passing(words: readonly string[], read: (filter: EventFilter) => Promise<WireEvent[]>): Promise<WireEvent[]> {
     const filters = this.#filters(words)
-    const lists = await this.#each(filters, read)
+    const lists = await Promise.all(filters.map(read))
     // A platform that ignores the type sends the same rows for each word.
     const isIgnored = words.length > 1 && lists.some((rows, at) => rows.some(isOfOtherType(filters[at])))
     if (isIgnored) return this.#passing([], read)
     return lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId)))
   }
 
-  #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const isIgnored = (page: readonly WireEvent[]): boolean =>
-      this.#words.length > 1 && page.some(isOfOtherType(filter))
-    return this.#account.eventsUntil(filter, size, (page) => isEnough(page) || isIgnored(page), this.#uses)
+  /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */
+  async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
+    const rows = await readUntil(this.#account.eventPages(filter, this.#uses), size, (rows) => {
+      const page = readRows(rows)
+      return isEnough(page) || (this.#words.length > 1 && page.some(isOfOtherType(filter)))
+    })
+    return this.#account.readEvents(rows)
   }
 
   /** One filter for each device and word. */
@@ -135,10 +142,6 @@ export class EventReader {
     const { devices, from, to } = this.#search
     const types = words.length > 0 ? words : [undefined]
     return devices.flatMap((deviceId) => types.map((type) => ({ deviceId, type, from, to })))
-  }
-
-  #each<T>(filters: readonly EventFilter[], read: (filter: EventFilter) => Promise<T>): Promise<T[]> {
-    return Promise.all(filters.map(read))
   }
 
   readonly #matches =

@@ -7,6 +7,7 @@ import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Account } from '../../src/platform/account.js'
 import type { CallReport, Platform, PlatformOptions } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
+import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { answers, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
@@ -165,8 +166,9 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
   t.equal(calls.length, 5, 'one, and four at once')
   const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
   const search = account.openSearch(20)
-  t.equal(await failureOf(account.eventsUntil(all, 100, () => false, search)), 'timeout')
-  t.equal(await failureOf(account.events(all, { offset: 0, limit: 1 }, search)), 'timeout')
+  const pages = account.eventPages(all, search)
+  t.equal(await failureOf(readUntil(pages, 100, () => false)), 'timeout')
+  t.equal(await failureOf(windowOf(pages, 0, 1)), 'timeout')
   t.equal(calls.length, 7)
 })
 
