@@ -1,5 +1,6 @@
 /** An API key as documented: created, listed, revoked. */
 import { type Static, Type } from 'typebox'
+import type { KeyRecord } from '../store/store.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 
 export const KEY_ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
@@ -47,14 +48,7 @@ export const CreateKey = Type.Object(
 export type CreateKey = Static<typeof CreateKey>
 
 /** The fields of a stored key that responses show; `hint` is its truncated value, times are epoch milliseconds. */
-interface StoredKey {
-  readonly id: string
-  readonly hint: string
-  readonly label: string
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly lastUsedAt: number | null
-}
+type StoredKey = Pick<KeyRecord, 'id' | 'hint' | 'label' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>
 
 const example: StoredKey = {
   id: KEY_ID_EXAMPLE,
