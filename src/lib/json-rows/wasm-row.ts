@@ -1,6 +1,6 @@
 /** The WebAssembly row reader: reads an object by a shape straight from its bytes. */
 import { readFileSync } from 'node:fs'
-import { type FieldShape, isNested, itemShape, type RowShape, recordMaker, type Scalar, slotNames } from './row-text.js'
+import { isNested, itemShape, type RowShape, recordMaker, type Scalar, slotNames } from './row-text.js'
 import { decoded } from './utf8.js'
 
 /** One row. Valid only during the call that passes it. */
@@ -171,7 +171,9 @@ export class WasmRow {
     let slot = from
     for (const [name, field] of fields) {
       if (Buffer.byteLength(name) > MAX_NAME) throw new Error(`${name}: a name has at most ${MAX_NAME} bytes`)
-      const { kind, inner } = contentOf(name, field)
+      const item = itemShape(field)
+      const inner = item ?? (isNested(field) ? field : undefined)
+      const kind = item ? kinds.list : inner ? kinds.object : kinds.scalar
       const count = inner ? slotNames(inner).length : 0
       const first = kind === kinds.list ? this.#addSlots(count) : slot
       const innerNumber = inner ? this.#define(inner, first) : 0
@@ -181,13 +183,4 @@ export class WasmRow {
     }
     return number
   }
-}
-
-/** The kind of a field, and the shape of the object or of the list's items. */
-function contentOf(name: string, field: FieldShape): { kind: number; inner?: RowShape } {
-  const item = itemShape(field)
-  if (item !== undefined) return { kind: kinds.list, inner: item }
-  if (isNested(field)) return { kind: kinds.object, inner: field }
-  if (field !== 'scalar') throw new Error(`${name}: a field is 'scalar', a shape or a list of a shape`)
-  return { kind: kinds.scalar }
 }
