@@ -49,16 +49,12 @@ export function requestReport({ log, observeRequest, countCaller, outages }: Req
 
 /** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
 export function installRequestHooks(app: App, report: Report, isDraining: () => boolean): void {
-  let isClosing = false
-  app.addHook('preClose', async () => {
-    isClosing = true
-  })
   app.addHook('onRequest', (request, reply, next) => {
     setCommonHeaders(request, reply)
     next(requestError(request))
   })
   app.addHook('onSend', (_request, reply, _payload, next) => {
-    if (isClosing || isDraining()) reply.header('connection', 'close')
+    if (isDraining()) reply.header('connection', 'close')
     next()
   })
   app.addHook('onResponse', (_request, reply, next) => {
