@@ -124,8 +124,7 @@ export class Addresses {
 const keyOf = (account: string, { lat, lng }: Position): string => `${account} ${lat.toFixed(4)} ${lng.toFixed(4)}`
 
 /** A client with sockets of its own, so that a slow geocoder delays no other call. */
-export const createClient = (url: string): HttpClient =>
-  new HttpClient({ url, connections, connectTimeoutMs: timeoutMs })
+export const createClient = (url: string): HttpClient => new HttpClient({ url, connections })
 
 /** One lookup (platform.md 15). @returns null where there is no address. @throws as `HttpClient.send`. */
 export async function requestAddress(client: HttpClient, hash: string, { lat, lng }: Position): Promise<string | null> {

@@ -63,7 +63,7 @@ export class Platform {
   readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
-    const { url, timeoutMs, now = () => performance.now(), onBreaker } = options
+    const { url, now = () => performance.now(), onBreaker } = options
     this.#options = options
     this.#now = now
     this.addresses = options.addresses
@@ -73,7 +73,7 @@ export class Platform {
       onState: (action, state) => onBreaker?.({ action, state, worst: this.#breaker.state }),
     })
     this.#missing = new MissingActions(now)
-    this.#http = new HttpClient({ url, connections: maxInFlight, connectTimeoutMs: timeoutMs })
+    this.#http = new HttpClient({ url, connections: maxInFlight })
   }
 
   /**

@@ -22,8 +22,10 @@ interface HttpClientOptions {
   url: string
   /** Sockets at once. */
   connections: number
-  connectTimeoutMs: number
 }
+
+/** No request waits so long for a connection. */
+const connectTimeoutMs = 30_000
 
 /** Failures of the connection, also within a body: every request is a read, and safe to send again. */
 const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
@@ -40,7 +42,7 @@ export class HttpClient {
   readonly #pool: Pool
   readonly #basePath: string
 
-  constructor({ url, connections, connectTimeoutMs }: HttpClientOptions) {
+  constructor({ url, connections }: HttpClientOptions) {
     const { origin, pathname } = new URL(url)
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.

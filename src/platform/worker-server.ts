@@ -8,8 +8,6 @@ import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-
 
 /** Sockets of the worker to one platform; the main thread limits what is in flight. */
 const connections = 64
-/** The job's signal carries the deadline. */
-const connectTimeoutMs = 30_000
 /** Part of the heap that responses may take while they are read; one account gets half of that. */
 const heapShare = 0.4
 
@@ -39,7 +37,7 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
   const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
   const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
   const clientOf = (url: string): HttpClient => {
-    const client = clients.get(url) ?? new HttpClient({ url, connections, connectTimeoutMs })
+    const client = clients.get(url) ?? new HttpClient({ url, connections })
     clients.set(url, client)
     return client
   }
