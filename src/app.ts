@@ -75,9 +75,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     if (report.outcome === 'ok') outages.succeeded('key store')
     else outages.failed('key store', report.error)
   })
-  // The objects that a response is made of take several times its bytes. With half of the budget, one account cannot shut out the others.
-  const maxBytes = getHeapStatistics().heap_size_limit / 4
-  const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
+  // The objects that a response is made of take several times its bytes.
+  const budget = new ByteBudget(getHeapStatistics().heap_size_limit / 4)
   const counters = new FailoverCounters({ shared: store.counters, clock, ticks, onCounted: metrics.countLimited })
   const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
   // So that the log says at once that Redis is away.

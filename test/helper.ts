@@ -166,7 +166,7 @@ export async function sandbox(t: Test, options: SandboxOptions = {}) {
 }
 
 /** What a platform client needs beside its address; shared by a test file. */
-export const clientParts = { worker, budget: new ByteBudget({ maxBytes: 2 ** 30, maxBytesPerOwner: 2 ** 29 }) }
+export const clientParts = { worker, budget: new ByteBudget(2 ** 30) }
 
 /** A client of the platform at `url`, closed with the test. */
 export function platformClient(t: Test, url: string, options: Partial<PlatformOptions> = {}): Platform {

@@ -1,11 +1,4 @@
-/** A budget in bytes for what is in flight, in total and per owner. */
-
-interface ByteBudgetOptions {
-  /** Bytes that all owners may hold together. */
-  maxBytes: number
-  /** Bytes that one owner may hold. */
-  maxBytesPerOwner: number
-}
+/** A budget in bytes for what is in flight, of which one owner gets half: it cannot shut out the others. */
 
 /** Bytes held by one piece of work, for example one response; `release` gives all of them back. */
 export interface Reservation {
@@ -19,22 +12,19 @@ export interface Reservation {
 }
 
 export class ByteBudget {
-  readonly #options: ByteBudgetOptions
+  readonly maxBytes: number
   readonly #byOwner = new Map<string, number>()
   #used = 0
   #rejected = 0
 
-  constructor(options: ByteBudgetOptions) {
-    this.#options = options
+  /** @param maxBytes that all owners may hold together. */
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
   }
 
   /** Bytes in flight now. */
   get usedBytes(): number {
     return this.#used
-  }
-
-  get maxBytes(): number {
-    return this.#options.maxBytes
   }
 
   /** Reservations that were refused more bytes, since the start. */
@@ -44,7 +34,7 @@ export class ByteBudget {
 
   /** Whether more than half of the budget is in use: time to cut slow readers. */
   get isShort(): boolean {
-    return this.#used > this.#options.maxBytes / 2
+    return this.#used > this.maxBytes / 2
   }
 
   /** A reservation of no bytes yet. @param owner for example the account's id. */
@@ -74,9 +64,8 @@ export class ByteBudget {
   }
 
   #take(owner: string, bytes: number): boolean {
-    const { maxBytes, maxBytesPerOwner } = this.#options
     const owned = this.#byOwner.get(owner) ?? 0
-    if (this.#used + bytes > maxBytes || owned + bytes > maxBytesPerOwner) {
+    if (this.#used + bytes > this.maxBytes || owned + bytes > this.maxBytes / 2) {
       this.#rejected += 1
       return false
     }

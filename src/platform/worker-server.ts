@@ -8,7 +8,7 @@ import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-
 
 /** Sockets of the worker to one platform; the main thread limits what is in flight. */
 const connections = 64
-/** Part of the heap that responses may take while they are read; one account gets half of that. */
+/** Part of the heap that responses may take while they are read. */
 const heapShare = 0.4
 
 /** What a handler gets beside its job. */
@@ -33,8 +33,7 @@ const usedBytes = workerData as Float64Array
 export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
   const running = new Map<number, AbortController>()
   const clients = new Map<string, HttpClient>()
-  const maxBytes = heapShare * getHeapStatistics().heap_size_limit
-  const budget = new ByteBudget({ maxBytes, maxBytesPerOwner: maxBytes / 2 })
+  const budget = new ByteBudget(heapShare * getHeapStatistics().heap_size_limit)
   const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
   const clientOf = (url: string): HttpClient => {
     const client = clients.get(url) ?? new HttpClient({ url, connections })

@@ -18,7 +18,7 @@ t.test('a long body whose bytes are all there lets other responses have their tu
   }
   setImmediate(countTurns)
   const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 2 ** 26, bytes: () => 0 }
-  const budget = new ByteBudget({ maxBytes: 2 ** 30, maxBytesPerOwner: 2 ** 30 })
+  const budget = new ByteBudget(2 ** 31)
   const { envelope } = await readItems('get_devices', body(), options, { reservation: budget.open('me') })
   t.same(envelope, [])
   t.equal(read, chunks)

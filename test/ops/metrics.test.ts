@@ -153,7 +153,7 @@ const namesIn = (expression: string): string[] =>
 
 t.test('dashboard and alerts use existing metrics, and every metric is on the dashboard or in an alert', async (t) => {
   const metrics = new Metrics()
-  const budget = new ByteBudget({ maxBytes: 1, maxBytesPerOwner: 1 })
+  const budget = new ByteBudget(1)
   const zero = () => 0
   metrics.watch({ cacheBytes: zero, workerBytes: zero, entries: { accounts: zero }, isStoreUp: () => true, budget })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))

@@ -80,7 +80,7 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
 t.test('a response that is cut off and requested again takes its memory once', async (t) => {
   const body = JSON.stringify({ items: { data: [{ id: 1, message: 'x'.repeat(100_000) }] } })
   let cuts = 1
-  const budget = new ByteBudget({ maxBytes: 700_000, maxBytesPerOwner: 700_000 })
+  const budget = new ByteBudget(1_400_000)
   const answer: RequestListener = (request, response) => {
     response.writeHead(200, { 'content-length': body.length })
     if (cuts-- > 0) response.write(body.slice(0, -10), () => setImmediate(() => request.socket.resetAndDestroy()))
@@ -145,7 +145,7 @@ const endless = (onPage: () => void): RequestListener => {
 }
 
 t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
-  const budget = new ByteBudget({ maxBytes: 4_000_000, maxBytesPerOwner: 2_000_000 })
+  const budget = new ByteBudget(4_000_000)
   const answer = endless(() => {})
   const { platform, calls } = await open(t, answer, { budget, timeoutMs: 60_000 })
   const account = accountOn(platform)
@@ -173,7 +173,7 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
 })
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
-  const budget = new ByteBudget({ maxBytes: 2 ** 28, maxBytesPerOwner: 2 ** 27 })
+  const budget = new ByteBudget(2 ** 28)
   const { platform } = await open(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }), { budget })
   t.equal(await failureOf(platform.get('get_events', someHash)), 'overload')
   t.equal(budget.usedBytes, 0)

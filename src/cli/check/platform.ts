@@ -52,7 +52,7 @@ type CheckedPlatform = ReturnType<typeof openPlatform>
 /** The platform without circuit breaker and queue: each request is sent, and shows how the platform responds. It throws as `Platform`. */
 function openPlatform(url: string, timeoutMs: number) {
   const client = new HttpClient({ url, connections: 1 })
-  const budget = new ByteBudget({ maxBytes: Number.POSITIVE_INFINITY, maxBytesPerOwner: Number.POSITIVE_INFINITY })
+  const budget = new ByteBudget(Number.POSITIVE_INFINITY)
   const signal = (): AbortSignal => AbortSignal.timeout(timeoutMs)
   const devices = async (hash: string): Promise<FleetColumns> => {
     const action = 'get_devices'
