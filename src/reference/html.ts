@@ -20,27 +20,19 @@ export function markdown(text: string): string {
   return elements.join('\n')
 }
 
-/** The languages of code blocks; `json` is a response. */
-const names = {
-  shell: 'curl',
-  javascript: 'JavaScript',
-  typescript: 'TypeScript',
-  python: 'Python',
-  json: 'JSON',
+/** The languages of code blocks, with the ending of their files and the pattern of a comment; `json` is a response. */
+const languages = {
+  shell: { name: 'curl', ending: '.sh', comment: '#.*' },
+  javascript: { name: 'JavaScript', ending: '.js', comment: '//.*' },
+  typescript: { name: 'TypeScript', ending: '.mts', comment: '//.*' },
+  python: { name: 'Python', ending: '.py', comment: '#.*' },
+  json: { name: 'JSON', ending: '.json', comment: '(?!)' },
 }
 
-type Language = keyof typeof names
+type Language = keyof typeof languages
 
-/** By the ending of a file. */
-const languages = {
-  '.sh': 'shell',
-  '.js': 'javascript',
-  '.mts': 'typescript',
-  '.py': 'python',
-  '.json': 'json',
-} as const
+const byEnding = new Map(Object.entries(languages).map(([language, { ending }]) => [ending, language as Language]))
 
-const comment = { shell: '#.*', javascript: '//.*', typescript: '//.*', python: '#.*', json: '(?!)' }
 const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`[^\`]*\``
 const keywords =
   '\\b(?:async|await|break|catch|const|continue|def|else|except|export|False|false|for|from|function|if|import|in|let|new|None|null|of|return|throw|True|true|while|with|yield)\\b'
@@ -48,7 +40,7 @@ const keywords =
 /** Escaped code with comments, strings and keywords in spans. */
 function highlighted(code: string, language: Language): string {
   const words = language === 'shell' ? '\\bcurl\\b' : keywords
-  const token = new RegExp(`(${comment[language]})|(${strings})|(${words})`)
+  const token = new RegExp(`(${languages[language].comment})|(${strings})|(${words})`)
   // Every text between tokens is followed by the three groups of a token, one of which has matched.
   const parts = code.split(token).map((part = '', at) => {
     const kind = ['', 'c', 's', 'k'][at % 4]
@@ -58,9 +50,9 @@ function highlighted(code: string, language: Language): string {
 }
 
 /** A code block that can be scrolled with the keyboard. @param name identifies it for tests and screen readers. */
-export function codeBlock(name: string, language: Language, code: string, caption = names[language]): string {
+export function codeBlock(name: string, language: Language, code: string, caption = languages[language].name): string {
   return `<figure class="code ${language}"><figcaption>${escaped(caption)}</figcaption>
-<pre tabindex="0" role="region" aria-label="${escaped(name)}, ${names[language]}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
+<pre tabindex="0" role="region" aria-label="${escaped(name)}, ${languages[language].name}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
 }
 
 export type Sample = [language: Language, code: string]
@@ -68,7 +60,7 @@ export type Sample = [language: Language, code: string]
 /** One code block per language, of which the page shows the chosen one. Its blocks are named `<name>-<language>`. */
 export function codeTabs(name: string, samples: Sample[]): string {
   const tab = ([language]: Sample, at: number): string =>
-    `<label><input type="radio" name="language-${name}" value="${language}"${at === 0 ? ' checked' : ''}> ${names[language]}</label>`
+    `<label><input type="radio" name="language-${name}" value="${language}"${at === 0 ? ' checked' : ''}> ${languages[language].name}</label>`
   const blocks = samples.map(([language, code]) => codeBlock(`${name}-${language}`, language, code))
   return `<div class="samples"><fieldset><legend>Language of ${name}</legend>${samples.map(tab).join('')}</fieldset>
 ${blocks.join('\n')}</div>`
@@ -77,9 +69,6 @@ ${blocks.join('\n')}</div>`
 /** The code in files of one name, with an ending for each language. @param text the text of a file. */
 export function codeExample([file = '', ...others]: string[], text: (file: string) => string): string {
   const { name } = parse(file)
-  const sampleOf = (path: string): Sample => [
-    languages[parse(path).ext as keyof typeof languages],
-    text(path).trimEnd(),
-  ]
+  const sampleOf = (path: string): Sample => [byEnding.get(parse(path).ext) ?? 'json', text(path).trimEnd()]
   return others.length === 0 ? codeBlock(name, ...sampleOf(file)) : codeTabs(name, [file, ...others].map(sampleOf))
 }
