@@ -81,19 +81,15 @@ export class AccountCache {
     try {
       return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
     } catch (error) {
-      if (error instanceof PlatformRefused) this.#refuse(hash)
+      const known = this.peek(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
-      const stale =
-        maxStaleMs > 0 && error instanceof PlatformUnavailable && ageMs <= maxStaleMs ? this.peek(hash) : undefined
-      if (!stale) throw error
-      return stale
+      if (known && error instanceof PlatformUnavailable && maxStaleMs > 0 && ageMs <= maxStaleMs) return known
+      if (known && error instanceof PlatformRefused) {
+        this.#cache.delete(hash.digest)
+        this.#onRefused(known)
+      }
+      throw error
     }
-  }
-
-  #refuse(hash: Secret): void {
-    const known = this.peek(hash)
-    this.#cache.delete(hash.digest)
-    if (known) this.#onRefused(known)
   }
 
   /** Invalidates the hash of an account that the platform has refused. */
