@@ -2,12 +2,12 @@
 import { hash as digest } from 'node:crypto'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
-import { type BreakerState, CircuitBreaker, type Outcome } from '../lib/circuit-breaker.js'
+import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
-import { type CallOutcome, meanings, outcomeOf, PlatformUnavailable } from './errors.js'
+import { type CallOutcome, meanings, outcomeOf, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient, type Query } from './http-client.js'
 import { MissingActions } from './missing-actions.js'
 import { Reading } from './reading.js'
@@ -155,18 +155,15 @@ export class Platform {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()
-      // Stays unchanged after a bug of the gateway: an error that is not a platform failure.
-      let health: Outcome = 'ignored'
       try {
         const found = await send(signal, account)
-        health = 'success'
         this.#validated.set(account, true)
+        permit.record('success')
         return found
       } catch (error) {
-        health = meanings[outcomeOf(error)].breaker
+        // Anything else is a bug of the gateway.
+        permit.record(error instanceof PlatformError ? meanings[error.reason].breaker : 'ignored')
         throw error
-      } finally {
-        permit.record(health)
       }
     })
   }
