@@ -1,6 +1,6 @@
 /** Reads a response row by row as its bytes arrive: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import { EnvelopeTooLarge, type Row, RowReader, RowTooLarge } from '../lib/json-rows/index.js'
+import { type Row, RowReader, TooLarge } from '../lib/json-rows/index.js'
 import { heapOf, reserve, tooLarge } from '../platform/body.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import { checked } from '../platform/response.js'
@@ -74,8 +74,7 @@ function parsing<T>(action: JobAction, read: () => T): T {
   } catch (error) {
     const { message: detail } = error as Error
     if (error instanceof SyntaxError) throw new PlatformUnavailable(action, 'bad_json', { detail })
-    if (error instanceof EnvelopeTooLarge || error instanceof RowTooLarge)
-      throw new PlatformUnavailable(action, 'too_large', { detail })
+    if (error instanceof TooLarge) throw new PlatformUnavailable(action, 'too_large', { detail })
     throw error
   }
 }

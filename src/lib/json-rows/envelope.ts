@@ -11,9 +11,9 @@ const MAX_SUFFIX = 16
 const ITEMS = /[{,\s]"items"\s*:\s*$/
 const MAX_NAME_BYTES = 256
 
-/** The envelope exceeds its limit. */
-export class EnvelopeTooLarge extends Error {
-  override readonly name = 'EnvelopeTooLarge'
+/** The envelope or a row exceeds its limit. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge'
 }
 
 export class Envelope {
@@ -69,6 +69,6 @@ export class Envelope {
   }
 
   #check(): void {
-    if (this.#text.length > this.#maxBytes) throw new EnvelopeTooLarge(`more than ${this.#maxBytes} bytes beside rows`)
+    if (this.#text.length > this.#maxBytes) throw new TooLarge(`more than ${this.#maxBytes} bytes beside rows`)
   }
 }

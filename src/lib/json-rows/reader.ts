@@ -1,6 +1,6 @@
 /** Reads a long JSON document as its bytes arrive: the rows of its lists one by one, and everything else at the end. */
 import { ByteBuffer } from './byte-buffer.js'
-import { Envelope } from './envelope.js'
+import { Envelope, TooLarge } from './envelope.js'
 import type { RowShape } from './row-text.js'
 import { type Row, WasmRow } from './wasm-row.js'
 
@@ -19,11 +19,6 @@ const MAX_ROW_BYTES = 1 << 20
 const MAX_DEPTH = 512
 /** Lists around a row. */
 const ROW_LEVEL = 2
-
-/** A row exceeds its limit. */
-export class RowTooLarge extends Error {
-  override readonly name = 'RowTooLarge'
-}
 
 /** What is open; `rows` is a list whose objects are rows. */
 type Open = 'object' | 'list' | 'rows'
@@ -74,7 +69,7 @@ export class RowReader {
     this.#envelope = new Envelope(options.maxEnvelopeBytes)
   }
 
-  /** @throws SyntaxError for invalid JSON, EnvelopeTooLarge, RowTooLarge, and whatever `onRow` and `normalize` throw. */
+  /** @throws SyntaxError for invalid JSON, TooLarge, and whatever `onRow` and `normalize` throw. */
   write(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES)
       this.#writePiece(chunk.subarray(from, from + PIECE_BYTES))
@@ -200,7 +195,7 @@ export class RowReader {
     const isRead = rowEnd > 0
     if (!isRead) rowEnd = this.#wasm.compact(at, end)
     if (rowEnd < 0) throw tooDeep()
-    if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new RowTooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
+    if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new TooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
     if (rowEnd === 0) return 0
     const row = this.#rows++
     if (isRead || this.#wasm.readCompacted()) this.#options.onRow(this.#wasm)
@@ -211,7 +206,7 @@ export class RowReader {
 
   #add(object: Record<string, unknown>): void {
     if (!this.#wasm.readNormalized(this.#options.normalize(object)))
-      throw new RowTooLarge('the fields of a row exceed 128 KiB, or are not as its shape describes them')
+      throw new TooLarge('the fields of a row exceed 128 KiB, or are not as its shape describes them')
     this.#options.onRow(this.#wasm)
   }
 }

@@ -89,7 +89,7 @@ t.test('whitespace between tokens does not decline a row', async (t) => {
 })
 
 t.test('an envelope over its limit is refused, placeholders included', async (t) => {
-  const tooLarge = { name: 'EnvelopeTooLarge' }
+  const tooLarge = { name: 'TooLarge' }
   const title = (length: number) => `[{"title":"${'x'.repeat(length - 14)}"}]`
   t.same(readAll(title(5_000), { maxEnvelopeBytes: 5_000 }), [JSON.parse(title(5_000)), 0])
   for (const chunk of [1, 999, 1 << 20])
@@ -115,8 +115,8 @@ t.test('a row of 1 MiB fits and a longer one does not, however it is split and r
       reader.end()
       t.same(ids(records), [1, 7, 2])
       const over = fits.replace('x', 'xx')
-      t.throws(() => readAll(`[{"items":[${over}]}]`, {}, chunk), { name: 'RowTooLarge' })
-      t.throws(() => readAll(`[{"items":[${over.slice(0, -1)}x`, {}, chunk), { name: 'RowTooLarge' }, 'unfinished')
+      t.throws(() => readAll(`[{"items":[${over}]}]`, {}, chunk), { name: 'TooLarge' })
+      t.throws(() => readAll(`[{"items":[${over.slice(0, -1)}x`, {}, chunk), { name: 'TooLarge' }, 'unfinished')
     }
 })
 
@@ -127,11 +127,11 @@ t.test('a list whose name is escaped belongs to the envelope', async (t) => {
 t.test('a row whose kept fields exceed 128 KiB is refused, and one that is not as described', async (t) => {
   const same = { normalize: (record: Record<string, unknown>) => record }
   for (const row of [{ items: Array(70_000).fill({}) }, { id: 'x'.repeat(140_000) }])
-    t.throws(() => readAll(JSON.stringify([{ items: [row] }]), same), { name: 'RowTooLarge' })
+    t.throws(() => readAll(JSON.stringify([{ items: [row] }]), same), { name: 'TooLarge' })
   const normalize = () => ({ id: 1, items: 'many' })
-  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize }), { name: 'RowTooLarge' })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize }), { name: 'TooLarge' })
   const huge = () => ({ id: 'x'.repeat(1 << 21) })
-  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize: huge }), { name: 'RowTooLarge' })
+  t.throws(() => readAll('[{"items":[{"id":1e1}]}]', { normalize: huge }), { name: 'TooLarge' })
 })
 
 t.test('objects of the envelope can be added as rows', async (t) => {
