@@ -58,7 +58,7 @@ export class DeviceCache {
       // Expired entries stay for `stale` until they are evicted.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
-      // An entry that is evicted is not cached; the requests that wait for its call still get the response.
+      // The entry of a call in flight may be evicted: the requests that wait for it still get the response.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context: load, options }) => {
         const sentAt = now()

@@ -24,7 +24,7 @@ interface HttpClientOptions {
   connections: number
 }
 
-/** No request waits so long for a connection. */
+/** The deadline of a call is usually shorter, and ends its request first. */
 const connectTimeoutMs = 30_000
 
 /** Failures of the connection, also within a body: every request is a read, and safe to send again. */

@@ -4,7 +4,7 @@
 export interface RowShape {
   readonly [field: string]: FieldShape
 }
-export type FieldShape = 'scalar' | readonly [RowShape] | RowShape
+type FieldShape = 'scalar' | readonly [RowShape] | RowShape
 
 /** A value once read: an absent or null value, and an object or list in its place, are `undefined`. */
 export type Scalar = string | number | boolean | undefined
