@@ -14,17 +14,18 @@ export interface Reservation {
 export class ByteBudget {
   readonly maxBytes: number
   readonly #byOwner = new Map<string, number>()
-  #used = 0
+  readonly #used: Float64Array
   #rejected = 0
 
-  /** @param maxBytes that all owners may hold together. */
-  constructor(maxBytes: number) {
+  /** @param maxBytes that all owners may hold together. @param used a number to count them in, which another thread may read. */
+  constructor(maxBytes: number, used: Float64Array = new Float64Array(1)) {
     this.maxBytes = maxBytes
+    this.#used = used
   }
 
   /** Bytes in flight now. */
   get usedBytes(): number {
-    return this.#used
+    return this.#used[0] as number
   }
 
   /** Reservations that were refused more bytes, since the start. */
@@ -34,7 +35,7 @@ export class ByteBudget {
 
   /** Whether more than half of the budget is in use: time to cut slow readers. */
   get isShort(): boolean {
-    return this.#used > this.maxBytes / 2
+    return this.usedBytes > this.maxBytes / 2
   }
 
   /** A reservation of no bytes yet. @param owner for example the account's id. */
@@ -65,17 +66,17 @@ export class ByteBudget {
 
   #take(owner: string, bytes: number): boolean {
     const owned = this.#byOwner.get(owner) ?? 0
-    if (this.#used + bytes > this.maxBytes || owned + bytes > this.maxBytes / 2) {
+    if (this.usedBytes + bytes > this.maxBytes || owned + bytes > this.maxBytes / 2) {
       this.#rejected += 1
       return false
     }
-    this.#used += bytes
+    this.#used[0] = this.usedBytes + bytes
     this.#byOwner.set(owner, owned + bytes)
     return true
   }
 
   #give(owner: string, bytes: number): void {
-    this.#used -= bytes
+    this.#used[0] = this.usedBytes - bytes
     const left = (this.#byOwner.get(owner) ?? 0) - bytes
     if (left > 0) this.#byOwner.set(owner, left)
     else this.#byOwner.delete(owner)

@@ -26,14 +26,12 @@ export interface JobOutput<A extends JobAction> {
 
 type JobHandlers = { [A in JobAction]: (job: Job<A>, context: JobContext) => Promise<JobOutput<A>> }
 
-/** Memory that this thread shares with the main thread: the bytes of the responses in it. */
-const usedBytes = workerData as Float64Array
-
 /** Serves the jobs of one main thread until the port closes. */
 export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
   const running = new Map<number, AbortController>()
   const clients = new Map<string, HttpClient>()
-  const budget = new ByteBudget(heapShare * getHeapStatistics().heap_size_limit)
+  // The main thread reads the bytes in use there.
+  const budget = new ByteBudget(heapShare * getHeapStatistics().heap_size_limit, workerData as Float64Array)
   const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
   const clientOf = (url: string): HttpClient => {
     const client = clients.get(url) ?? new HttpClient({ url, connections })
@@ -54,7 +52,6 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
     } finally {
       running.delete(id)
       reservation.release()
-      usedBytes[0] = budget.usedBytes
     }
   }
   port.on('message', (message: ToWorker) => {

@@ -5,6 +5,7 @@ import t from 'tap'
 import type { PlatformUnavailable } from '../../src/platform/errors.js'
 import { WorkerClient } from '../../src/platform/worker-client.js'
 import { jobs, list } from '../devices/worker.js'
+import { until } from '../redis.js'
 
 const mortal = new URL('./mortal-worker.js', import.meta.url)
 
@@ -50,6 +51,20 @@ t.test('a worker that cannot start says why', async (t) => {
   const start = (code: string) => new WorkerClient(new URL(`data:text/javascript,${code}`)).start()
   await t.rejects(start('throw new Error("no row.wasm")'), { message: 'no row.wasm' })
   await t.rejects(start('process.exit(3)'), { message: 'the worker ended at its start with code 3' })
+})
+
+t.test('the memory of the responses that the worker reads is known while it reads them', async (t) => {
+  let finish = (): void => {}
+  const { devices, worker } = await jobs(t, (_request, response) => {
+    const text = JSON.stringify(list(500))
+    response.write(text.slice(0, -9))
+    finish = () => response.end(text.slice(-9))
+  })
+  const reading = devices(3)
+  await until(() => worker.usedBytes > 10_000)
+  finish()
+  await reading
+  await until(() => worker.usedBytes === 0)
 })
 
 const onLinux = { skip: process.platform !== 'linux' && 'priorities of Linux' }
