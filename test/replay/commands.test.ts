@@ -30,8 +30,7 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
 
 t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
   const env = { DATA_DIR: join(t.testdir({}), 'data') }
-  const child = new GatewayProcess(['replay', acme, '--port', '0', '--gateway'], env)
-  t.teardown(() => child.signal('SIGTERM'))
+  const child = new GatewayProcess(t, ['replay', acme, '--port', '0', '--gateway'], env)
   const { status, text } = await (await child.ready()).get('/v1/devices', hashOf('acme'))
   t.equal(status, 200)
   t.ok(JSON.parse(text).count > 0)
