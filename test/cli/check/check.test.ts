@@ -3,19 +3,25 @@ import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
-import { answers, platform, sandbox, someHash } from '../../helper.js'
+import { type Bodies, platform, sandbox, someHash } from '../../helper.js'
 import { GatewayProcess } from '../../process.js'
 import { dataDir, findings, settingsIn } from './findings.js'
 
+/** A sandbox for all of the file, and a deployment on it. */
+const { url, hashes } = await sandbox(t)
+const [hash = ''] = hashes
+const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
+
+/** The findings about a platform. */
+const on = async (bodies: Bodies, more: Record<string, string> = { PLATFORM_HASH: someHash }) =>
+  findings({ ...env, PLATFORM_URL: (await platform(t, bodies)).url, ...more })
+
 t.test('a sound deployment has nothing to fix', async (t) => {
-  const { url, hashes } = await sandbox(t)
-  const env = { PLATFORM_URL: url, PLATFORM_HASH: hashes[0] ?? '', DATA_DIR: dataDir(t) }
-  const found = await check({ ...env, PUBLIC_URL: 'https://fleet.example.com/api', TRUST_PROXY: '1' })
-  const failed = found.filter(({ verdict }) => verdict === 'fail')
-  t.same(failed, [])
-  t.match(report(found), /^(ok|warn) +platform get_devices +\d+ ms$/m)
-  t.match(report(found), /\n\n0 to fix, \d+ to consider$/)
-  t.notOk(report(found).includes(hashes[0] ?? ''), 'the hash is not printed')
+  const https = { PUBLIC_URL: 'https://fleet.example.com/api', TRUST_PROXY: '1' }
+  const text = report(await check({ ...env, PLATFORM_HASH: hash, ...https }))
+  t.match(text, /^(ok|warn) +platform get_devices +\d+ ms$/m)
+  t.match(text, /\n\n0 to fix, \d+ to consider$/)
+  t.notOk(text.includes(hash), 'the hash is not printed')
 })
 
 t.test('every problem of the configuration is a line of its own', async (t) => {
@@ -44,39 +50,35 @@ t.test('settings that are valid and still unwise are found, with a real platform
 })
 
 t.test('lookups of addresses are tried with the hash of an account', async (t) => {
-  const { url, hashes } = await sandbox(t)
-  const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
   const looking = { ...env, ADDRESS_LOOKUPS_PER_MINUTE: '60' }
   t.match((await findings(env)).addresses, /^ok: not looked up/)
   t.match((await findings(looking)).addresses, /^ok: at most 60 lookups a minute, not tried/)
-  const tried = await findings({ ...looking, PLATFORM_HASH: hashes[0] ?? '' })
-  t.match(tried.addresses, /^ok: at most 60 lookups a minute$/)
+  t.match((await findings({ ...looking, PLATFORM_HASH: hash })).addresses, /^ok: at most 60 lookups a minute$/)
   t.match((await findings({ ...looking, PLATFORM_HASH: 'refused' })).addresses, /^warn: .*addresses stay null/)
 })
 
 t.test('a platform that is away, slow, another service, or in another time is recognized', async (t) => {
-  const env = { DATA_DIR: dataDir(t), PLATFORM_TIMEOUT_MS: '1500' }
-  const at = (url: string) => findings({ ...env, PLATFORM_URL: url })
-  const behind = async (listener: RequestListener) => at((await platform(t, listener)).url)
+  const quick = { PLATFORM_TIMEOUT_MS: '1500' }
+  const at = (url: string) => findings({ ...env, ...quick, PLATFORM_URL: url })
+  const behind = (listener: RequestListener | string) => on({ '*': listener }, quick)
+  const refusal = (status: number, body: string, headers = {}): RequestListener => {
+    return (_, response) => response.writeHead(status, headers).end(body)
+  }
+  const foreign = /^fail: refuses.* but not as the platform does/
   const cases: [found: ReturnType<typeof at>, finding: RegExp][] = [
     [at('http://127.0.0.1:1/api'), /^fail: .*ECONNREFUSED/],
     [at('https://nowhere.invalid/api'), /^fail: cannot be reached/],
-    [behind(answers({})), /^fail: accepts an invented hash/],
-    [behind((_, response) => response.end('<html>')), /^fail: .*PLATFORM_URL/],
+    [on({}, quick), /^fail: accepts an invented hash/],
+    [behind('<html>'), /^fail: .*PLATFORM_URL/],
     [behind(() => {}), /^fail: no response in time/],
+    [behind(refusal(401, '')), foreign],
+    [behind(refusal(401, '<html>Authorization Required')), foreign],
+    [behind(refusal(403, '<h1>cloudflare</h1>')), foreign],
+    [behind(refusal(403, '{"message":"Forbidden"}')), foreign],
+    [behind(refusal(302, '', { location: '/login' })), foreign],
   ]
-  const refuse: RequestListener = (_, response) => response.writeHead(401).end('{"status":0,"error":"Unauthorized"}')
-  for (const [status, body, location] of [
-    [401, '', ''],
-    [401, '<html>Authorization Required', ''],
-    [403, '<h1>cloudflare</h1>', ''],
-    [403, '{"message":"Forbidden"}', ''],
-    [302, '', '/login'],
-  ] as const) {
-    const foreign = behind((_, response) => response.writeHead(status, location ? { location } : {}).end(body))
-    cases.push([foreign, /^fail: refuses.* but not as the platform does/])
-  }
   for (const [found, finding] of cases) t.match((await found).platform, finding)
+  const refuse = refusal(401, '{"status":0,"error":"Unauthorized"}')
   t.match((await behind(refuse)).clock, /^ok: [01] s apart/)
   const late = await behind((request, response) => {
     response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString())
@@ -87,12 +89,13 @@ t.test('a platform that is away, slow, another service, or in another time is re
 })
 
 t.test('each action is tried with the hash of an account', async (t) => {
-  const { url } = await platform(t, (request, response) => {
-    if (request.url?.includes('get_alerts')) response.writeHead(403).end('{"message":"No permission"}')
-    else if (request.url?.includes('get_events')) response.end('{"something":"else"}')
-    else answers({ get_devices: [], get_geofences: { items: [] } })(request, response)
+  const get_alerts: RequestListener = (_, response) => response.writeHead(403).end('{"message":"No permission"}')
+  const found = await on({
+    get_devices: [],
+    get_geofences: { items: [] },
+    get_events: { something: 'else' },
+    get_alerts,
   })
-  const found = await findings({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
   t.match(found['platform get_devices'], /^ok/)
   t.match(found['platform get_alerts'], /^warn: the account lacks the permission/)
   t.match(found['platform services'], /^warn: missing on this platform/)
@@ -100,34 +103,28 @@ t.test('each action is tried with the hash of an account', async (t) => {
 })
 
 t.test('an account whose Unix times are its wall clock is found', async (t) => {
-  const timesOf = async (aheadS: number): Promise<string | undefined> => {
+  const cases: [aheadS: number, times: RegExp][] = [
+    [19_802, /^warn: Unix times are the wall clock/],
+    [7_200, /^warn: devices with a time in the future: 1/],
+    [-60, /^ok/],
+  ]
+  for (const [aheadS, times] of cases) {
     const timestamp = Math.floor(Date.now() / 1000) + aheadS
     const edit_setup_data = { item: { timezone_id: 79 }, timezones: [] }
-    const { url } = await platform(t, { get_devices: [{ items: [{ id: 1, timestamp }] }], edit_setup_data })
-    const found = await findings({ PLATFORM_URL: url, PLATFORM_HASH: someHash, DATA_DIR: dataDir(t) })
-    return found['platform times']
+    const found = await on({ get_devices: [{ items: [{ id: 1, timestamp }] }], edit_setup_data })
+    t.match(found['platform times'], times)
   }
-  t.match(await timesOf(19_802), /^warn: Unix times are the wall clock/)
-  t.match(await timesOf(7_200), /^warn: devices with a time in the future: 1/)
-  t.match(await timesOf(-60), /^ok/)
 })
 
 t.test('a refused hash is one failure, and what was not tried is not ok', async (t) => {
-  const { url } = await sandbox(t)
-  const env = { PLATFORM_URL: url, DATA_DIR: dataDir(t) }
   const refused = await check({ ...env, PLATFORM_HASH: someHash })
-  t.match(
-    refused.filter(({ verdict }) => verdict === 'fail'),
-    [{ name: 'PLATFORM_HASH', text: /refuses it/ }],
-  )
+  const failed = refused.filter(({ verdict }) => verdict === 'fail')
+  t.match(failed, { length: 1, 0: { name: 'PLATFORM_HASH', text: /refuses it/ } })
   t.notOk(refused.some(({ name }) => name.startsWith('platform get_')))
   t.match((await findings(env))['platform actions'], /^warn: not tried/)
   const away = await check({ ...env, PLATFORM_URL: 'http://127.0.0.1:1/api', PLATFORM_HASH: someHash })
-  t.same(
-    away.filter(({ name }) => /^(clock|platform)/.test(name)).map(({ name, verdict }) => [name, verdict]),
-    [['platform', 'fail']],
-    'an outage is one failure',
-  )
+  const ofPlatform = away.filter(({ name }) => /^(clock|platform)/.test(name))
+  t.match(ofPlatform, { length: 1, 0: { name: 'platform', verdict: 'fail' } }, 'an outage is one failure')
 })
 
 t.test('a misspelt variable is found, and a name of something else is not', async (t) => {
@@ -140,28 +137,15 @@ t.test('a misspelt variable is found, and a name of something else is not', asyn
     POSITION_TTL: 'POSITION_TTL_MS',
     RATE_LIMIT_WINDOW: 'RATE_LIMIT_WINDOW_S',
   }
-  const right = {
-    POST: '',
-    SORT: '',
-    PORTS: '',
-    HOSTS: '',
-    DB_PORT: '',
-    PATH: '',
-    HOME: '',
-    HOSTNAME: '',
-    PWD: '',
-    NODE_ENV: '',
-    SHELL: '',
-    DATA_DIR: '',
-  }
-  const found = settingsIn({ ...wrong, ...right })
+  const right = 'POST SORT PORTS HOSTS DB_PORT PATH HOME HOSTNAME PWD NODE_ENV SHELL DATA_DIR'.split(' ')
+  const found = settingsIn({ ...wrong, ...Object.fromEntries(right.map((name) => [name, ''])) })
   for (const [name, meant] of Object.entries(wrong)) t.equal(found[name], `warn: is ignored: is ${meant} meant?`)
-  for (const name of Object.keys(right)) t.notMatch(found[name] ?? '', /meant/)
+  for (const name of right) t.notMatch(found[name] ?? '', /meant/)
 })
 
 // That it is 0 for a sound deployment: every command of the README is run as pasted.
 t.test('the exit code is 1 when something needs fixing', async (t) => {
-  const child = new GatewayProcess(t, ['check'], { DATA_DIR: dataDir(t), PLATFORM_URL: 'http://127.0.0.1:1/api' })
+  const child = new GatewayProcess(t, ['check'], { ...env, PLATFORM_URL: 'http://127.0.0.1:1/api' })
   t.equal(await child.exited, 1)
   t.match(child.log, /^fail +platform /m)
 })
