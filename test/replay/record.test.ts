@@ -16,13 +16,9 @@ const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const hash = hashOf('a test')
 
 t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
-  const [first, second] = [
-    { id: 1, name: 'a', note: 'b' },
-    { id: 2, name: null },
-  ]
-  const was = { items: [first, second], total: 2 }
-  t.same(drift(was, { items: [], total: 0 }), [])
-  t.same(drift(was, { items: [{ id: 1, name: null }], total: 1 }), [])
+  const first = { id: 1, name: 'a', note: 'b' }
+  const was = { items: [first, { id: 2, name: null }], total: 2 }
+  for (const items of [[], [{ id: 1, name: null }]]) t.same(drift(was, { items, total: 1 }), [])
   t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
     { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
     { path: '$.items[].name', what: 'gone', was: 'string', is: '' },
@@ -43,12 +39,13 @@ const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() 
 
 t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
   const { url: base, calls } = await platform(t, (_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[]')
+    response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[ ]')
   })
   for (const update of [false, true]) {
     const one = await recording(t, base, update)
     for (const line of [/get_devices\.id=5\.json: new/, update ? /: 0 differences, stored$/ : /: new$/]) {
-      t.equal((await fetch(`${one.base}/get_devices?lang=en&user_api_hash=${hash}&id=5`)).status, 200)
+      const response = await fetch(`${one.base}/get_devices?lang=en&user_api_hash=${hash}&id=5`)
+      t.same([response.status, await response.text()], [200, '[ ]'], 'the proxy changes nothing')
       t.match(one.lines.pop(), line)
     }
     const files = await filesIn(one.folder)
@@ -64,60 +61,18 @@ t.test('a recorder writes only when told to, and names the differences from what
   t.same(away.lines, [`get_devices: ${nowhere} does not respond (ECONNREFUSED)`])
 })
 
-t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
-  const device = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
-  const fix = { lat: 41.387917, lng: 2.169919, course: 92 }
-  const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
-  const row = { ...device, ...fix, name: 'Falcon 12', online: 'ack', driver: 'Ana Ruiz', traccar }
-  const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
-  const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
-  const bodies: Record<string, unknown> = {
-    get_user_data: { email: 'ops@fleet.test', plan: 'Gold', days_left: 3 },
-    get_devices: [{ title: 'Northern Depot', items: [{ ...row, device_data: { sim_number: '34600123456' } }] }],
-    'services/47110': { status: 1, data: [service] },
-    get_events: { status: 1, items: { data: [event] } },
-  }
-  const identifying =
-    /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
-  t.match(JSON.stringify(bodies), identifying)
-  const { url: base } = await platform(t, (request, response) => {
-    response.end(JSON.stringify(bodies[new URL(request.url ?? '', 'http://x').pathname.slice('/api/'.length)]))
-  })
-  const one = await recording(t, base, true)
-  for (const [action, body] of Object.entries(bodies)) {
-    const response = await fetch(`${one.base}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)
-    t.equal(await response.text(), JSON.stringify(body), 'the proxy changes nothing')
-  }
-  for (const file of await filesIn(one.folder)) {
-    t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
-  }
-  const replay = buildReplay([await readFolder(one.folder)])
-  t.teardown(() => replay.close())
-  for (const [action, body] of Object.entries(bodies)) {
-    const expected = scrub({ action, query: {}, responses: [{ json: body }] })
-    const { statusCode, body: sent } = await replay.inject(`/api/${expected.action}?user_api_hash=any`)
-    t.equal(statusCode, 200, expected.action)
-    t.equal(sent, canonical(expected.responses[0]?.json), expected.action)
-  }
-})
-
-/** The JSON of a value after a file: with sorted keys. */
-const canonical = (value: unknown): string => JSON.stringify(JSON.parse(format(value)))
-
 t.test('an exchange that still holds a leak is not written', async (t) => {
-  const { url: base } = await platform(t, (_, response) => {
-    response.end(JSON.stringify({ type: Buffer.from('mail ops@fleet.test').toString('base64') }))
-  })
+  const get_devices = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
+  const { url: base } = await platform(t, { get_devices })
   const one = await recording(t, base, true, (exchange) => exchange)
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
   t.same(await filesIn(one.folder), [])
   t.equal(one.recorder.counts.rejected, 1)
-  t.match(one.lines, [/not written: \$\.responses\[0\]\.json\.type: an e-mail address/])
-  t.equal(one.lines.length, 1)
+  t.match(one.lines, { length: 1, 0: /not written: \$\.responses\[0\]\.json\.type: an e-mail address/ })
 })
 
 t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
-  const { url: base } = await platform(t, (_, response) => void response.end('[]'))
+  const { url: base } = await platform(t, { '*': [] })
   const one = await recording(t, base, true)
   await mkdir(one.folder)
   await writeFile(join(one.folder, 'get_devices.json'), 'edited')
