@@ -13,16 +13,11 @@ import { untilClosed } from './raw.js'
 
 const openFiles = 'process_open_fds'
 
-/** With so small a heap, garbage is collected at once, so growth is what the process holds. */
-const smallHeap = { NODE_OPTIONS: '--max-old-space-size=96' }
-
 /** Resident memory of a process, megabytes. */
 function residentMb({ pid }: GatewayProcess): number {
   const [, kb = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kb) / 1024
 }
-
-const sum = (found: Iterable<RegExpMatchArray>): number => [...found].reduce((total, [, n]) => total + Number(n), 0)
 
 const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
@@ -30,8 +25,9 @@ const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
   return socket
 }
 
+const child = await gatewayProcess(t)
+
 t.test('a client that sends endlessly, slowly or not at all is disconnected with a documented error', async (t) => {
-  const child = await gatewayProcess(t)
   const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
     const socket = await dial(child)
     const started = performance.now()
@@ -87,7 +83,6 @@ async function sendAndReset(port: number, total: number, requests: readonly stri
 const isServing = async (child: GatewayProcess): Promise<boolean> => (await child.get('/v1/me')).status === 200
 
 t.test('connections that are reset, whatever they sent, neither end the process nor look like a bug', async (t) => {
-  const child = await gatewayProcess(t)
   const total = isLong ? 20_000 : 400
   const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
   await sendAndReset(child.port, total, [tunnel])
@@ -109,8 +104,7 @@ t.test('connections that are reset, whatever they sent, neither end the process 
   t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
 })
 
-t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async (t) => {
-  const child = await gatewayProcess(t)
+t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async () => {
   const kept = await dial(child)
   const uptime = async (): Promise<number> => {
     kept.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -129,7 +123,8 @@ t.test('a process that has run out of file descriptors goes on, and serves all w
 const many = isLong ? 2_000 : 300
 
 t.test(`${many} connections at once are served, cost little, and leave nothing behind`, async (t) => {
-  const child = await gatewayProcess(t, smallHeap)
+  // With so small a heap, garbage is collected at once, so growth is what the process holds.
+  const child = await gatewayProcess(t, { NODE_OPTIONS: '--max-old-space-size=96' })
   // The first requests load code, which costs more than connections.
   t.equal((await child.get('/v1/devices')).status, 200)
   const before = residentMb(child)
@@ -147,36 +142,21 @@ t.test(`${many} connections at once are served, cost little, and leave nothing b
   await until(async () => (await child.metric(openFiles)) < 200)
 })
 
-// In the short form, http/write-budget proves the memory.
+// That they hold little memory until then is proved by http/write-budget.
 const inLongForm = { skip: !isLong && 'takes two minutes: set FAULTS=long' }
-t.test('clients that never read hold little memory, and not forever', inLongForm, async (t) => {
-  const { url: platformUrl, hashes } = await sandbox(t, { devices: 500 })
-  const child = await gatewayProcess(t, { PLATFORM_URL: platformUrl, POSITION_TTL_MS: '600000', ...smallHeap })
-  const [greedy, other] = hashes
-  const path = '/v1/devices?limit=500'
-  t.equal((await child.get(path, greedy)).status, 200)
-  const request = `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy}\r\n\r\n`
-  const before = residentMb(child)
+t.test('clients that never read are disconnected within two minutes', inLongForm, async (t) => {
+  const { url: PLATFORM_URL, hashes } = await sandbox(t, { devices: 500 })
+  const child = await gatewayProcess(t, { PLATFORM_URL, POSITION_TTL_MS: '600000' })
+  const head = `GET /api/v1/devices?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hashes[0]}\r\n\r\n`
   const sockets = await Promise.all(Array.from({ length: 100 }, () => dial(child)))
   for (const socket of sockets) {
     socket.pause().on('error', () => {})
-    socket.write(request.repeat(10))
+    socket.write(head.repeat(10))
   }
-  let responses = 0
-  await until(async () => {
-    const before = responses
-    responses = sum(
-      (await child.metrics()).matchAll(/^gateway_requests_total\{.*route="\/api\/v1\/devices".*\} (\d+)$/gm),
-    )
-    return responses >= 100 && responses === before
-  })
-  // So much work for one account may have been an overload.
-  await until(async () => (await child.get('/v1/devices', other)).status === 200)
-  const grown = residentMb(child) - before
-  t.ok(grown < 150, `${Math.round(grown)} MB`)
+  t.ok((await child.metric(openFiles)) > 100)
   // Counted in the gateway: a peer that does not read learns nothing of the end.
   const deadline = performance.now() + 130_000
   while ((await child.metric(openFiles)) > 100 && performance.now() < deadline) await pause(1_000)
-  t.ok((await child.metric(openFiles)) <= 100, 'disconnected within two minutes')
+  t.ok((await child.metric(openFiles)) <= 100)
   for (const socket of sockets) socket.destroy()
 })

@@ -1,5 +1,5 @@
 /** The response deadline: a request that waits too long gets a 503, and what arrives later does no harm. */
-import type { ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { brotliCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t from 'tap'
@@ -10,23 +10,21 @@ import { limitedServer } from '../../src/http/server-limits.js'
 import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
 import { until } from '../redis.js'
 
 const thirdHash = someHash.replace('ab', 'yy')
-const quick = answers({})
 
 t.test('a response that takes longer than 50 seconds is the documented 503, wherever it is stuck', async (t) => {
   const held: ServerResponse[] = []
-  const { url } = await platform(t, (request, response) => {
-    const isStuck = request.url?.includes('get_geofences') || request.url?.includes(encodeURIComponent(otherHash))
-    if (!isStuck) return quick(request, response)
-    held.push(response.writeHead(200, { 'content-type': 'application/json' }))
-  })
+  const hold: RequestListener = (_, response) =>
+    void held.push(response.writeHead(200, { 'content-type': 'application/json' }))
+  const get_user_data: RequestListener = (request, response) =>
+    (request.url?.includes(encodeURIComponent(otherHash)) ? hold : answers({}))(request, response)
   const time = new Clock(0)
-  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '600000' }
-  const { get, log } = await gateway(t, { ticks: time.now, env })
+  const options = { ticks: time.now, env: { PLATFORM_TIMEOUT_MS: '600000' } }
+  const { get, log } = await gatewayOn(t, options, { get_user_data, get_geofences: hold })
   const inHandler = get('/v1/geofences?token=secret-in-the-query', someHash)
   const inAuthentication = get('/v1/me', otherHash)
   await until(() => held.length === 2)
@@ -50,11 +48,9 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
 })
 
 t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
-  const connections = new Connections(
-    () => {},
-    () => {},
-  )
-  const options = { connections, turns: new Turns(() => 0), onConnect: () => {}, onError: () => {} }
+  const nothing = (): void => {}
+  const connections = new Connections(nothing, nothing)
+  const options = { connections, turns: new Turns(() => 0), onConnect: nothing, onError: nothing }
   const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
   t.teardown(() => app.close())
   const time = new Clock(0)
