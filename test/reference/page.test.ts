@@ -1,8 +1,15 @@
-/** The code examples of the page run as pasted, and responses look like its examples. */
-import t from 'tap'
+/** The page: its templates, and its code, which runs as pasted, also through a proxy that validates against the document. */
+import { readdirSync, readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import type { Response as Documented } from '../../src/reference/openapi.js'
+import { filled } from '../../src/reference/template.js'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
+import { createKey } from '../limits.js'
+import { Program } from '../process.js'
+import { freePort } from '../redis.js'
 import { type Block, blocksOf, runBlock } from './blocks.js'
-import { publicUrl } from './committed.js'
+import { committed, documentPath, publicUrl } from './committed.js'
 
 const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
 const blocks = await blocksOf(url)
@@ -23,18 +30,19 @@ const elsewhere = ['generate', 'typed', 'rehearse']
 const ofRetries = ['back-off-javascript', 'back-off-python']
 const ofResponses = ['envelope', 'error-body', 'webhook']
 
-/** The blocks of operations are named by operation and language; prism.test.ts runs them. */
+/** The blocks of operations are named by operation and language; the test with Prism runs them. */
 const ofOperation = /^[a-z]+[A-Z]\w+-(\w+)$/
 
 t.test('every block that reads runs as pasted', async (t) => {
   const others = [...blocks.keys()].filter((name) => !ofOperation.test(name))
   const tested = [...Object.keys(prints), ...ofRetries, ...ofResponses, ...elsewhere]
   t.same(others.sort(), tested.sort(), 'every block is tested')
-  for (const [name, wanted] of Object.entries(prints)) {
+  const run = async ([name, wanted]: [string, RegExp]) => {
     const { code, out, err } = await runBlock(blocks.get(name) as Block)
     t.equal(code, 0, `${name} succeeds: ${err}`)
     t.match(out, wanted, `${name} prints its result`)
   }
+  await Promise.all(Object.entries(prints).map(run))
 })
 
 t.test('the retry examples wait until the window ends and then succeed', async (t) => {
@@ -54,4 +62,93 @@ t.test('responses look like the examples on the page', async (t) => {
   t.match(list.body, { object: 'list', limit: envelope.limit, offset: envelope.offset, has_more: envelope.has_more })
   const { docs, ...example } = JSON.parse(blocks.get('error-body')?.code as string)
   t.same((await get('/v1/devices/4711', 'demo')).body, { ...example, docs: docs.replace(url, publicUrl) })
+})
+
+/** `prism proxy --errors`: a violation of the document becomes an error response. @returns its URL. */
+async function prism(t: Test, upstream: string): Promise<string> {
+  const port = await freePort()
+  const words = ['proxy', documentPath, upstream, '--errors', `--port=${port}`]
+  const child = new Program(t, process.execPath, ['node_modules/.bin/prism', ...words])
+  await child.printed(/is listening/)
+  return `http://127.0.0.1:${port}`
+}
+
+const bodyAndHeaders = '{ ...(await response.json()), headers: [...response.headers.keys()] }'
+const printJson: Record<'javascript' | 'python', [shown: string, printed: string]> = {
+  javascript: ['response.status, await response.json()', `JSON.stringify(${bodyAndHeaders})`],
+  python: ['response.status, json.load(response)', 'json.dumps(json.load(response))'],
+}
+
+/** The blocks of one language as one program, which prints a line for each: a process for each would take long. */
+const joined: Record<string, (codes: string[]) => string> = {
+  shell: (codes) => codes.map((code) => `${code}\necho\n`).join(''),
+  javascript: (codes) => codes.map((code) => `{\n${code.replace(...printJson.javascript)}\n}\n`).join(''),
+  python: (codes) => codes.map((code) => `${code.replace(...printJson.python)}\n`).join(''),
+}
+
+t.test('the code of every operation passes a validating proxy, and gets the documented headers and body', async (t) => {
+  const proxy = await prism(t, url)
+  const blocks = await blocksOf(url, proxy)
+  const operations = Object.values((await committed()).paths).flatMap((item) => Object.values(item))
+  const hash = sandboxAccounts()[0]?.hash as string
+  const rare = ['X-Api-Key-Expires', 'Cache-Status']
+  for (const [language, join] of Object.entries(joined)) {
+    const { body: key } = await createKey(get, { platform_hash: hash })
+    const codes = operations.map(({ operationId }) =>
+      (blocks.get(`${operationId}-${language}`) as Block).code
+        .replaceAll('<PLATFORM_HASH>', hash)
+        .replace(/keys\/[\w-]{36}/, `keys/${key.id}`),
+    )
+    const { code, out, err } = await runBlock({ name: language, language, code: join(codes) })
+    t.equal(code, 0, `${language}: ${err}`)
+    const lines = out.trim().split('\n')
+    t.equal(lines.length, operations.length, 'one response for each operation')
+    for (const [at, { operationId, responses }] of operations.entries()) {
+      const { headers: sent, ...body } = JSON.parse(lines[at] as string)
+      const shown = JSON.parse(blocks.get(`${operationId}-response`)?.code as string)
+      t.same(Object.keys(body), Object.keys(shown), `${operationId} in ${language}`)
+      const documented = Object.keys((responses['200'] as Documented).headers ?? {})
+      if (sent === undefined) continue
+      const missing = documented.filter((name) => !rare.includes(name) && !sent.includes(name.toLowerCase()))
+      t.same(missing, [], `${operationId} carries its headers`)
+    }
+  }
+  const wrong = await fetch(`${proxy}/v1/devices?status=parked`, { headers: { authorization: 'Bearer demo' } })
+  t.equal(wrong.status, 422, 'the proxy does validate')
+})
+
+const folder = 'src/reference/assets'
+const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => !file.isDirectory())
+const textOf = (ending: string): string[] =>
+  files
+    .filter(({ name }) => name.endsWith(ending))
+    .map(({ name, parentPath }) => readFileSync(`${parentPath}/${name}`, 'utf8'))
+
+t.test('a value, a function of words, and the blocks for a service with or without a demo are filled', async (t) => {
+  const html = '<a{{#demo}} b="{{b}}"{{/demo}}>{{^demo}}none{{/demo}}{{join c d}}{{#demo}}{{b}}{{/demo}}</a>'
+  const values = { b: '$&', join: (...words: string[]) => words.join('+') }
+  t.equal(filled(html, values, true), '<a b="$&">c+d$&</a>')
+  t.equal(filled(html, values, false), '<a>nonec+d</a>')
+})
+
+t.test('a placeholder without a value is an error, and so is one of a block that is not complete', async (t) => {
+  for (const html of ['{{name}}', '{{name a}}', '{{#demo}}a{{#demo}}b{{/demo}}'])
+    t.throws(() => filled(html, { demo: '' }, true), /has no value/, html)
+})
+
+t.test('every block ends', async (t) => {
+  for (const html of textOf('.html')) {
+    const marks = (html.match(/\{\{[#^/]demo\}\}/g) ?? []).join('')
+    t.match(marks, /^(\{\{[#^]demo\}\}\{\{\/demo\}\})*$/)
+  }
+})
+
+t.test('every file of the folder is used', async (t) => {
+  const users = [...textOf('.html'), ...textOf('.js'), readFileSync('src/reference/page.ts', 'utf8')].join('\n')
+  t.ok(files.length > 20)
+  const words = new Set(users.split(/[^\w.-]+/))
+  t.same(
+    files.map(({ name }) => name).filter((name) => !words.has(name)),
+    [],
+  )
 })

@@ -90,7 +90,7 @@ t.test('an error response matches its documentation', async (t) => {
 })
 
 t.test(
-  'a response to a key that expires soon, changed or not or an error, has no header that is not documented',
+  'a response to a key that expires soon, whatever its status, has no header that is not documented',
   async (t) => {
     const platform_hash = sandboxAccounts()[0]?.hash as string
     const { body: made } = await createKey(get, { platform_hash, expires_in_days: 10 })
@@ -231,15 +231,8 @@ t.test('a table of the document does not stand on the page as Markdown', async (
 
 t.test('the page says what the service promises', async (t) => {
   const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
-  for (const promise of [
-    ...['99.9 %', '300 ms', '24 hours', '48 hours ahead', 'Sundays between 02:00 and 04:00 UTC', '90 days ahead'],
-    ...['resell', 'other accounts: it is forbidden and may cause immediate suspension', 'at least 12 months'],
-    ...[
-      'authorization of vehicle owners and drivers',
-      'Not available yet',
-      'geofence.enter',
-      'Changelog The interface',
-    ],
-  ])
-    t.ok(text.includes(promise), promise)
+  const promises = `99.9 %; 300 ms; 24 hours; 48 hours ahead; Sundays between 02:00 and 04:00 UTC; 90 days ahead; resell;
+    other accounts: it is forbidden and may cause immediate suspension; at least 12 months;
+    authorization of vehicle owners and drivers; Not available yet; geofence.enter; Changelog The interface`
+  for (const promise of promises.split(/;\s+/)) t.ok(text.includes(promise), promise)
 })
