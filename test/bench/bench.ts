@@ -26,16 +26,14 @@ export const platformList = (hash: string): string =>
   `/api/get_devices?lang=en&user_api_hash=${encodeURIComponent(hash)}`
 
 /** The body of one response. @throws when it is not 200. */
-export async function bodyOf(url: string, credential: string): Promise<string> {
-  const { statusCode, body } = await request(url, { headers: { authorization: `Bearer ${credential}` } })
-  if (statusCode !== 200) throw new Error(`${url}: ${statusCode}`)
-  return body.text()
+export async function bodyOf(url: string, credential: string, body?: object): Promise<string> {
+  const json = body && { 'content-type': 'application/json' }
+  const sent = body && { method: 'POST' as const, body: JSON.stringify(body) }
+  const response = await request(url, { headers: { authorization: `Bearer ${credential}`, ...json }, ...sent })
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
+  return response.body.text()
 }
 
 /** Creates an API key of the account behind the hash. */
-export async function createKey({ url }: Server, hash: string): Promise<string> {
-  const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ platform_hash: hash }) }
-  const { statusCode, body } = await request(`${url}/api/v1/keys`, { method: 'POST', ...init })
-  if (statusCode !== 200) throw new Error(`no API key: ${statusCode}`)
-  return ((await body.json()) as { key: string }).key
-}
+export const createKey = async ({ url }: Server, hash: string): Promise<string> =>
+  (JSON.parse(await bodyOf(`${url}/api/v1/keys`, hash, { platform_hash: hash })) as { key: string }).key

@@ -2,7 +2,7 @@
 import { type Bench, bodyOf, pageOf50, platformList } from './bench.js'
 import { hashOf } from './fixed-platform.js'
 import { type PacedLoad, paced } from './load.js'
-import { median, rounded, spread, type Table } from './table.js'
+import { middle, spread, type Table } from './table.js'
 
 const perSecond = 50
 /** So many that no list is in memory when its account's turn comes again. */
@@ -22,18 +22,14 @@ export async function coldList({ platform, gateway, builds, rounds, seconds }: B
   for (let round = 0; round < rounds; round += 1)
     for (const { read, loads } of entries) loads.push(await paced(read, perSecond, 4 * seconds))
   const own = entries[0]?.loads ?? []
-  const rows = entries.map(({ name, loads }) => {
-    const above = (of: (load: PacedLoad) => number): number =>
-      rounded(median(loads.map((load, round) => of(load) - of(own[round] ?? load))))
-    return {
-      name,
-      'p50 ms': rounded(median(loads.map(({ p50 }) => p50))),
-      'p95 ms': rounded(median(loads.map(({ p95 }) => p95))),
-      'p50 above': above(({ p50 }) => p50),
-      'p95 above': above(({ p95 }) => p95),
-      'spread %': spread(loads.map(({ p50 }) => p50)),
-    }
-  })
+  const rows = entries.map(({ name, loads }) => ({
+    name,
+    'p50 ms': middle(loads, ({ p50 }) => p50),
+    'p95 ms': middle(loads, ({ p95 }) => p95),
+    'p50 above': middle(loads, ({ p50 }, round) => p50 - (own[round]?.p50 ?? p50)),
+    'p95 above': middle(loads, ({ p95 }, round) => p95 - (own[round]?.p95 ?? p95)),
+    'spread %': spread(loads.map(({ p50 }) => p50)),
+  }))
   const subject = `A list of 50 devices that is not in memory, ${perSecond} a second`
   const note = '"above" is the time beyond that of the platform itself in the same round, ms.'
   const compared = ['p50 above', 'p95 above']

@@ -1,9 +1,10 @@
-/** The verdict on a soak: what grows is found, what wobbles is not. */
+/** The verdicts on a soak and on a run: what grows is found, what wobbles is not. */
 import t from 'tap'
 import { grownIn, type Sample } from './flat.js'
+import { verdictOn } from './table.js'
 
 /** Half an hour in which nothing grows except for the change. */
-function soak(change: (minute: number) => Partial<Sample> = () => ({})): Sample[] {
+function soak(change: (minute: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 12 }, (_, i) => {
     const minute = (i + 1) * 2.5
     const wobble = i % 2 === 0 ? 0.5 : -0.5
@@ -12,21 +13,26 @@ function soak(change: (minute: number) => Partial<Sample> = () => ({})): Sample[
   })
 }
 
-t.test('a soak that wobbles or grows only during the warm-up is flat', async (t) => {
-  t.strictSame(grownIn(soak()), [])
-  t.strictSame(grownIn(soak((minute) => ({ heapMb: Math.min(40, 20 + 2 * minute) }))), [])
+t.test('what is more at the end of a soak is found, a wobble and the growth of a warm-up are not', async (t) => {
+  const rows: [change: (minute: number) => Partial<Sample>, found: (string | RegExp)[]][] = [
+    [() => ({}), []],
+    [(minute) => ({ heapMb: Math.min(40, 20 + 2 * minute) }), []],
+    // Fifty bytes lost at each of 100 requests a second.
+    [(minute) => ({ heapMb: 40 + (minute * 60 * 100 * 50) / 1e6 }), [/MB of heap and external memory more at the end/]],
+    [(minute) => ({ externalMb: minute }), [/external/]],
+    [(minute) => ({ rssMb: 150 + 3 * minute }), [/resident/]],
+    [(minute) => ({ handles: 30 + 5 * minute }), [/handles/]],
+    [(minute) => ({ p99: 20 + minute ** 2 }), [/p99/]],
+    [(minute) => ({ unexpected: minute === 30 ? 1 : 0 }), ['1 unexpected responses']],
+    [() => ({ unavailable: 20 }), ['240 responses 503']],
+  ]
+  for (const [change, found] of rows) {
+    const grown = grownIn(soak(change))
+    t.equal(grown.length, found.length)
+    t.match(grown, found)
+  }
 })
 
-t.test('fifty bytes lost at each of 100 requests a second are found', async (t) => {
-  const leaking = soak((minute) => ({ heapMb: 40 + (minute * 60 * 100 * 50) / 1e6 }))
-  t.match(grownIn(leaking), [/MB of heap and external memory more at the end/])
-})
-
-t.test('growing buffers, handles and latency and unexpected responses are found', async (t) => {
-  t.match(grownIn(soak((minute) => ({ externalMb: minute }))), [/external/])
-  t.match(grownIn(soak((minute) => ({ rssMb: 150 + 3 * minute }))), [/resident/])
-  t.match(grownIn(soak((minute) => ({ handles: 30 + 5 * minute }))), [/handles/])
-  t.match(grownIn(soak((minute) => ({ p99: 20 + minute ** 2 }))), [/p99/])
-  t.match(grownIn(soak((minute) => ({ unexpected: minute === 30 ? 1 : 0 }))), ['1 unexpected responses'])
-  t.match(grownIn(soak(() => ({ unavailable: 20 }))), ['240 responses 503'])
+t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {
+  t.same([verdictOn([3, 30]).isNoisy, verdictOn([3, 31]).isNoisy], [false, true])
 })

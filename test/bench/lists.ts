@@ -3,7 +3,7 @@ import { type Bench, bodyOf, hash, location, platformList } from './bench.js'
 import { hashOf } from './fixed-platform.js'
 import { flood, type PacedLoad, paced } from './load.js'
 import type { Server } from './processes.js'
-import { type Contestant, median, memoryOf, type Row, race, rounded, spread, type Table } from './table.js'
+import { type Contestant, memoryOf, middle, type Row, race, rounded, spread, type Table } from './table.js'
 
 const devices = 10_000
 /** Reads one device of an account's list, which the gateway fetches whole when it is not in memory. */
@@ -63,9 +63,9 @@ async function besideLists({ gateway, builds, rounds, seconds }: Bench): Promise
   const rows = observed.flatMap(({ label, quiet, beside, lists }): Row[] => {
     const row = (name: string, own: PacedLoad[], perSecond: number): Row => ({
       name: `${label}${name}`,
-      'p50 ms': rounded(median(own.map(({ p50 }) => p50))),
-      'p99 ms': rounded(median(own.map(({ p99 }) => p99))),
-      'p99 to quiet': rounded(median(own.map(({ p99 }, round) => p99 / (quiet[round]?.p99 ?? p99)))),
+      'p50 ms': middle(own, ({ p50 }) => p50),
+      'p99 ms': middle(own, ({ p99 }) => p99),
+      'p99 to quiet': middle(own, ({ p99 }, round) => p99 / (quiet[round]?.p99 ?? p99)),
       'lists per second': rounded(perSecond, 1),
       'spread %': spread(own.map(({ p99 }) => p99)),
     })

@@ -5,9 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, s
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { program } from '../program.js'
 import { missingPrograms } from './processes.js'
-import { verdictOn } from './table.js'
 
 const skip = missingPrograms().length > 0 && `NOT tested without ${missingPrograms()}`
 if (skip && process.env.CI) throw new Error(skip)
@@ -29,9 +27,8 @@ async function ended(t: Test, subject: string, signal?: NodeJS.Signals): Promise
   const folder = mkdtempSync(resolve('.tap/bench-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync('package.json', join(folder, 'package.json'))
-  cpSync(program(), join(folder, 'dist'), { recursive: true })
-  cpSync(import.meta.dirname, join(folder, 'build/test/bench'), { recursive: true })
-  symlinkSync('../dist', join(folder, 'build/src'))
+  cpSync(join(import.meta.dirname, '../..'), join(folder, 'build'), { recursive: true })
+  symlinkSync('build/src', join(folder, 'dist'))
   const args = [join(folder, 'build/test/bench/main.js'), '--quick', '--only', subject]
   const env = { ...process.env, TMPDIR: folder }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -49,11 +46,6 @@ t.test('nothing outlives a run, whether it ends by itself or is interrupted', { 
   const [whole, interrupted] = await Promise.all([ended(t, 'start'), ended(t, 'page', 'SIGINT')])
   t.same([whole.code, interrupted.code], [0, 130])
   t.same([whole.left, interrupted.left], [[], []])
-})
-
-t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {
-  t.equal(verdictOn([3, 30]).isNoisy, false)
-  t.equal(verdictOn([3, 31]).isNoisy, true)
 })
 
 t.test('--help and an unknown option print how to use it', async (t) => {

@@ -1,10 +1,10 @@
 /** Mixed traffic for a long time: memory, handles and latency must end as they began. */
+import { freePort } from '../redis.js'
 import { type Bench, bodyOf } from './bench.js'
 import { grownIn, type Sample } from './flat.js'
 import { paced } from './load.js'
 import { demoToken, limitPerMinute, Mixture } from './mixture.js'
 import type { ProbeResult } from './probe.js'
-import { freePort } from './processes.js'
 import { type Row, rounded, type Table } from './table.js'
 
 /** At each gateway. */
@@ -41,10 +41,10 @@ async function interval({ mixture, probeUrl, samples }: Soaked, minute: number, 
   samples.push({ minute, p99, responses, ...counts, ...probed })
 }
 
-const row = ({ name }: Soaked, sample: Sample): Row => {
-  const figures = Object.entries(sample).map(([column, value]) => [column, rounded(value, 1)])
-  return { name, ...Object.fromEntries(figures) }
-}
+const row = ({ name }: Soaked, sample: Sample): Row => ({
+  name,
+  ...Object.fromEntries(Object.entries(sample).map(([column, value]) => [column, rounded(value, 1)])),
+})
 
 function verdictOn({ name, samples, mixture }: Soaked): string {
   const grown = grownIn(samples)
@@ -57,10 +57,12 @@ export async function soak(bench: Bench, minutes: number, show: (line: string) =
   const soaked = [await begin(bench, 'embedded', {}), await begin(bench, 'Redis', redis)]
   for (let turn = 1; turn <= intervals; turn += 1) {
     await Promise.all(soaked.map((one) => interval(one, (minutes * turn) / intervals, (minutes * 60) / intervals)))
-    for (const one of soaked) {
-      const figures = Object.entries(row(one, one.samples.at(-1) as Sample))
-      show(figures.flat().join(' '))
-    }
+    for (const one of soaked)
+      show(
+        Object.entries(row(one, one.samples.at(-1) as Sample))
+          .flat()
+          .join(' '),
+      )
   }
   const note = `${soaked.map(verdictOn).join(' ')} Memory after a garbage collection.`
   show(note)

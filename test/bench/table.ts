@@ -38,6 +38,10 @@ export const spread = (values: readonly number[]): number =>
 
 export const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits))
 
+/** The median of a figure of several loads. */
+export const middle = <T>(loads: readonly T[], of: (load: T, round: number) => number, digits = 2): number =>
+  rounded(median(loads.map(of)), digits)
+
 /** Above this spread of the floor, in percent, a run proves nothing. */
 const maxFloorSpread = 30
 
@@ -95,11 +99,11 @@ export async function race(
     return {
       name,
       'per second': rounded(median(rates), median(rates) < 100 ? 1 : 0),
-      'to floor': rounded(median(rates.map((rate, round) => rate / (floor[round] ?? rate)))),
-      'CPU µs': rounded(median(own.map(({ cpuUs }) => cpuUs)), 1),
-      bytes: rounded(median(own.map(({ bytes = 0 }) => bytes)), 0),
-      'p50 ms': rounded(median(own.map(({ p50 }) => p50)), 3),
-      'p99 ms': rounded(median(own.map(({ p99 }) => p99)), 3),
+      'to floor': middle(rates, (rate, round) => rate / (floor[round] ?? rate)),
+      'CPU µs': middle(own, ({ cpuUs }) => cpuUs, 1),
+      bytes: middle(own, ({ bytes = 0 }) => bytes, 0),
+      'p50 ms': middle(own, ({ p50 }) => p50, 3),
+      'p99 ms': middle(own, ({ p99 }) => p99, 3),
       'spread %': spread(rates),
     }
   })
