@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
 import type { ErrorCode } from '../../src/errors.js'
-import { gateway, someHash } from '../helper.js'
+import { Clock, gateway, sandbox, someHash } from '../helper.js'
 import { limitsOf } from '../limits.js'
 import { hasCommonHeaders } from './headers.js'
 import { raw } from './raw.js'
@@ -144,4 +144,20 @@ t.test('a plain request id is kept; one that is not, or may be a credential, is 
     'checkout-service-eu-west-1-order-import-0000000001',
   ]
   for (const id of ids) t.equal(await idFor(id, 'demo'), id)
+})
+
+t.test('a trailing slash, an Accept header and HEAD change nothing about the response', async (t) => {
+  t.equal((await get('/v1/devices/', 'demo')).status, 200)
+  t.equal((await get('/v1/devices', 'demo', { headers: { accept: 'text/html' } })).status, 200)
+  const head = await get('/v1/devices', 'demo', { method: 'HEAD' })
+  t.same([head.status, head.body], [200, undefined])
+  t.equal(head.headers.get('access-control-allow-origin'), null)
+})
+
+t.test('a sandbox behind PLATFORM_URL returns the same as the one in the process', async (t) => {
+  const clock = new Clock()
+  const { url: PLATFORM_URL, hashes } = await sandbox(t, { clock: clock.now })
+  const inside = await gateway(t, { clock: clock.now })
+  const outside = await gateway(t, { clock: clock.now, env: { PLATFORM_URL } })
+  t.same((await outside.get('/v1/devices', hashes[0])).body, (await inside.get('/v1/devices', 'demo')).body)
 })

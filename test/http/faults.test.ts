@@ -65,46 +65,7 @@ t.test('a client that sends endlessly, slowly or not at all is disconnected with
   t.match(flood, /"error":"headers_too_large"/)
 })
 
-/** Opens connections, 50 at a time, that each send some bytes and are reset at once. */
-async function sendAndReset(port: number, total: number, requests: readonly string[]): Promise<void> {
-  let started = 0
-  const lane = async (): Promise<void> => {
-    while (started < total) {
-      const bytes = requests[started++ % requests.length] as string
-      const socket = connect(port, '127.0.0.1').on('error', () => {})
-      const closed = once(socket, 'close')
-      socket.once('connect', () => socket.write(bytes, () => socket.resetAndDestroy()))
-      await closed
-    }
-  }
-  await Promise.all(Array.from({ length: 50 }, lane))
-}
-
-const isServing = async (child: GatewayProcess): Promise<boolean> => (await child.get('/v1/me')).status === 200
-
-t.test('connections that are reset, whatever they sent, neither end the process nor look like a bug', async (t) => {
-  const total = isLong ? 20_000 : 400
-  const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
-  await sendAndReset(child.port, total, [tunnel])
-  t.ok(await isServing(child), `serves after ${total} tunnels`)
-  const get = 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo\r\n'
-  await sendAndReset(child.port, total, [
-    `${get}\r\n`,
-    `${get}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
-    `${get}Expect: a-miracle\r\n\r\n`,
-    'GET /api/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
-    'not HTTP\r\n\r\n',
-    `${get}\r\n`.repeat(20),
-    '',
-  ])
-  t.ok(await isServing(child), `serves after ${total} requests of other kinds`)
-  const ops = [tunnel, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n', 'not HTTP\r\n\r\n']
-  await sendAndReset(Number(new URL(child.opsUrl).port), total / 2, ops)
-  t.match(await child.metrics(), /^gateway_requests_total/m)
-  t.notMatch(child.log, /"level":"(error|fatal)"|"status":5/)
-})
-
-t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async () => {
+t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async (t) => {
   const kept = await dial(child)
   const uptime = async (): Promise<number> => {
     kept.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -117,7 +78,7 @@ t.test('a process that has run out of file descriptors goes on, and serves all w
   await until(async () => (await uptime()) > before + 2)
   for (const socket of [kept, ...sockets]) socket.destroy()
   limitFiles('1024')
-  t.ok(await isServing(child))
+  t.equal((await child.get('/v1/me')).status, 200)
 })
 
 const many = isLong ? 2_000 : 300

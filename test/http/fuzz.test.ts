@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { errorTable } from '../../src/errors.js'
 import { isLong } from '../faults.js'
-import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { gatewayProcess } from '../process.js'
 import { type RawResponse, responsesIn } from './raw.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
@@ -50,9 +50,15 @@ const request = fc
   .map(({ method, target, version, headers, body, lineEnd }) =>
     Buffer.from(`${[`${method} ${target} ${version}`, ...headers, '', ''].join(lineEnd)}${body}`, 'latin1'),
   )
-/** Half of the requests are good up to some byte, so that they get past the parser. */
+const me = 'GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer demo\r\n'
+const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
+/** These are good up to some byte, so that they get past the parser. */
 const good = fc.constantFrom(
-  'GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer demo\r\n\r\n',
+  tunnel,
+  `${me}\r\n`,
+  `${me}\r\n`.repeat(20),
+  `${me}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+  `${me}Expect: a-miracle\r\n\r\n`,
   'POST /api/v1/keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n{"platform_hash":"x"}',
   'GET /api/v1/devices/1001/location HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer demo\r\n\r\n'.repeat(3),
 )
@@ -85,9 +91,17 @@ const cases: fc.Arbitrary<Case> = fc
     return { bytes, cutAt: Math.floor(cut * bytes.length), ending }
   })
 
+/** Connections that are reset at once. A tunnel whose client is gone can end a process. */
+const resets = (count: number, ...texts: string[]): Case[] =>
+  Array.from({ length: count }, (_, at) => ({
+    bytes: Buffer.from(texts[at % texts.length] ?? ''),
+    cutAt: 0,
+    ending: 'reset',
+  }))
+
 /** Sends a case and returns all that comes back until the gateway closes the connection. */
-async function sent(gateway: GatewayProcess, { bytes, cutAt, ending }: Case): Promise<string> {
-  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true })
+async function sent(port: number, { bytes, cutAt, ending }: Case): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   const received: Buffer[] = []
   // A gateway that closes while bytes are still sent resets the connection. What came before counts.
   socket.on('data', (chunk) => received.push(chunk)).on('error', () => {})
@@ -121,12 +135,12 @@ function fault({ status, headers: sent, body }: RawResponse): string | undefined
   return isDocumented ? undefined : `${status} ${body}`
 }
 
-async function run(t: Test, gateway: GatewayProcess, sample: Case[]): Promise<number> {
+async function run(t: Test, port: number, sample: Case[]): Promise<number> {
   let responses = 0
   const queue = sample.entries()
   const worker = async (): Promise<void> => {
     for (const [at, one] of queue) {
-      const text = await sent(gateway, one)
+      const text = await sent(port, one)
       const found = one.ending === 'reset' ? [] : responsesIn(text, /HEAD /i.test(one.bytes.toString('latin1')))
       responses += found.length
       const wrong = found.map(fault).find((text) => text !== undefined)
@@ -141,10 +155,14 @@ async function run(t: Test, gateway: GatewayProcess, sample: Case[]): Promise<nu
 t.test('no bytes on a connection end the process or bring a 500, and every response is documented', async (t) => {
   t.comment(`seed ${seed}, ${runs} connections: repeat with SEED=${seed}`)
   const gateway = await gatewayProcess(t)
-  const responses = await run(t, gateway, fc.sample(cases, { numRuns: runs, seed }))
+  const responses = await run(t, gateway.port, fc.sample(cases, { numRuns: runs, seed }))
   t.ok(responses > runs / 2, `${responses} responses`)
-  const health = await fetch(`${gateway.url}/health`)
-  t.equal(health.status, 200, 'the process lives')
-  t.notMatch(gateway.log, /"level":"(error|fatal)"/, 'nothing is logged as a failure of the gateway')
+  await run(t, gateway.port, resets(runs, tunnel))
+  await run(t, gateway.port, resets(runs / 2, `${me}\r\n`.repeat(20), ''))
+  const opsPort = Number(new URL(gateway.opsUrl).port)
+  await run(t, opsPort, resets(runs / 3, tunnel, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n', 'not HTTP\r\n\r\n'))
+  t.match(await gateway.metrics(), /^gateway_requests_total/m)
+  t.equal((await gateway.get('/v1/me')).status, 200, 'the process lives')
+  t.notMatch(gateway.log, /"level":"(error|fatal)"|"status":500/, 'nothing is logged as a failure of the gateway')
   t.notMatch(gateway.log, /"stack"/)
 })

@@ -1,10 +1,13 @@
-/** Requests that arrive at once begin in several turns of the event loop. */
+/** Requests that arrive at once begin in several turns of the event loop; the responses of one turn are sent together. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import t from 'tap'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { sendTogether } from '../../src/http/send-together.js'
 import { Turns } from '../../src/http/turns.js'
+import type { App } from '../../src/http/types.js'
 
 t.test('connections are accepted while many requests wait, which begin in order', async (t) => {
   const arrived: (string | undefined)[] = []
@@ -47,4 +50,36 @@ t.test('the first request that waits shows how long, until it begins', async (t)
   t.equal(turns.waitMs, 900)
   await endOfTurn()
   t.equal(turns.waitMs, 0)
+})
+
+/** Sockets that are connected to an app, and accepted: each has had a first response. */
+async function connected(t: Test, count: number): Promise<Socket[]> {
+  const app = fastify() as unknown as App
+  sendTogether(app)
+  app.get('/invalid-header', (_request, reply) => reply.header('X-Text', 'a\nb').send('never sent'))
+  app.get('*', (request, reply) => reply.send(request.url))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  const { port } = app.server.address() as AddressInfo
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'))
+  for (const socket of sockets) ask(socket, '/')
+  await Promise.all(sockets.map(response))
+  return sockets
+}
+
+const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
+
+t.test('a client that is gone, or a response that cannot be sent, holds up no other of the turn', async (t) => {
+  const [gone, broken, good] = (await connected(t, 3)) as [Socket, Socket, Socket]
+  const closed = once(broken, 'close')
+  ask(gone, '/gone')
+  ask(broken, '/invalid-header')
+  ask(good, '/good')
+  gone.resetAndDestroy()
+  t.match(await response(good), '200 OK')
+  await closed
+  ask(good, '/again')
+  t.match(await response(good), '/again')
+  good.destroy()
 })
