@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { OpenApi } from '../../src/reference/openapi.js'
-import { gateway, type Test } from '../helper.js'
 
 /** The URL in the committed document. */
 export const publicUrl = 'https://fleet.example.org/api'
@@ -12,11 +11,6 @@ export const typesPath = 'test/reference/types.ts'
 
 export const isUpdating = process.env.UPDATE_OPENAPI === '1'
 export const remedy = 'commit it with: UPDATE_OPENAPI=1 npm test -- test/reference/*.test.ts'
-
-export async function served(t: Test, env: Record<string, string> = {}): Promise<string> {
-  const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl, ...env } })
-  return (await fetch(`${url}/openapi.json`)).text()
-}
 
 export const committed = async (): Promise<OpenApi> => JSON.parse(await readFile(documentPath, 'utf8'))
 

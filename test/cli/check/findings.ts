@@ -14,7 +14,7 @@ export function dataDir(t: Test): string {
 }
 
 /** Verdict and text of each finding by its name. */
-export const byName = (all: Finding[]): Record<string, string> =>
+const byName = (all: Finding[]): Record<string, string> =>
   Object.fromEntries(all.map(({ name, verdict, text }) => [name, `${verdict}: ${text}`]))
 export const findings = async (env: Record<string, string>) => byName(await check(env))
 export const settingsIn = (env: Record<string, string>) => byName(settings(readConfig(env), Object.keys(env)))
