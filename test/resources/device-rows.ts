@@ -1,5 +1,4 @@
-/** What the tests of devices share: the device of a row, and tables of rows with the fields expected of them. */
-import t from 'tap'
+/** What the tests of devices share: the device of a row. */
 import { read } from '../../src/platform/shape.js'
 import { type WireDevice, wireDevice } from '../../src/platform/wire.js'
 import { type Device, toDevice } from '../../src/resources/device.js'
@@ -16,9 +15,3 @@ export const device = (raw: object): Device => {
 
 /** The fields of the tracker server's own row. */
 export const server = (traccar: object) => ({ device_data: { traccar } })
-
-/** Each device must have exactly these values in these fields. */
-export const check = (title: string, rows: [name: string, raw: object, expected: Partial<Device>][]) =>
-  t.test(title, async (t) => {
-    for (const [name, raw, expected] of rows) t.strictSame({ ...device(raw), ...expected }, device(raw), name)
-  })

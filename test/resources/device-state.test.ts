@@ -1,74 +1,71 @@
 /** The sensors, the ignition and the counters of a device row (platform.md 3.6, 8.3). */
-import t from 'tap'
-import { check, device, server } from './device-rows.js'
+import type { Device } from '../../src/resources/device.js'
+import { device, server } from './device-rows.js'
+import { check } from './rows.js'
 
-t.test('a sensor shows its text, else its value with unit, else null, and its number (N04, N14, N15)', async (t) => {
-  const rows: [object, value: string | null, number: number | null][] = [
-    [{ value: '64 %', val: '64.00' }, '64 %', 64],
-    [{ value: 'Off', val: false }, 'Off', null],
-    [{ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km', 41207],
-    [{ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km', 41207.318],
-    [{ value: 7 }, '7', 7],
-    [{ value: true }, 'On', null],
-    [{ value: '-', val: false }, 'Off', null],
-    [{ value: '', val: 908.6, unit: 'h' }, '908.6 h', 908.6],
-    [{ value: '908', unit: 'h' }, '908', 908],
-    [{ value: '1,234.5 km' }, '1,234.5 km', 1234.5],
-    [{ value: '- nn' }, null, null],
-    [{ value: '-5 °C' }, '-5 °C', -5],
-    [{ value: '12.5 m3' }, '12.5 m3', 12.5],
-    [{ value: '00A1B2' }, '00A1B2', null],
-    [{ value: null, val: '-' }, null, null],
-    [{ value: '12h 30min' }, '12h 30min', null],
-    [{ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null],
-  ]
-  for (const [sensor, value, number] of rows) {
-    const [found] = device({ sensors: [{ name: 'S', ...sensor }] }).sensors
-    t.strictSame([found?.value, found?.number], [value, number], JSON.stringify(sensor))
-  }
-})
+const shows = (sensor: object, value: string | null, number: number | null): [string, object, Partial<Device>] => [
+  JSON.stringify(sensor),
+  { sensors: [{ name: 'S', ...sensor }] },
+  { sensors: [{ id: null, type: 'other', name: 'S', value, number }] },
+]
+check('a sensor shows its text, else its value with unit, else null, and its number (N04, N14, N15)', device, [
+  shows({ value: '64 %', val: '64.00' }, '64 %', 64),
+  shows({ value: 'Off', val: false }, 'Off', null),
+  shows({ value: 41207.318, unit: 'km', formatted: '41207 km' }, '41207 km', 41207),
+  shows({ value: 41207.318, unit: 'km', formatted: '-' }, '41207.318 km', 41207.318),
+  shows({ value: 7 }, '7', 7),
+  shows({ value: true }, 'On', null),
+  shows({ value: '-', val: false }, 'Off', null),
+  shows({ value: '', val: 908.6, unit: 'h' }, '908.6 h', 908.6),
+  shows({ value: '908', unit: 'h' }, '908', 908),
+  shows({ value: '1,234.5 km' }, '1,234.5 km', 1234.5),
+  shows({ value: '- nn' }, null, null),
+  shows({ value: '-5 °C' }, '-5 °C', -5),
+  shows({ value: '12.5 m3' }, '12.5 m3', 12.5),
+  shows({ value: '00A1B2' }, '00A1B2', null),
+  shows({ value: null, val: '-' }, null, null),
+  shows({ value: '12h 30min' }, '12h 30min', null),
+  shows({ value: '2026-05-11 10:00' }, '2026-05-11 10:00', null),
+])
 
 const other = { id: null, type: 'other', name: 'x', value: '1', number: 1 }
 const door = { id: null, type: 'door', name: 'door', value: null, number: null }
-check('sensors are read in every form (N04, N17, N51)', [
+check('sensors are read in every form (N04, N16, N17, N18, N51)', device, [
   ['N04 without a type', { sensors: [{ name: 'x', value: '1' }] }, { sensors: [other] }],
   ['N04 only a value', { sensors: [{ value: '1' }] }, { sensors: [{ ...other, name: 'other' }] }],
   ['without a name', { sensors: [{ type: 'Door', value: '2' }] }, { sensors: [{ ...door, value: '2', number: 2 }] }],
   ['only a type', { sensors: [{ type: 'Door' }] }, { sensors: [door] }],
   ['N17 JSON text', { sensors: '[{"id":"8","name":"x","value":"1"}]' }, { sensors: [{ ...other, id: 8 }] }],
+  ['N16 empty and null', { sensors: [{}, null, 'x'] }, { sensors: [] }],
+  ['N16 null', { sensors: null }, { sensors: [] }],
+  ['N18 broken text', { sensors: '[{"name":"x"' }, { sensors: [] }],
   ['N51 numeric keys', { sensors: { 1: { name: 'x' } } }, { sensors: [{ ...other, value: null, number: null }] }],
 ])
 
-t.test('sensors that are empty, null or broken text are left out (N16, N18)', async (t) => {
-  for (const sensors of [[{}, null, 'x'], null, '[{"name":"x"']) t.strictSame(device({ sensors }).sensors, [])
-})
-
-t.test('the ignition is that of the first ignition sensor with a state, else of the platform', async (t) => {
-  const sensor = (type: string, val: unknown, value: unknown = '-') => ({ type, val, value })
-  const rows: [name: string, raw: object, ignition: boolean | null][] = [
-    ['a boolean', { sensors: [sensor('acc', true, 'Off')] }, true],
-    ['1', { sensors: [sensor('ignition', 1)] }, true],
-    ['0 as text', { sensors: [sensor('ENGINE', '0', 'On')] }, false],
-    ['On', { sensors: [sensor('acc', null, 'On')] }, true],
-    ['off in any case', { sensors: [sensor('acc', '12.5', 'OFF')] }, false],
-    ['a boolean as value', { sensors: [sensor('acc', undefined, false)] }, false],
-    ['the first one', { sensors: [sensor('engine', false), sensor('acc', true)] }, false],
-    ['the first one with a state', { sensors: [sensor('acc', '-'), sensor('engine', 7), sensor('acc', true)] }, true],
-    ['a sensor of another type', { sensors: [sensor('door', true, 'On')] }, null],
-    ['a sensor before the status', { sensors: [sensor('acc', false)], engine_status: true, online: 'engine' }, false],
-    ['the status', { sensors: [sensor('acc', '-')], engine_status: false, online: 'engine' }, false],
-    ['the status as number', { engine_status: 1 }, true],
-    ['the status as text', { engine_status: '0' }, false],
-    ['a status without a value', { engine_status: '', online: 'engine' }, true],
-    ['the state word', { engine_status: null, online: 'Engine' }, true],
-    ['another state word', { online: 'online' }, null],
-    ['an inherited name as value', { sensors: [sensor('acc', null, 'constructor')] }, null],
-  ]
-  for (const [name, raw, ignition] of rows) t.equal(device(raw).ignition, ignition, name)
-})
+const sensor = (type: string, val: unknown, value: unknown = '-') => ({ type, val, value })
+const [on, off, unknown] = [{ ignition: true }, { ignition: false }, { ignition: null }]
+check('the ignition is that of the first ignition sensor with a state, else of the platform', device, [
+  ['a boolean', { sensors: [sensor('acc', true, 'Off')] }, on],
+  ['1', { sensors: [sensor('ignition', 1)] }, on],
+  ['0 as text', { sensors: [sensor('ENGINE', '0', 'On')] }, off],
+  ['On', { sensors: [sensor('acc', null, 'On')] }, on],
+  ['off in any case', { sensors: [sensor('acc', '12.5', 'OFF')] }, off],
+  ['a boolean as value', { sensors: [sensor('acc', undefined, false)] }, off],
+  ['the first one', { sensors: [sensor('engine', false), sensor('acc', true)] }, off],
+  ['the first one with a state', { sensors: [sensor('acc', '-'), sensor('engine', 7), sensor('acc', true)] }, on],
+  ['a sensor of another type', { sensors: [sensor('door', true, 'On')] }, unknown],
+  ['a sensor before the status', { sensors: [sensor('acc', false)], engine_status: true, online: 'engine' }, off],
+  ['the status', { sensors: [sensor('acc', '-')], engine_status: false, online: 'engine' }, off],
+  ['the status as number', { engine_status: 1 }, on],
+  ['the status as text', { engine_status: '0' }, off],
+  ['a status without a value', { engine_status: '', online: 'engine' }, on],
+  ['the state word', { engine_status: null, online: 'Engine' }, on],
+  ['another state word', { online: 'online' }, unknown],
+  ['an inherited name as value', { sensors: [sensor('acc', null, 'constructor')] }, unknown],
+])
 
 const counter = (type: string, raw: object) => ({ sensors: [{ type, name: 'S', ...raw }] })
-check('the odometer is in km, from its sensor, else from the total distance (N14, N15, N64)', [
+check('the odometer is in km, from its sensor, else from the total distance (N14, N15, N64)', device, [
   ['text', counter('odometer', { value: '81 450.5 km', val: 3 }), { odometer_km: 81450.5 }],
   ['text in miles', { ...counter('odometer', { value: '100 mi' }), unit_of_distance: 'km' }, { odometer_km: 160.93 }],
   ['formatted text', counter('odometer', { value: 7, unit: 'm', formatted: '9 km' }), { odometer_km: 9 }],
@@ -90,7 +87,7 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
 ])
 
 const engine = (raw: object) => counter('engine_hours', raw)
-check('engine hours are hours, from a sensor that states its unit', [
+check('engine hours are hours, from a sensor that states its unit', device, [
   ['hours', engine({ value: '1523.4 h', val: 9 }), { engine_hours: 1523.4 }],
   ['seconds', engine({ value: 23391882, unit: 's', formatted: '23391882 s' }), { engine_hours: 6497.75 }],
   ['minutes', engine({ value: '90 min' }), { engine_hours: 1.5 }],
@@ -102,7 +99,7 @@ check('engine hours are hours, from a sensor that states its unit', [
   ['the name of a method', { engine_hours: 'gps' }, { engine_hours: null }],
 ])
 
-check('movement and standstill are Unix seconds and seconds, null where the platform does not tell', [
+check('movement and standstill are Unix seconds and seconds, null where the platform does not tell', device, [
   ['as text', { moved_timestamp: '1778501001' }, { moved_at: 1778501001 }],
   ['a duration as text', { stop_duration_sec: '90' }, { stopped_seconds: 90 }],
   ['milliseconds', { moved_timestamp: 1778501001000 }, { moved_at: 1778501001 }],
@@ -113,7 +110,7 @@ check('movement and standstill are Unix seconds and seconds, null where the plat
   ['no durations', { stop_duration_sec: -5, idle_duration: 'Parado' }, { stopped_seconds: null, idle_seconds: null }],
 ])
 
-check('the driver has an id, from the row or its registration', [
+check('the driver has an id, from the row or its registration', device, [
   ['driver_data first', { driver_data: { id: '4' }, device_data: { current_driver_id: 5 } }, { driver_id: 4 }],
   ['the registration', { driver_data: [], device_data: { current_driver_id: '5' } }, { driver_id: 5 }],
 ])

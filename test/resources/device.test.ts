@@ -1,7 +1,9 @@
 /** Devices from platform rows: every variation of platform.md 3 and 13 that concerns one. */
 import t from 'tap'
-import { type Device, deviceId, deviceName, isKnownState, needsZone, toDevice } from '../../src/resources/device.js'
-import { check, device, fresh, now, seconds, server, wire } from './device-rows.js'
+import { deviceExample, deviceId, deviceName, isKnownState, needsZone, toDevice } from '../../src/resources/device.js'
+import { toLocation } from '../../src/resources/location.js'
+import { device, fresh, now, seconds, server, wire } from './device-rows.js'
+import { check, maps } from './rows.js'
 
 t.test('a device of platform 2.x has exactly the documented fields (N01, N02, N03, N04, N60)', async (t) => {
   const last = { lat: 48.2081, lng: 16.3738, speed: 0, altitude: 171, timestamp: 1467476431 }
@@ -66,55 +68,55 @@ t.test('a row without a valid id is not a device (N01, N19)', async (t) => {
   t.equal(deviceName(wire({})), 'Device')
 })
 
-t.test('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', async (t) => {
-  const rows: [name: string, raw: object, status: Device['status']][] = [
-    ['N09 stale speed', { online: 'offline', speed: 63, timestamp: fresh }, 'offline'],
-    ['a state in any case', { online: 'Offline ', speed: 63, timestamp: fresh }, 'offline'],
-    ['N10 standing', { online: 'ack', speed: 0 }, 'online'],
-    ['N10 driving', { online: 'ack', speed: 40 }, 'moving'],
-    ['at the default threshold', { online: 'ack', speed: 6 }, 'moving'],
-    ['below the default threshold', { online: 'ack', speed: 5.9 }, 'online'],
-    ['below its own threshold', { online: 'ack', speed: 10, device_data: { min_moving_speed: '12' } }, 'online'],
-    ['at its own threshold', { online: 'ack', speed: 12, device_data: { min_moving_speed: 12 } }, 'moving'],
-    ['a threshold of 0 is unset', { online: 'ack', speed: 5, device_data: { min_moving_speed: 0 } }, 'online'],
-    ['5 mph are 8 km/h', { online: 'ack', speed: 5, distance_unit_hour: 'mph' }, 'moving'],
-    ['no speed', { online: 'ack', speed: '-' }, 'online'],
-    ['N11 idle', { online: 'engine', speed: 0 }, 'online'],
-    ['the state online, standing', { online: 'online', speed: 0 }, 'online'],
-    ['the state online, at any speed', { online: 'online', speed: 1 }, 'moving'],
-    ['the state moving', { online: 'moving', speed: 0 }, 'moving'],
-    ['N65 unknown and fresh', { online: 'blocked', speed: 40, timestamp: fresh }, 'online'],
-    ['N65 unknown, at the age limit', { online: 'nack', timestamp: seconds - 300 }, 'online'],
-    ['N65 unknown and stale', { online: 'nack', timestamp: seconds - 301 }, 'offline'],
-    ['N65 a fresh heartbeat', { online: 'nack', timestamp: 1, acktimestamp: fresh }, 'online'],
-    ['unknown and never seen', { online: 'constructor' }, 'offline'],
-    ['no state, fresh', { timestamp: fresh }, 'online'],
-    ['an empty row', {}, 'offline'],
-    ['a state that is not text', { online: true, timestamp: fresh }, 'online'],
-    ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, 'offline'],
-    ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, 'offline'],
-  ]
-  for (const [name, raw, status] of rows) t.equal(device(raw).status, status, name)
-})
-
-t.test('known states and absent ones are known, all others are not (N65)', async (t) => {
-  for (const online of ['online', ' ACK ', 'engine', 'moving', 'Offline', '', '-', null])
-    t.equal(isKnownState(wire({ online })), true, `${online}`)
-  for (const online of ['nack', 'blocked', 'constructor', 5])
-    t.equal(isKnownState(wire({ online })), false, `${online}`)
-})
-
-const valid = { device_data: { traccar: { lastValidLatitude: '48.5', lastValidLongitude: '16.5' } } }
-check('a device without a position has null coordinates; the last valid position replaces an invalid one (N06, N08)', [
-  ['N08 zero island', { lat: 0, lng: 0 }, { lat: null, lng: null }],
-  ['N08 with a last valid position', { lat: 0, lng: 0, ...valid }, { lat: 48.5, lng: 16.5 }],
-  ['a valid position is not replaced', { lat: 48.1, lng: 16.1, ...valid }, { lat: 48.1, lng: 16.1 }],
-  ['N06 never connected', { time: 'Not connected', timestamp: 0, lat: 48, lng: 16 }, { lat: null, lng: null }],
-  ['N07 expired', { time: 'Expired', timestamp: fresh, lat: 48.1, lng: 16.2 }, { lat: 48.1, lng: 16.2 }],
-  ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
+const [online, offline, moving] = [{ status: 'online' }, { status: 'offline' }, { status: 'moving' }] as const
+check('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', device, [
+  ['N09 stale speed', { online: 'offline', speed: 63, timestamp: fresh }, offline],
+  ['a state in any case', { online: 'Offline ', speed: 63, timestamp: fresh }, offline],
+  ['N10 standing', { online: 'ack', speed: 0 }, online],
+  ['N10 driving', { online: 'ack', speed: 40 }, moving],
+  ['at the default threshold', { online: 'ack', speed: 6 }, moving],
+  ['below the default threshold', { online: 'ack', speed: 5.9 }, online],
+  ['below its own threshold', { online: 'ack', speed: 10, device_data: { min_moving_speed: '12' } }, online],
+  ['at its own threshold', { online: 'ack', speed: 12, device_data: { min_moving_speed: 12 } }, moving],
+  ['a threshold of 0 is unset', { online: 'ack', speed: 5, device_data: { min_moving_speed: 0 } }, online],
+  ['5 mph are 8 km/h', { online: 'ack', speed: 5, distance_unit_hour: 'mph' }, moving],
+  ['no speed', { online: 'ack', speed: '-' }, online],
+  ['N11 idle', { online: 'engine', speed: 0 }, online],
+  ['the state online, standing', { online: 'online', speed: 0 }, online],
+  ['the state online, at any speed', { online: 'online', speed: 1 }, moving],
+  ['the state moving', { online: 'moving', speed: 0 }, moving],
+  ['N65 unknown and fresh', { online: 'blocked', speed: 40, timestamp: fresh }, online],
+  ['N65 unknown, at the age limit', { online: 'nack', timestamp: seconds - 300 }, online],
+  ['N65 unknown and stale', { online: 'nack', timestamp: seconds - 301 }, offline],
+  ['N65 a fresh heartbeat', { online: 'nack', timestamp: 1, acktimestamp: fresh }, online],
+  ['unknown and never seen', { online: 'constructor' }, offline],
+  ['no state, fresh', { timestamp: fresh }, online],
+  ['an empty row', {}, offline],
+  ['a state that is not text', { online: true, timestamp: fresh }, online],
+  ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, offline],
+  ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, offline],
 ])
 
-check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', [
+maps('known states and absent ones are known, all others are not (N65)', (online) => isKnownState(wire({ online })), [
+  [true, 'online', ' ACK ', 'engine', 'moving', 'Offline', '', '-', null],
+  [false, 'nack', 'blocked', 'constructor', 5],
+])
+
+const valid = { device_data: { traccar: { lastValidLatitude: '48.5', lastValidLongitude: '16.5' } } }
+check(
+  'a device without a position has null coordinates; the last valid position replaces an invalid one (N06, N08)',
+  device,
+  [
+    ['N08 zero island', { lat: 0, lng: 0 }, { lat: null, lng: null }],
+    ['N08 with a last valid position', { lat: 0, lng: 0, ...valid }, { lat: 48.5, lng: 16.5 }],
+    ['a valid position is not replaced', { lat: 48.1, lng: 16.1, ...valid }, { lat: 48.1, lng: 16.1 }],
+    ['N06 never connected', { time: 'Not connected', timestamp: 0, lat: 48, lng: 16 }, { lat: null, lng: null }],
+    ['N07 expired', { time: 'Expired', timestamp: fresh, lat: 48.1, lng: 16.2 }, { lat: 48.1, lng: 16.2 }],
+    ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
+  ],
+)
+
+check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', device, [
   ['N06 never connected', { time: 'Not connected', timestamp: 0, acktimestamp: 0 }, { last_seen: null, timestamp: 0 }],
   ['N62 text', { timestamp: '1778501007' }, { timestamp: 1778501007 }],
   ['N62 milliseconds', { timestamp: 1778501007000 }, { timestamp: 1778501007 }],
@@ -133,7 +135,7 @@ const may4 = Date.parse('2026-05-04T09:00:00Z') / 1000
 const april5 = Date.parse('2026-04-05T09:00:00Z') / 1000
 const ambiguous = '05/04/2026 10:00 AM'
 const [asMay, asApril] = [{ last_seen: '2026-05-04 10:00:00' }, { last_seen: '2026-04-05 10:00:00' }]
-check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)', [
+check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)', device, [
   ['day first', { time: '04-05-2026 10:00:00', timestamp: may4 }, asMay],
   ['month first', { time: ambiguous, timestamp: may4 }, asMay],
   ['heartbeat', { time: ambiguous, timestamp: 5, acktimestamp: may4 }, asMay],
@@ -152,7 +154,7 @@ t.test('an expired device has a last time once the zone is known, and none befor
   t.equal(toDevice(never, now, { offsetMinutes: 120 })?.last_seen, null)
 })
 
-check('names, driver and protocol are found in every field that may have them (N01, N03, N12, N13)', [
+check('names, driver and protocol are found in every field that may have them (N01, N03, N12, N13)', device, [
   ['a number as name', { name: 207 }, { name: '207' }],
   ['a name in device_data', { device_data: { name: 'Inner' } }, { name: 'Inner' }],
   ['no name', { name: '-' }, { name: 'Device 1' }],
@@ -163,15 +165,20 @@ check('names, driver and protocol are found in every field that may have them (N
   ['protocol of the server', { protocol: '-', device_data: { traccar: { protocol: 'GT06' } } }, { protocol: 'gt06' }],
 ])
 
-check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', [
+check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', device, [
   ['mph', { speed: 62, distance_unit_hour: 'mph' }, { speed: 99.8 }],
   ['feet', { altitude: 1000, unit_of_altitude: 'ft' }, { altitude: 304.8 }],
   ['texts', { online: 'ack', speed: '47 Kph', altitude: '100 ft' }, { status: 'moving', speed: 47, altitude: 30.5 }],
   ['nothing', { speed: '-', course: null, altitude: '-' }, { speed: 0, course: 0, altitude: 0 }],
   ['a negative speed', { speed: -3 }, { speed: 0 }],
   ['a negative course', { course: -90 }, { course: 270 }],
-  ['several turns', { course: '725.5' }, { course: 5.5 }],
-  ['a fraction of a degree', { course: 5.1 }, { course: 5.1 }],
-  ['360', { course: 360 }, { course: 0 }],
-  ['almost 360', { course: 359.999 }, { course: 0 }],
 ])
+
+t.test('a location has the position and movement of the device, and nothing else', async (t) => {
+  const movement = { speed: 43, course: 271, altitude: 171, status: 'moving' } as const
+  const last = { ...movement, address: 'Quay 3', timestamp: 1778501007, last_seen: '2026-05-11 14:03:27' }
+  const shown = { ...deviceExample, lat: 48.208174, lng: 16.373819, ...last }
+  t.strictSame(toLocation(shown), { object: 'location', device_id: 318, lat: 48.208174, lng: 16.373819, ...last })
+  for (const missing of [{ lat: null, lng: null }, { lat: null }, { lng: null }])
+    t.equal(toLocation({ ...shown, ...missing }), undefined, 'without a position there is none (N06, N08)')
+})

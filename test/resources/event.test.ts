@@ -4,68 +4,88 @@ import { read } from '../../src/platform/shape.js'
 import { type WireSetup, wireEvent, wireSetup } from '../../src/platform/wire.js'
 import { newestFirst, toEvent } from '../../src/resources/event.js'
 import { eventKinds, needsList, typeFilter } from '../../src/resources/event-kind.js'
+import { check } from './rows.js'
 
-const names = new Map([
-  [318, 'Van 4'],
-  [31, 'Lorry 9'],
-])
+const names: Record<number, string> = { 318: 'Van 4', 31: 'Lorry 9' }
 const kph = read(wireSetup, { item: { unit_of_distance: 'km' } })
-const event = (raw: object, setup: WireSetup | undefined = kph) =>
-  toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names.get(id), setup)
+const event = (raw: object, setup: WireSetup = kph) =>
+  toEvent(read(wireEvent, { id: 5021, ...raw }), (id) => names[id], setup)
 
-t.test('an event of platform 2.x has a type from its message and a name from the device list (N01, N35)', async (t) => {
-  const message = 'Overspeed (90 kph)'
-  const place = { latitude: '48.22917', longitude: '16.41862', address: 'Quay 3' }
-  const ids = { id: '5021', device_id: '31', geofence_id: '9', alert_id: '5' }
-  t.strictSame(event({ ...ids, message, ...place, speed: '97.00', time: '2016-07-02 18:20:31' }), {
-    ...{ id: 5021, type: 'overspeed', kind: 'speed.exceeded', message, device_id: 31, device: 'Lorry 9' },
-    ...{ lat: 48.22917, lng: 16.41862, speed: 97, address: 'Quay 3', alert_id: 5, geofence: { id: 9, name: null } },
-    timestamp: '2016-07-02 18:20:31',
-  })
-})
-
-t.test("an event of platform 3.x has the platform's type, its kind, and the names in the row (N34, N36)", async (t) => {
-  const texts = { type: 'ZONE_IN', message: 'Zone in (Harbour)', name: 'Zone in', detail: 'Harbour' }
-  const times = { time: '2026-05-11 13:47:02', created_at: '2026-05-11 13:47:05' }
-  const place = { latitude: 48.2, longitude: 16.4, speed: 12, address: null }
-  const geofence = { id: 27, name: 'Harbour' }
-  const raw = { device_id: 318, device_name: 'Van four', alert_id: 14, geofence, ...texts, ...place, ...times }
-  t.strictSame(event({ ...raw, additional: { overspeed_speed: 90 } }), {
-    ...{ id: 5021, type: 'zone_in', kind: 'geofence.enter', message: 'Zone in (Harbour)' },
-    ...{ device_id: 318, device: 'Van four', lat: 48.2, lng: 16.4, speed: 12, address: null },
-    ...{ alert_id: 14, geofence, timestamp: '2026-05-11 13:47:02' },
-  })
-})
+const message = 'Overspeed (90 kph)'
+const place = { latitude: '48.22917', longitude: '16.41862', address: 'Quay 3', speed: '97.00' }
+const old = { id: '5021', device_id: '31', geofence_id: '9', alert_id: '5', message, time: '2016-07-02 18:20:31' }
+const texts = { type: 'ZONE_IN', message: 'Zone in (Harbour)', name: 'Zone in', detail: 'Harbour' }
+const times = { time: '2026-05-11 13:47:02', created_at: '2026-05-11 13:47:05' }
+const geofence = { id: 27, name: 'Harbour' }
+const ids = { device_id: 318, device_name: 'Van four', alert_id: 14, geofence, latitude: 48.2, longitude: 16.4 }
+const time = '04-05-2026 10:00:00'
+check('each field is taken from the first place that has it (N01, N05, N34, N35, N36, N59)', event, [
+  [
+    'N35 platform 2.x: type from the message, name from the device list',
+    { ...old, ...place },
+    {
+      ...{ id: 5021, type: 'overspeed', kind: 'speed.exceeded', message, device_id: 31, device: 'Lorry 9' },
+      ...{ lat: 48.22917, lng: 16.41862, speed: 97, address: 'Quay 3', alert_id: 5, geofence: { id: 9, name: null } },
+      timestamp: '2016-07-02 18:20:31',
+    },
+  ],
+  [
+    'N34, N36 platform 3.x: type and names in the row',
+    { ...ids, ...texts, ...times, speed: 12, address: null, additional: { overspeed_speed: 90 } },
+    {
+      ...{ id: 5021, type: 'zone_in', kind: 'geofence.enter', message: 'Zone in (Harbour)' },
+      ...{ device_id: 318, device: 'Van four', lat: 48.2, lng: 16.4, speed: 12, address: null },
+      ...{ alert_id: 14, geofence, timestamp: '2026-05-11 13:47:02' },
+    },
+  ],
+  ['N35 overspeed', { message: ' OVERSPEED (80 kph)' }, { type: 'overspeed' }],
+  ['N35 only at the beginning', { message: 'No overspeed' }, { type: 'custom' }],
+  ['N35 zone in', { message: 'Zone in' }, { type: 'zone_in' }],
+  ['N35 zone out', { message: 'Depot: zone OUT' }, { type: 'zone_out' }],
+  ['N35 other message', { message: 'Door opened' }, { type: 'custom' }],
+  ['type before message', { type: 'sos', message: 'Zone in' }, { type: 'sos' }],
+  ['name and detail', { name: 'SOS', detail: 'cabin' }, { message: 'SOS (cabin)' }],
+  ['only a name', { name: 'SOS' }, { message: 'SOS' }],
+  ['only a detail', { detail: 'cabin' }, { message: 'cabin' }],
+  ['nested device', { device: { id: 7, name: 'Nested' } }, { device_id: 7, device: 'Nested' }],
+  ['row before nested device', { device_id: 318, device: { id: 7 } }, { device_id: 318, device: 'Van 4' }],
+  ['unknown device', { device_id: 999 }, { device_id: 999, device: '' }],
+  ['no geofence', { geofence: null, geofence_id: null }, { geofence: null }],
+  ['geofence in parts', { geofence_id: 27, geofence_name: 'Dock' }, { geofence: { id: 27, name: 'Dock' } }],
+  ['lat and lng', { lat: '48.1', lng: '16.2' }, { lat: 48.1, lng: 16.2 }],
+  ['latitude before lat', { latitude: 48.2, longitude: 16.4, lat: 1, lng: 2 }, { lat: 48.2, lng: 16.4 }],
+  ['N08 no position', { latitude: 0, longitude: 0 }, { lat: null, lng: null }],
+  ['created_at', { created_at: '2026-05-11 10:00:00' }, { timestamp: '2026-05-11 10:00:00' }],
+  ['N59 zero date', { time: '0000-00-00 00:00:00' }, { timestamp: null }],
+  ['N05 nearest to its creation', { time, created_at: '2026-04-05 10:00:02' }, { timestamp: '2026-04-05 10:00:00' }],
+  ['N05 the other', { time, created_at: '2026-05-04 10:00:02' }, { timestamp: '2026-05-04 10:00:00' }],
+])
 
 t.test("a speed is in km/h by the unit of the account's setup, and null without it", async (t) => {
   const mph = read(wireSetup, { item: { unit_of_distance: 'mi' } })
-  t.equal(event({ speed: 60 }, mph)?.speed, 96.6)
-  t.equal(event({ speed: -60 }, mph)?.speed, 0)
+  t.same([event({ speed: 60 }, mph)?.speed, event({ speed: -60 }, mph)?.speed], [96.6, 0])
   t.equal(toEvent(read(wireEvent, { id: 1, speed: 60 }), () => undefined, undefined)?.speed, null)
 })
 
 t.test('each word of the platform has one kind, and harsh driving is in the message of a custom event', async (t) => {
-  const rows: [type: string, message: string, kind: string][] = [
-    ['ignition', 'Ignition', 'other'],
-    ['sos', 'Harsh braking', 'alarm.triggered'],
-    ['custom', 'Door opened', 'alarm.triggered'],
-    ['custom', 'Harsh braking', 'harsh.brake'],
-    ['custom', 'Harsh breaking', 'harsh.brake'],
-    ['custom', 'Frenada brusca', 'harsh.brake'],
-    ['custom', 'Sudden deceleration', 'harsh.brake'],
-    ['custom', 'Hard acceleration', 'harsh.acceleration'],
-    ['custom', 'Hardware brake test', 'alarm.triggered'],
-    ['custom', 'Harsh cornering', 'alarm.triggered'],
-    ['service', '', 'maintenance.due'],
-    ['service_expired', '', 'maintenance.due'],
-    ['driver', '', 'driver.changed'],
-    ['driver_unauthorized', '', 'driver.changed'],
-    ['task_status', '', 'other'],
+  const rows: [kind: string, type: string, ...messages: string[]][] = [
+    ['other', 'ignition', 'Ignition'],
+    ['other', 'task_status', ''],
+    ['alarm.triggered', 'sos', 'Harsh braking'],
+    ['alarm.triggered', 'custom', 'Door opened', 'Hardware brake test', 'Harsh cornering'],
+    ['harsh.brake', 'custom', 'Harsh braking', 'Harsh breaking', 'Frenada brusca', 'Sudden deceleration'],
+    ['harsh.acceleration', 'custom', 'Hard acceleration'],
+    ['maintenance.due', 'service', ''],
+    ['maintenance.due', 'service_expired', ''],
+    ['driver.changed', 'driver', ''],
+    ['driver.changed', 'driver_unauthorized', ''],
   ]
-  for (const [type, message, kind] of rows) {
-    const found = event({ type, message })
-    t.equal(found?.kind, kind, `${type} ${message}`)
-    for (const sent of [type, kind]) t.ok(found && typeFilter(sent.toUpperCase()).matches(found), sent)
+  for (const [kind, type, ...messages] of rows) {
+    for (const message of messages) {
+      const found = event({ type, message })
+      t.equal(found?.kind, kind, `${type} ${message}`)
+      for (const sent of [type, kind]) t.ok(found && typeFilter(sent.toUpperCase()).matches(found), sent)
+    }
   }
 })
 
@@ -90,11 +110,7 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
     ['power.cut', ['unplugged'], true],
     ['other', [], false],
   ]
-  t.strictSame(
-    rows.map(([kind]) => kind),
-    eventKinds.map(({ kind }) => kind),
-    'all kinds',
-  )
+  t.strictSame(rows.map(([kind]) => kind).join(), eventKinds.map(({ kind }) => kind).join(), 'all kinds')
   for (const [kind, words, isExact, ...aliases] of rows) {
     for (const sent of [kind, kind.toUpperCase(), ...aliases]) t.hasStrict(typeFilter(sent), { words, isExact }, sent)
     if (isExact) t.equal(event({ type: words[0] })?.kind, kind)
@@ -111,37 +127,6 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
   t.strictSame(rows.map(([kind]) => kind).filter(needsList), ['maintenance.due', 'driver.changed'])
   for (const word of ['overspeed', 'custom', 'teleport'])
     t.hasStrict(typeFilter(word), { words: [word], isExact: true }, word)
-})
-
-t.test('each field is taken from the first place that has it (N35, N59)', async (t) => {
-  const rows: [name: string, raw: object, expected: object][] = [
-    ['N35 overspeed', { message: ' OVERSPEED (80 kph)' }, { type: 'overspeed' }],
-    ['N35 only at the beginning', { message: 'No overspeed' }, { type: 'custom' }],
-    ['N35 zone in', { message: 'Zone in' }, { type: 'zone_in' }],
-    ['N35 zone out', { message: 'Depot: zone OUT' }, { type: 'zone_out' }],
-    ['N35 other message', { message: 'Door opened' }, { type: 'custom' }],
-    ['type before message', { type: 'sos', message: 'Zone in' }, { type: 'sos' }],
-    ['name and detail', { name: 'SOS', detail: 'cabin' }, { message: 'SOS (cabin)' }],
-    ['only a name', { name: 'SOS' }, { message: 'SOS' }],
-    ['only a detail', { detail: 'cabin' }, { message: 'cabin' }],
-    ['nested device', { device: { id: 7, name: 'Nested' } }, { device_id: 7, device: 'Nested' }],
-    ['row before nested device', { device_id: 318, device: { id: 7 } }, { device_id: 318, device: 'Van 4' }],
-    ['unknown device', { device_id: 999 }, { device_id: 999, device: '' }],
-    ['no geofence', { geofence: null, geofence_id: null }, { geofence: null }],
-    ['geofence in parts', { geofence_id: 27, geofence_name: 'Dock' }, { geofence: { id: 27, name: 'Dock' } }],
-    ['lat and lng', { lat: '48.1', lng: '16.2' }, { lat: 48.1, lng: 16.2 }],
-    ['latitude before lat', { latitude: 48.2, longitude: 16.4, lat: 1, lng: 2 }, { lat: 48.2, lng: 16.4 }],
-    ['N08 no position', { latitude: 0, longitude: 0 }, { lat: null, lng: null }],
-    ['created_at', { created_at: '2026-05-11 10:00:00' }, { timestamp: '2026-05-11 10:00:00' }],
-    ['N59 zero date', { time: '0000-00-00 00:00:00' }, { timestamp: null }],
-  ]
-  for (const [name, raw, expected] of rows) t.hasStrict(event(raw), expected, name)
-})
-
-t.test('an ambiguous time is the one nearest to the creation of the row (N05)', async (t) => {
-  const time = '04-05-2026 10:00:00'
-  t.equal(event({ time, created_at: '2026-04-05 10:00:02' })?.timestamp, '2026-04-05 10:00:00')
-  t.equal(event({ time, created_at: '2026-05-04 10:00:02' })?.timestamp, '2026-05-04 10:00:00')
 })
 
 t.test('events are newest first, within a second by id, and last without a time', async (t) => {
