@@ -46,10 +46,7 @@ t.test('no document can forge a placeholder, not even with those of another read
   const first = open()
   first.write(text)
   const placeholders = (first.reader.end() as [{ items: string[] }])[0].items
-  t.same(
-    placeholders.map((each) => first.reader.rowAt(each)),
-    [0, 1],
-  )
+  t.same(placeholders.map(first.reader.rowAt.bind(first.reader)), [0, 1])
   const nonce = String(placeholders[0]).slice(0, -1)
   const forged = [...placeholders, nonce, `${nonce}-1`, `${nonce}1e0`, '0', '"0"', '\u00000', '', 0, null, true, [], {}]
   const { reader, records, write } = open()
@@ -61,30 +58,24 @@ t.test('no document can forge a placeholder, not even with those of another read
   t.same(items.slice(0, -2), forged.slice(0, -1), 'the strings of the document are unchanged')
   t.equal(reader.rowAt(title), undefined)
   t.equal(records.length, 2)
-  const prefixes = new Set(
-    Array.from({ length: 50 }, () => {
-      const { reader, write } = open()
-      write(text)
-      return (reader.end() as [{ items: string[] }])[0].items[0]
-    }),
-  )
+  const prefixes = new Set<unknown>()
+  for (let n = 0; n < 50; n += 1) {
+    const { reader, write } = open()
+    write(text)
+    prefixes.add((reader.end() as [{ items: string[] }])[0].items[0])
+  }
   t.equal(prefixes.size, 50, 'each reader has placeholders of its own')
 })
 
 t.test('whitespace between tokens does not decline a row', async (t) => {
-  const rows = Array.from({ length: 20 }, (_, id) => ({
-    id,
-    text: ' \\" { ',
-    items: [{ id: 1, a: [1, { b: null }] }, {}],
-  }))
+  const items = [{ id: 1, a: [1, { b: null }] }, {}]
+  const rows = Array.from({ length: 20 }, (_, id) => ({ id, text: ' \\" { ', items }))
   for (const indent of [undefined, 1, 4, '\t', 40]) {
     const { reader, records, write } = open({ normalize: () => assert.fail('declined') })
     write(JSON.stringify([{ items: rows }], undefined, indent).replaceAll('\n', '\r\n'), 1_000)
     reader.end()
-    t.same(
-      records,
-      rows.map(({ id }) => ({ id, items: [{ id: 1 }, { id: undefined }] })),
-    )
+    const read = rows.map(({ id }) => ({ id, items: [{ id: 1 }, { id: undefined }] }))
+    t.same(records, read)
   }
 })
 
@@ -96,13 +87,10 @@ t.test('an envelope over its limit is refused, placeholders included', async (t)
     t.throws(() => readAll(title(5_001), { maxEnvelopeBytes: 5_000 }, chunk), tooLarge)
   const { write } = open({ maxEnvelopeBytes: 1 << 16 })
   write('{"data":{')
-  t.throws(
-    () => {
-      for (;;) write(`"0":{"items":[{"id":1}]},`)
-    },
-    tooLarge,
-    'rows under numeric keys belong to the envelope',
-  )
+  const writeForever = () => {
+    for (;;) write(`"0":{"items":[{"id":1}]},`)
+  }
+  t.throws(writeForever, tooLarge, 'rows under numeric keys belong to the envelope')
   t.throws(() => readAll(`[{"items":[${'{},'.repeat(10_000)}{}]}]`, { maxEnvelopeBytes: 1 << 17 }), tooLarge)
 })
 
@@ -165,10 +153,7 @@ t.test('readers of one shape can be used in turn', async (t) => {
     for (const [i, { write }] of readers.entries()) write(texts[i]?.slice(at, at + 1) ?? '')
   for (const [i, { reader, records }] of readers.entries()) {
     reader.end()
-    t.same(
-      ids(records),
-      Array.from({ length: 30 }, (_, at) => (i + 1) * at),
-    )
+    t.equal(ids(records).join(), [...Array(30).keys()].map((at) => (i + 1) * at).join())
   }
 })
 

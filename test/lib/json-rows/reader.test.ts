@@ -56,10 +56,8 @@ t.test('exactly the documents that JSON.parse refuses are refused', async (t) =>
       }
     },
   )
-  t.ok(
-    counted.refused > 2 * runs && counted.accepted > 0.4 * runs,
-    `${counted.refused} refused, ${counted.accepted} accepted`,
-  )
+  const { refused, accepted } = counted
+  t.ok(refused > 2 * runs && accepted > 0.4 * runs, `${refused} refused, ${accepted} accepted`)
 })
 
 t.test('bytes that are not UTF-8 read as replacement characters', async () => {
@@ -110,7 +108,7 @@ t.test('objects are read alike however many names there are, in whatever order',
   const record = (value: fc.Arbitrary<unknown>) => fc.dictionary(fc.oneof(kept, kept, other), value, { maxKeys: 30 })
   const inner = record(fc.nat(99))
   const row = record(fc.oneof(fc.nat(99), fc.string(), inner, fc.array(inner, { maxLength: 3 })))
-  check(fc.array(row, { minLength: 50, maxLength: 100 }), 50, (rows) =>
+  check(fc.array(row, { minLength: 50, maxLength: 100 }), 20, (rows) =>
     assertSame(JSON.stringify([{ items: rows }]), [1 << 20]),
   )
   const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`name${at}`, at]))
