@@ -1,8 +1,9 @@
 /** Addresses from the platform's geocoder: within a budget, by account, and never at the cost of a response. */
 import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import { answers, gateway, platform, someHash } from '../helper.js'
+import { type Bodies, gateway, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
+import { hangs, resets, sends } from './faulty.js'
 
 const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
 
@@ -12,17 +13,12 @@ const items = Array.from({ length: 10 }, (_, at) => ({ id: at + 1, lat: latitude
 const get_devices = [{ items }]
 
 /** A gateway in front of a platform with this geocoder, and the number of calls of the geocoder so far. */
-async function geocoded(t: Test, geocoder: RequestListener, env: Record<string, string> = on) {
-  let [ticks, lookups] = [0, 0]
-  const { url, calls } = await platform(t, (request, response) => {
-    const path = request.url ?? ''
-    if (path.includes('address?')) {
-      lookups += 1
-      geocoder(request, response)
-    } else answers({ get_devices })(request, response)
-  })
-  const options = { ticks: () => ticks, env: { PLATFORM_URL: url, POSITION_TTL_MS: '600000', ...env } }
-  const { get, metrics } = await gateway(t, options)
+async function geocoded(t: Test, geocoder: unknown, env: Record<string, string> = on) {
+  let ticks = 0
+  const bodies: Bodies = { get_devices, address: geocoder }
+  const options = { ticks: () => ticks, env: { POSITION_TTL_MS: '600000', ...env } }
+  const { get, metrics, calls } = await gatewayOn(t, options, bodies)
+  const lookups = (): number => calls.filter((url) => url.includes('address?')).length
   const address = async (device: number, hash = someHash): Promise<string | null> => {
     const { status, body } = await get(`/v1/devices/${device}`, hash)
     t.equal(status, 200)
@@ -31,10 +27,10 @@ async function geocoded(t: Test, geocoder: RequestListener, env: Record<string, 
   const advance = (ms: number): void => {
     ticks += ms
   }
-  return { get, metrics, address, advance, calls, lookups: () => lookups }
+  return { get, metrics, address, advance, calls, bodies, lookups }
 }
 
-const street: RequestListener = (_request, response) => response.end('Mill Lane 7')
+const street = 'Mill Lane 7'
 
 t.test('a device and its location get the address of their position, which is looked up once', async (t) => {
   const { get, calls, lookups } = await geocoded(t, street)
@@ -62,25 +58,22 @@ t.test('the forms that platforms respond in are read', async (t) => {
     ['', null],
     ['null', null],
   ]
-  let sent = ''
-  const { address, lookups } = await geocoded(t, (_request, response) => response.end(sent))
+  const { address, bodies, lookups } = await geocoded(t, '')
   for (const [at, [body, expected]] of forms.entries()) {
-    sent = body
+    bodies.address = body
     for (const _ of [1, 2]) t.equal(await address(at + 1), expected, body.slice(0, 60))
     t.equal(lookups(), at + 1, 'also the absence of an address is remembered')
   }
-  const older = await geocoded(t, (request, response) =>
-    request.url?.includes('/address') ? response.writeHead(404).end() : street(request, response),
-  )
+  const older = await geocoded(t, 404)
+  older.bodies.geo_address = street
   t.equal(await older.address(1), 'Mill Lane 7')
   t.match(older.calls.at(-1), /\/geo_address\?.*lat=48\.2&lon=16\.3$/)
 })
 
 t.test('that a place has no address holds for ten minutes, also on a device that stands still', async (t) => {
-  let sent = '-'
-  const { address, advance, lookups } = await geocoded(t, (_request, response) => response.end(sent))
+  const { address, advance, bodies, lookups } = await geocoded(t, '-')
   t.equal(await address(1), null)
-  sent = 'Mill Lane 7'
+  bodies.address = street
   advance(599_999)
   t.equal(await address(1), null)
   t.equal(lookups(), 1)
@@ -122,43 +115,46 @@ t.test('an account has a quarter of the lookups of a minute, and all together ha
 })
 
 t.test('a geocoder that fails or hangs costs no response, no health and no account', async (t) => {
-  const failures: [name: string, geocoder: RequestListener][] = [
-    ['500', (_request, response) => response.writeHead(500).end()],
-    ['401', (_request, response) => response.writeHead(401).end('{"status":0,"message":"Unauthorized"}')],
-    ['half of an object', (_request, response) => response.end('{"address":"Mill')],
-    ['a login page', (_request, response) => response.end('<!DOCTYPE html><title>Login</title>')],
-    ['another shape', (_request, response) => response.end('{"status":0}')],
-    ['an endless body', (_request, response) => response.end('x'.repeat(100_000))],
-    ['a reset', ({ socket }) => socket.destroy()],
-    ['nothing', () => {}],
-  ]
-  for (const [name, geocoder] of failures) {
-    const { get, address, advance, metrics, lookups } = await geocoded(t, geocoder)
-    const started = performance.now()
-    t.equal(await address(1), null, name)
-    t.ok(performance.now() - started < 2_000, 'in far less than the time of a call')
-    if (name === 'nothing') continue
+  const failures: Record<string, unknown> = {
+    '500': 500,
+    '401': sends('{"status":0,"message":"Unauthorized"}', 401),
+    'half of an object': '{"address":"Mill',
+    'a login page': '<!DOCTYPE html><title>Login</title>',
+    'another shape': '{"status":0}',
+    'an endless body': 'x'.repeat(100_000),
+    'a reset': resets,
+  }
+  const { get, address, advance, bodies, metrics, lookups } = await geocoded(t, '')
+  for (const [at, [name, geocoder]] of Object.entries(failures).entries()) {
+    bodies.address = geocoder
+    const [own, others] = [`${someHash}a${at}`, `${someHash}b${at}`]
     const before = lookups()
-    for (let device = 2; device < 9; device += 1) t.equal(await address(device), null)
-    t.equal(lookups(), before, 'after a failure the lookups of the account rest')
-    await address(1, otherHash)
-    t.ok(lookups() > before, 'those of others do not')
+    t.equal(await address(1, own), null, name)
+    const failed = lookups()
+    for (let device = 2; device < 9; device += 1) t.equal(await address(device, own), null)
+    t.equal(lookups(), failed, 'after a failure the lookups of the account rest')
+    await address(1, others)
+    t.ok(failed > before && lookups() > failed, 'those of others do not')
     advance(60_000)
     const again = lookups()
-    await address(1)
+    await address(1, own)
     t.ok(lookups() > again, 'for a minute')
-    t.equal((await get('/health')).body.status, 'ok')
-    const series = await metrics()
-    t.notMatch(series, /action="(geo_)?address"/)
-    t.match(series, 'gateway_breaker_state{realm="platform",state="closed"} 1')
-    t.match(series, 'gateway_address_lookups_total{outcome="failed"} 3')
   }
+  t.equal((await get('/health')).body.status, 'ok')
+  const series = await metrics()
+  t.notMatch(series, /action="(geo_)?address"/)
+  t.match(series, 'gateway_breaker_state{realm="platform",state="closed"} 1')
+  t.match(series, `gateway_address_lookups_total{outcome="failed"} ${3 * Object.keys(failures).length}`)
+  bodies.address = hangs
+  const started = performance.now()
+  t.equal(await address(1), null)
+  t.ok(performance.now() - started < 2_000, 'in far less than the time of a call')
 })
 
 t.test('what one account was told about a place is never told to another', async (t) => {
-  const { get, address } = await geocoded(t, ({ url = '' }, response) =>
-    response.end(url.includes(encodeURIComponent(otherHash)) ? 'Seen by other' : 'Seen by owner'),
-  )
+  const geocoder: RequestListener = ({ url = '' }, response) =>
+    response.end(url.includes(encodeURIComponent(otherHash)) ? 'Seen by other' : 'Seen by owner')
+  const { get, address } = await geocoded(t, geocoder)
   t.equal(await address(1), 'Seen by owner')
   t.equal((await get('/v1/devices', otherHash)).body.data[0].address, null)
   t.equal(await address(1, otherHash), 'Seen by other')

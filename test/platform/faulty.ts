@@ -1,20 +1,44 @@
 /** A platform whose behaviour a test changes, and a gateway on it. */
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
 const position = { time: '2026-05-12 09:00:00', timestamp: 1_778_576_400, lat: 1, lng: 2 }
 export const device = { id: 7, name: 'Van 7', online: 'ack', ...position }
-export const well = answers({ get_devices: [{ items: [device] }] })
+export const well: Bodies = { get_devices: [{ items: [device] }] }
+
+/** Rows for each action. */
+export const sound: Bodies = {
+  edit_setup_data: { item: { timezone_id: '61' }, timezones: [{ id: 61, value: 'UTC +01:00' }] },
+  get_devices: [{ title: 'A', items: [device, { ...device, id: 8 }] }],
+  get_geofences: { items: { geofences: [{ id: 5, name: 'Depot', type: 'circle', radius: 9 }] } },
+  get_events: { items: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50, current_page: 1 } },
+  get_history: {
+    items: [{ status: 1, items: [{ latitude: 1, longitude: 2, raw_time: '2026-05-01 08:00:00' }] }],
+    distance_sum: '3 km',
+  },
+  get_alerts: { items: { alerts: [{ id: 4, type: 'sos', devices: [7] }] } },
+  services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], pagination: { total: 1, per_page: 15 } },
+  get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
+}
+
+/** What keeps a socket for long, or fails at once. */
+export const hangs: RequestListener = () => {}
+export const resets: RequestListener = ({ socket }) => void socket.resetAndDestroy()
+export const sends =
+  (body: string, status = 200): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status).end(body)
+export const page = sends('<!doctype html><h1>Back soon</h1>')
 
 /** A platform whose behaviour the test changes, and a gateway on it that has no fresh position for any request. */
-export async function faulty(t: Test, env: Record<string, string> = {}) {
-  let behave: RequestListener = well
-  const { url, calls, server } = await platform(t, (request, response) => behave(request, response))
+export async function faulty(t: Test, more: Record<string, string> = {}) {
+  let behave = answers(well)
   const [clock, ticks] = [new Clock(), new Clock(0)]
-  const settings = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '300', POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '600000' }
-  const { get, log, metrics } = await gateway(t, { clock: clock.now, ticks: ticks.now, env: { ...settings, ...env } })
+  const env = { PLATFORM_TIMEOUT_MS: '300', POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '600000', ...more }
+  const on = await gatewayOn(t, { clock: clock.now, ticks: ticks.now, env }, (...call) => behave(...call))
+  const { get } = on
   /** After the cool-down of the breaker; until then, on a busy machine, even a sound response may exceed the deadline. */
   const works = (account = someHash): Promise<void> =>
     until(async () => {
@@ -23,14 +47,13 @@ export async function faulty(t: Test, env: Record<string, string> = {}) {
       return (await get('/v1/devices', account)).status === 200
     })
   await works()
-  const become = (listener: RequestListener): void => {
-    behave = listener
+  const become = (answer: RequestListener | Bodies): void => {
+    behave = typeof answer === 'function' ? answer : answers(answer)
   }
   /** All devices of an account, or one. */
   const devicesOf = (account: string, device?: number) => {
     clock.advance(2)
     return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
   }
-  const devices = () => devicesOf(someHash)
-  return { ticks, works, calls, server, clock, get, log, metrics, become, devices, devicesOf }
+  return { ...on, ticks, works, clock, become, devices: () => devicesOf(someHash), devicesOf }
 }

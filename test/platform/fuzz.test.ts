@@ -12,7 +12,7 @@ import { until } from '../redis.js'
 import { routesOf } from '../routes/fleet.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
-const runs = isLong ? 20_000 : 250
+const runs = isLong ? 20_000 : 200
 
 /** Values in place of another one of the JSON. */
 const texts = ['', '-', '0', '0000-00-00', 'Not connected', '[{"a":', '<p>']
@@ -118,7 +118,7 @@ t.test('whatever becomes of a platform response, the caller gets a documented on
     good().then((body) => response.end(body))
   })
   let ticks = 0
-  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '500', LOG_LEVEL: 'error' }
+  const env = { PLATFORM_URL: url, PLATFORM_TIMEOUT_MS: '300', LOG_LEVEL: 'error' }
   const { get, log } = await gateway(t, { clock: clock.now, ticks: () => ticks, env })
   /** Nothing is cached any more, and the circuit breaker is closed again. */
   const later = (): void => {
