@@ -1,7 +1,7 @@
 /** Installations that write their wall clock as Unix time are recognised per account, and every time is corrected. */
 import t, { type Test } from 'tap'
 import { isWallClock } from '../../src/devices/wall-clock.js'
-import { answers, Clock, gateway, platform, someHash } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 
 const now = Date.UTC(2026, 4, 12, 9, 30)
 const offsetS = 5.5 * 3600
@@ -9,22 +9,16 @@ const at = (seconds: number): number => now / 1000 + seconds
 
 t.test('the rows of a list decide whether its Unix times are the wall clock', async (t) => {
   const zone = { offsetMinutes: 330 }
-  const votes: [rowsByMinutes: Record<number, number>, expected: boolean | undefined][] = [
-    [{ 330: 1 }, true],
-    [{ 326: 1 }, true],
-    [{ 335: 1 }, true],
-    [{ 324: 1 }, undefined],
-    [{ 336: 1 }, undefined],
-    [{}, undefined],
-    [{ 0: 4 }, false],
-    [{ 330: 1, 0: 4 }, false],
-    [{ 330: 4, 0: 1 }, true],
-    [{ 120: 9, 330: 1 }, true],
+  const votes: [expected: boolean | undefined, ...rowsByMinutes: Record<number, number>[]][] = [
+    [true, { 330: 1 }, { 326: 1 }, { 335: 1 }, { 330: 4, 0: 1 }, { 120: 9, 330: 1 }],
+    [false, { 0: 4 }, { 330: 1, 0: 4 }],
+    [undefined, { 324: 1 }, { 336: 1 }, {}],
   ]
-  for (const [rowsByMinutes, expected] of votes) {
-    const ahead = Object.entries(rowsByMinutes).map(([minutes, rows]): [number, number] => [Number(minutes), rows])
-    t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
-  }
+  for (const [expected, ...all] of votes)
+    for (const rowsByMinutes of all) {
+      const ahead = Object.entries(rowsByMinutes).map(([minutes, rows]): [number, number] => [Number(minutes), rows])
+      t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
+    }
   t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
 })
 
@@ -37,13 +31,13 @@ const row = (id: number, agoS: number, more: object = {}) => ({
 async function fleet(t: Test, rows: { id: number }[]) {
   const clock = new Clock(now)
   const list: { rows: { id: number; timestamp?: number }[] } = { rows }
-  const { url, calls } = await platform(t, (request, response) => {
+  const options = { clock: clock.now, env: { POSITION_TTL_MS: '1' } }
+  const { get, log, metrics, calls } = await gatewayOn(t, options, (request, response) => {
     const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
     const items = list.rows.filter((one) => id === null || String(one.id) === id)
     const edit_setup_data = { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +05:30' }] }
     answers({ get_devices: items.length > 0 ? [{ items }] : [], edit_setup_data })(request, response)
   })
-  const { get, log, metrics } = await gateway(t, { clock: clock.now, env: { PLATFORM_URL: url, POSITION_TTL_MS: '1' } })
   const fresh = (path: string) => {
     clock.advance(2)
     return get(path, someHash)

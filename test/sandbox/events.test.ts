@@ -40,7 +40,7 @@ t.test('at every time of a week some of fifty devices move, some stand and some 
 t.test('a driver works six days a week and drives six to ten hours on each of them', async (t) => {
   const { history } = await open(t, 20)
   const midnight = unix('2026-05-04 00:00:00')
-  for (let id = 1001; id <= 1020; id++) {
+  for (let id = 1001; id <= 1009; id++) {
     const hours: number[] = []
     for (let day = 0; day < 7; day++) {
       const { move_duration } = await history(id, midnight + day * DAY, midnight + (day + 1) * DAY - 1)
@@ -55,51 +55,48 @@ t.test('a driver works six days a week and drives six to ten hours on each of th
   }
 })
 
-t.test(
-  'a history agrees with itself, with its totals, and with the place and the counters of its device',
-  async (t) => {
-    const { clock, devicesOf, history } = await open(t)
-    for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1.2, 1021: 14 })) {
-      const read = async (at: number) => {
-        clock.at = at
-        return (await devicesOf(demo, `?id=${id}`))[0]!
-      }
-      const [first, last] = [await read(NOON - days * DAY), await read(NOON)]
-      const period = await history(Number(id), first.timestamp, last.timestamp)
-      const points = pointsOf(period)
-      const end = points.at(-1)!
-      t.strictSame([end.lat, end.lng, end.speed], [last.lat, last.lng, last.speed], 'it ends where the device is')
-      const moved = points.findLast(({ speed }) => speed > 0)!
-      if (last.speed === 0) t.equal(last.stop_duration_sec, NOON - unix(moved.raw_time))
-      for (const [n, point] of points.slice(1).entries()) {
-        const before = points[n]!
-        const seconds = unix(point.raw_time) - unix(before.raw_time)
-        const far = metres(before, point)
-        const speed = (far / seconds) * 3.6
-        if (seconds <= 0 || Math.abs(far - point.distance * 1000) > 1) t.fail(`${point.raw_time}: ${far} m`)
-        if (before.speed === 0 || point.speed === 0) continue
-        if (Math.abs(speed - point.speed) > 1 || point.course !== before.course || seconds > 60)
-          t.fail(`${point.raw_time}: ${speed} km/h is shown as ${point.speed}`)
-      }
-      const seconds = (status: number) =>
-        period.items.reduce((sum, group) => sum + (group.status === status ? group.time_seconds : 0), 0)
-      const km = Number.parseFloat(period.distance_sum)
-      t.ok(Math.abs(km - points.reduce((sum, { distance }) => sum + distance, 0)) < 0.1, period.distance_sum)
-      t.ok(Math.abs(km - (last.total_distance - first.total_distance)) < 0.1, 'the odometer grows by what is driven')
-      t.equal(Number.parseInt(period.top_speed, 10), Math.max(...points.map(({ speed }) => speed)))
-      for (const { raw_time, top_speed, average_speed } of period.items.filter(({ status }) => status === 1))
-        t.ok(average_speed <= top_speed, `${raw_time}: ${average_speed} of ${top_speed} km/h`)
-      t.strictSame([secondsOf(period.move_duration), secondsOf(period.stop_duration)], [seconds(1), seconds(2)])
-      t.equal(seconds(1) + seconds(2), unix(end.raw_time) - unix(points[0]!.raw_time))
-      const engineHours = (device: Device) => Number(device.sensors.find(({ type }) => type === 'engine_hours')!.val)
-      const hours = engineHours(last) - engineHours(first)
-      t.ok(hours > seconds(1) / 3600 - 0.2 && hours < (last.timestamp - first.timestamp) / 3600, 'so do engine hours')
-      t.equal(new Set(points.map((point) => point.id)).size, points.length, 'no point is in two groups')
-      t.strictSame([period.items[0]!.status, period.items.at(-1)!.status], [3, 4])
-      t.notOk(new Set(points.map((point) => point.device_id)).has(Number(id)), "points carry the tracker's number")
+t.test('a history agrees with itself, its totals, and the place and counters of its device', async (t) => {
+  const { clock, devicesOf, history } = await open(t)
+  for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1.2, 1021: 14 })) {
+    const read = async (at: number) => {
+      clock.at = at
+      return (await devicesOf(demo, `?id=${id}`))[0]!
     }
-  },
-)
+    const [first, last] = [await read(NOON - days * DAY), await read(NOON)]
+    const period = await history(Number(id), first.timestamp, last.timestamp)
+    const points = pointsOf(period)
+    const end = points.at(-1)!
+    t.strictSame([end.lat, end.lng, end.speed], [last.lat, last.lng, last.speed], 'it ends where the device is')
+    const moved = points.findLast(({ speed }) => speed > 0)!
+    if (last.speed === 0) t.equal(last.stop_duration_sec, NOON - unix(moved.raw_time))
+    for (const [n, point] of points.slice(1).entries()) {
+      const before = points[n]!
+      const seconds = unix(point.raw_time) - unix(before.raw_time)
+      const far = metres(before, point)
+      const speed = (far / seconds) * 3.6
+      if (seconds <= 0 || Math.abs(far - point.distance * 1000) > 1) t.fail(`${point.raw_time}: ${far} m`)
+      if (before.speed === 0 || point.speed === 0) continue
+      if (Math.abs(speed - point.speed) > 1 || point.course !== before.course || seconds > 60)
+        t.fail(`${point.raw_time}: ${speed} km/h is shown as ${point.speed}`)
+    }
+    const seconds = (status: number) =>
+      period.items.reduce((sum, group) => sum + (group.status === status ? group.time_seconds : 0), 0)
+    const km = Number.parseFloat(period.distance_sum)
+    t.ok(Math.abs(km - points.reduce((sum, { distance }) => sum + distance, 0)) < 0.1, period.distance_sum)
+    t.ok(Math.abs(km - (last.total_distance - first.total_distance)) < 0.1, 'the odometer grows by what is driven')
+    t.equal(Number.parseInt(period.top_speed, 10), Math.max(...points.map(({ speed }) => speed)))
+    for (const { raw_time, top_speed, average_speed } of period.items.filter(({ status }) => status === 1))
+      t.ok(average_speed <= top_speed, `${raw_time}: ${average_speed} of ${top_speed} km/h`)
+    t.strictSame([secondsOf(period.move_duration), secondsOf(period.stop_duration)], [seconds(1), seconds(2)])
+    t.equal(seconds(1) + seconds(2), unix(end.raw_time) - unix(points[0]!.raw_time))
+    const engineHours = (device: Device) => Number(device.sensors.find(({ type }) => type === 'engine_hours')!.val)
+    const hours = engineHours(last) - engineHours(first)
+    t.ok(hours > seconds(1) / 3600 - 0.2 && hours < (last.timestamp - first.timestamp) / 3600, 'so do engine hours')
+    t.equal(new Set(points.map((point) => point.id)).size, points.length, 'no point is in two groups')
+    t.strictSame([period.items[0]!.status, period.items.at(-1)!.status], [3, 4])
+    t.notOk(new Set(points.map((point) => point.device_id)).has(Number(id)), "points carry the tracker's number")
+  }
+})
 
 t.test('every event lies on the history of its device, and each way over a border on its side of it', async (t) => {
   const { get, history } = await open(t)
@@ -137,33 +134,22 @@ t.test('every event lies on the history of its device, and each way over a borde
     const shown = items.data.filter(({ time }) => unix(time) > oldest)
     t.equal(messages.length, shown.length, 'the history shows the same events')
   }
-  for (const type of ['overspeed', 'zone_in', 'zone_out', 'ignition_on', 'ignition_off', 'offline_duration'])
-    t.ok(types.has(type), type)
+  const all = ['ignition_off', 'ignition_on', 'offline_duration', 'overspeed', 'zone_in', 'zone_out']
+  t.match([...types].sort().join(), new RegExp(all.join('.*')))
 })
 
 t.test('pages hold every event and driver once; 90 days of events, newest first, with ids that grow', async (t) => {
-  const { get } = await open(t)
-  const events: Event[] = []
-  for (let page = 1, last = 1; page <= last; page++) {
-    const { items } = await get<Page<Event>>(`get_events?device_id=1010&limit=97&page=${page}`)
-    events.push(...items.data)
-    last = items.last_page
-    if (page === last) t.equal(events.length, items.total)
-  }
+  const { get, pages } = await open(t)
+  const events = await pages('get_events?device_id=1010&limit=97&', ({ items }: Page<Event>) => items)
+  t.equal(events.length, (await get<Page<Event>>('get_events?device_id=1010')).items.total)
   t.ok(events.length > 300, `${events.length} events of one device`)
-  t.ok(
-    events.every((event, n) => n === 0 || (events[n - 1]!.time >= event.time && events[n - 1]!.id > event.id)),
-    'newest first',
-  )
+  for (const [n, event] of events.slice(1).entries())
+    if (events[n]!.time < event.time || events[n]!.id <= event.id) t.fail(`${event.id} is not older`)
   t.ok(unix(events.at(-1)!.time) < NOON - 85 * DAY && unix(events.at(-1)!.time) > NOON - 91 * DAY)
   t.ok(unix(events[0]!.time) <= NOON)
-  const drivers = new Set<number>()
-  for (const page of [1, 2, 3]) {
-    const { items } = await get<{ items: { drivers: Page<{ id: number }>['items'] } }>(`get_user_drivers?page=${page}`)
-    for (const { id } of items.drivers.data) drivers.add(id)
-    t.equal(items.drivers.last_page, 3)
-  }
-  t.equal(drivers.size, 12)
+  type Drivers = { items: { drivers: Page<{ id: number }>['items'] } }
+  const drivers = await pages('get_user_drivers?', ({ items }: Drivers) => items.drivers)
+  t.same([drivers.length, new Set(drivers.map(({ id }) => id)).size], [12, 12])
   for (const query of ['', '?limit=-5', '?limit=0', '?limit=2.5', '?limit=x', '?page=-1'])
     t.equal((await get<Page<Event>>(`get_events${query}`)).items.data.length, 30, query)
   t.equal((await get<Page<Event>>('get_events?limit=5000')).items.data.length, 1000)

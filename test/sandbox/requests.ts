@@ -48,7 +48,17 @@ export async function open(t: Test, devices = 50) {
     const range = `from_date=${a[0]}&from_time=${a[1]}&to_date=${b[0]}&to_time=${b[1]}`
     return get<History>(`get_history?device_id=${id}&${range}`, account)
   }
-  return { clock, send, get, devicesOf, history }
+  /** The rows of all pages of a list. `items` is what holds the rows and the number of the last page. */
+  const pages = async <T, L>(path: string, items: (body: L) => { data: T[]; last_page: number }): Promise<T[]> => {
+    const rows: T[] = []
+    for (let page = 1, last = 1; page <= last; page += 1) {
+      const { data, last_page } = items(await get<L>(`${path}page=${page}`))
+      rows.push(...data)
+      last = last_page
+    }
+    return rows
+  }
+  return { clock, send, get, devicesOf, history, pages }
 }
 
 export const wall = (at: number, account = demo) =>
