@@ -1,6 +1,7 @@
 /** The trips, stops and events of a history. */
 import t from 'tap'
 import { history, point } from './history-rows.js'
+import { maps } from './rows.js'
 
 t.test('trips and stops follow what their group says, in the units of the account', async (t) => {
   const mph = { sensors: [{ id: 'speed', sufix: 'mph' }] }
@@ -27,11 +28,8 @@ t.test('trips and stops follow what their group says, in the units of the accoun
   t.hasStrict(trip({ distance: '10', top_speed: 62, average_speed: '31 mph' }, mph), [
     { distance_km: 16.09, top_speed: 99.8, average_speed: 49.9 },
   ])
-  const [miles, km] = [
-    { status: 1, distance: '10 mi' },
-    { status: 2, distance: 1 },
-  ]
-  t.equal(history({ items: [miles, km] }).distance_km, 17.09)
+  const [tenMiles, oneKm] = [{ status: 1, distance: '10 mi' }, { status: 2, distance: 1 }] as const
+  t.equal(history({ items: [tenMiles, oneKm] }).distance_km, 17.09)
   t.hasStrict(trip({ items: points }, mph), [{ distance_km: 0, top_speed: 99.8, average_speed: null }])
   t.hasStrict(trip({ items: points }), [{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.5 } }])
   t.hasStrict(trip({}), [{ start: { lat: null, lng: null }, end: { lat: null, lng: null } }])
@@ -63,18 +61,10 @@ t.test('trips, stops and events are oldest first', async (t) => {
   t.hasStrict(events, [{ message: '08:00:00' }, { message: '09:00:00' }, { message: '10:00:00' }])
 })
 
-t.test('fuel is in litres, or null', async (t) => {
-  for (const [sent, expected] of [
-    ['11.27 Liters', 11.27],
-    ['7,5 l', 7.5],
-    ['3 Litros', 3],
-    ['0 lt', 0],
-    ['3 gal', null],
-    ['-1 l', null],
-    [12, null],
-    ['12', null],
-    [null, null],
-    ['-', null],
-  ] as const)
-    t.equal(history({ fuel_consumption: sent }).fuel_l, expected, `${sent}`)
-})
+maps('fuel is in litres, or null', (fuel_consumption) => history({ fuel_consumption }).fuel_l, [
+  [11.27, '11.27 Liters'],
+  [7.5, '7,5 l'],
+  [3, '3 Litros'],
+  [0, '0 lt'],
+  [null, '3 gal', '-1 l', 12, '12', null, '-'],
+])
