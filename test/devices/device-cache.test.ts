@@ -1,7 +1,10 @@
-/** What the device cache requests, and what it forgets. */
+/** What the device cache requests and forgets, and how its lists are read. */
 import t from 'tap'
 import { DeviceCache } from '../../src/devices/device-cache.js'
+import { readItems } from '../../src/devices/items.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
+import { wireDevice } from '../../src/platform/wire.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { jobs, now, row } from './worker.js'
 
@@ -83,4 +86,25 @@ t.test('an id to which the platform responds with an error is looked for in the 
   clock.advance(5_001)
   t.same(await statuses(7), [200])
   t.equal(lists().length, 1)
+})
+
+t.test('a long body whose bytes are all there lets other responses have their turn', async (t) => {
+  const chunk = Buffer.alloc(64 * 1024, ' ')
+  const chunks = 100
+  let [read, turns] = [0, 0]
+  const body = async function* () {
+    for (; read < chunks; read += 1) yield chunk
+    yield Buffer.from('[]')
+  }
+  const countTurns = (): void => {
+    turns += 1
+    if (read < chunks) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 2 ** 26, bytes: () => 0 }
+  const budget = new ByteBudget(2 ** 31)
+  const { envelope } = await readItems('get_devices', body(), options, { reservation: budget.open('me') })
+  t.same(envelope, [])
+  t.equal(read, chunks)
+  t.ok(turns >= chunks / 4, `${turns} turns for ${chunks} chunks`)
 })

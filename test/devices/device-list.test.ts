@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { sends } from '../platform/faulty.js'
+import { endless, sends } from '../platform/faulty.js'
 import { failureOf, jobs, list, lists, now, row } from './worker.js'
 
 const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
@@ -67,19 +67,6 @@ t.test('a list that is sent again after a lost connection has each device once',
   t.same(ahead, [[0, 201]])
   t.equal(calls.length, 3, 'two attempts, and the second page')
 })
-
-/** A body that never ends after `start`. */
-function endless(start: string): RequestListener {
-  const chunk = Buffer.alloc(1024 * 1024, 'x')
-  return (_request, response) => {
-    response.write(start)
-    const send = (): void => {
-      while (!response.destroyed && response.write(chunk));
-      if (!response.destroyed) response.once('drain', send)
-    }
-    send()
-  }
-}
 
 t.test('a response that is no list fails by its name, and the next one is fine', async (t) => {
   const MB = 1024 * 1024

@@ -9,11 +9,20 @@ import type { CallReport, Platform, PlatformOptions } from '../../src/platform/c
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
-import { answers, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
+import {
+  type Bodies,
+  Clock,
+  clientParts,
+  platform as openPlatform,
+  platformClient,
+  someHash,
+  type Test,
+} from '../helper.js'
 import { until } from '../redis.js'
+import { endless, hangs, resets, trickles } from './faulty.js'
 
 /** A client of a platform of a few lines. */
-async function open(t: Test, answer: RequestListener, options: Partial<PlatformOptions> = {}) {
+async function open(t: Test, answer: RequestListener | Bodies, options: Partial<PlatformOptions> = {}) {
   const { url, calls } = await openPlatform(t, answer)
   return { calls, url, platform: platformClient(t, url, { timeoutMs: 2_000, ...options }) }
 }
@@ -22,7 +31,7 @@ const accountOn = (platform: Platform, hash = someHash) =>
   new Account(platform, hash, { id: 'a', email: null }, () => {})
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
-  const { url, calls } = await openPlatform(t, answers({ get_devices: [] }))
+  const { url, calls } = await openPlatform(t, { get_devices: [] })
   const platform = platformClient(t, `${url}/`)
   await platform.get('get_devices', someHash, { id: 7, type: undefined })
   const sent = new URL(calls[0] ?? '', 'http://localhost')
@@ -34,12 +43,7 @@ t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', 
 })
 
 t.test('a response that is not complete in time is unavailable, and gets no second request', async (t) => {
-  const trickle: RequestListener = (_request, response) => {
-    response.write('[')
-    const drip = setInterval(() => response.write(' '), 5)
-    response.on('close', () => clearInterval(drip))
-  }
-  for (const answer of [() => {}, trickle]) {
+  for (const answer of [hangs, trickles]) {
     const reports: CallReport[] = []
     const onCall = (report: CallReport): void => void reports.push(report)
     const { platform, calls } = await open(t, answer, { timeoutMs: 300, onCall })
@@ -64,15 +68,15 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
 })
 
 t.test('a connection that is reset is tried once more, and only once', async (t) => {
-  let resets = 0
+  let left = 0
   const { platform, calls } = await open(t, (request, response) => {
-    if (resets-- > 0) request.socket.resetAndDestroy()
+    if (left-- > 0) resets(request, response)
     else response.end('[]')
   })
-  resets = 1
+  left = 1
   t.same(await platform.get('get_devices', someHash), [])
   t.equal(calls.length, 2)
-  resets = 2
+  left = 2
   t.match(await failureOf(platform.get('get_devices', someHash)), 'connection')
   t.equal(calls.length, 4)
 })
@@ -93,7 +97,7 @@ t.test('a response that is cut off and requested again takes its memory once', a
 })
 
 t.test('a bug while a response is read is no failure of the platform', async (t) => {
-  const { platform } = await open(t, answers({ get_events: { items: { data: [] }, status: 1 } }))
+  const { platform } = await open(t, { get_events: { items: { data: [] }, status: 1 } })
   const bug = (): never => {
     throw new TypeError('a bug')
   }
@@ -111,30 +115,20 @@ t.test('a redirect is never followed', async (t) => {
   t.equal(calls.length, 2)
 })
 
-t.test('a response of 200 MB is given up without being held in memory, and the next call works', async (t) => {
-  let sent = 0
-  const chunk = Buffer.alloc(1024 * 1024, 0x20)
-  const large: RequestListener = (_request, response) => {
-    const more = (): void => {
-      while (sent < 200 && !response.destroyed) {
-        sent += 1
-        if (!response.write(chunk)) return void response.once('drain', more)
-      }
-      response.end()
-    }
-    more()
-  }
+t.test('a response that never ends is given up without being held in memory, and the next call works', async (t) => {
+  let sentMb = 0
   const user = { email: 'owner@example.com' }
-  const answer: RequestListener = (request, response) =>
-    (request.url?.includes('get_geofences') ? large : answers({ get_user_data: user }))(request, response)
-  const { platform } = await open(t, answer, { timeoutMs: 20_000 })
+  const get_geofences = endless('', () => {
+    sentMb += 1
+  })
+  const { platform } = await open(t, { get_user_data: user, get_geofences }, { timeoutMs: 20_000 })
   t.match(await failureOf(platform.get('get_geofences', someHash)), 'too_large')
-  t.ok(sent < 150, `it stopped reading (${sent} MB sent)`)
+  t.ok(sentMb < 150, `it stopped reading (${sentMb} MB sent)`)
   t.same(await platform.get('get_user_data', someHash), user)
 })
 
 /** A list of drivers that never ends; each page is about 20 kB. */
-const endless = (onPage: () => void): RequestListener => {
+const endlessList = (onPage: () => void): RequestListener => {
   return (request, response) => {
     onPage()
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'))
@@ -146,7 +140,7 @@ const endless = (onPage: () => void): RequestListener => {
 
 t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
   const budget = new ByteBudget(4_000_000)
-  const answer = endless(() => {})
+  const answer = endlessList(() => {})
   const { platform, calls } = await open(t, answer, { budget, timeoutMs: 60_000 })
   const account = accountOn(platform)
   const lists = await Promise.all([failureOf(account.drivers()), failureOf(account.drivers())])
@@ -156,11 +150,12 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
 })
 
 t.test('a list that never ends is given up after 30 seconds', async (t) => {
-  let now = 0
-  const slow = endless(() => {
-    now += 16_000
-  })
-  const { platform, calls } = await open(t, slow, { now: () => now, timeoutMs: 60_000 })
+  const clock = new Clock()
+  const { platform, calls } = await open(
+    t,
+    endlessList(() => clock.advance(16_000)),
+    { now: clock.now, timeoutMs: 60_000 },
+  )
   const account = accountOn(platform)
   t.equal(await failureOf(account.drivers()), 'timeout')
   t.equal(calls.length, 5, 'one, and four at once')
@@ -174,13 +169,13 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
   const budget = new ByteBudget(2 ** 28)
-  const { platform } = await open(t, answers({ get_events: `[${'{},'.repeat(1_000_000)}{}]` }), { budget })
+  const { platform } = await open(t, { get_events: `[${'{},'.repeat(1_000_000)}{}]` }, { budget })
   t.equal(await failureOf(platform.get('get_events', someHash)), 'overload')
   t.equal(budget.usedBytes, 0)
 })
 
 t.test('a setup that failed at the validation is asked for again when it is needed', async (t) => {
-  const { platform } = await open(t, answers({ edit_setup_data: { item: { timezone_id: 1 } } }))
+  const { platform } = await open(t, { edit_setup_data: { item: { timezone_id: 1 } } })
   const setup = Promise.reject(new PlatformUnavailable('edit_setup_data', 'timeout'))
   const account = new Account(platform, someHash, { id: 'a', email: null, setup }, () => {})
   await t.rejects(setup)
@@ -188,7 +183,7 @@ t.test('a setup that failed at the validation is asked for again when it is need
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {
-  const account = accountOn((await open(t, answers({}))).platform)
+  const account = accountOn((await open(t, {})).platform)
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
 })
 
@@ -214,4 +209,33 @@ t.test('equal requests of one account share a call in flight, whether it works o
   await until(async () => calls.length === 5)
   for (const respond of waiting.splice(0)) respond()
   await again
+})
+
+t.test('after two 404 in a row an action is not requested for five minutes, and then again', async (t) => {
+  const bodies: Bodies = {}
+  const clock = new Clock()
+  const { platform, calls } = await open(t, bodies, { now: clock.now })
+  const [account, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
+  const requests = async (): Promise<number> => {
+    const before = calls.length
+    t.equal(await account.services(), undefined)
+    return calls.length - before
+  }
+  t.equal(await requests(), 1)
+  bodies.services = 500
+  await t.rejects(account.services(), 'a failure is no response')
+  delete bodies.services
+  t.same([await requests(), await requests()], [1, 0], 'known to be missing: no request')
+  clock.advance(299_999)
+  t.equal(await requests(), 0)
+  clock.advance(1)
+  t.same([await requests(), await requests()], [1, 0], 'still missing: five minutes more')
+  bodies.services = { data: [{ id: 1 }] }
+  t.equal((await other.services())?.length, 1, 'another account has its own memory')
+  t.equal(await account.services(), undefined)
+  clock.advance(300_000)
+  t.equal((await account.services())?.length, 1)
+  t.equal((await account.services())?.length, 1)
+  delete bodies.services
+  t.same([await requests(), await requests(), await requests()], [1, 1, 0], 'it counts from the start')
 })

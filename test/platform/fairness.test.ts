@@ -5,15 +5,10 @@ import t, { type Test } from 'tap'
 import { isLong } from '../faults.js'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
-import { hangs, page, resets, sends, sound } from './faulty.js'
+import { hangs, page, resets, sends, sound, trickles } from './faulty.js'
 
 const calmHash = `${someHash}calm`
 
-const trickles: RequestListener = (_, response) => {
-  const chunk = Buffer.alloc(64 * 1024, 0x20)
-  const timer = setInterval(() => response.write(chunk), 50)
-  response.on('close', () => clearInterval(timer))
-}
 /** Those of a group share a gateway, in turn. */
 const worst: Record<string, RequestListener>[] = [
   { hangs },

@@ -32,6 +32,26 @@ export const sends =
     void response.writeHead(status).end(body)
 export const page = sends('<!doctype html><h1>Back soon</h1>')
 
+/** A long body, slowly. */
+export const trickles: RequestListener = (_request, response) => {
+  const chunk = Buffer.alloc(64 * 1024, ' ')
+  const timer = setInterval(() => response.write(chunk), 50)
+  response.on('close', () => clearInterval(timer))
+}
+/** A body that never ends after `start`, as fast as it is read. */
+export const endless =
+  (start: string, onMegabyte = () => {}): RequestListener =>
+  (_request, response) => {
+    const chunk = Buffer.alloc(1024 * 1024, 'x')
+    const send = (): void => {
+      do onMegabyte()
+      while (!response.destroyed && response.write(chunk))
+      if (!response.destroyed) response.once('drain', send)
+    }
+    response.write(start)
+    send()
+  }
+
 /** A platform whose behaviour the test changes, and a gateway on it that has no fresh position for any request. */
 export async function faulty(t: Test, more: Record<string, string> = {}) {
   let behave = answers(well)

@@ -36,25 +36,12 @@ function mutate(body: unknown, pick: number, value: unknown): void {
   else holder[key] = value
 }
 
-/** What happens to a response on its way. */
-interface Damage {
-  /** One of the values of the JSON is replaced, or removed. */
-  value: { pick: number; by: unknown } | undefined
-  status: number
-  headers: Record<string, string>
-  change: { at: number; byte: number } | undefined
-  /** Part of the body that is sent: below 1 it is cut off. */
-  sent: number
-  repeat: boolean
-  isGzip: boolean
-  /** The connection is destroyed instead of ended. */
-  isReset: boolean
-}
-
-const rarely = <T>(value: fc.Arbitrary<T>, otherwise: T): fc.Arbitrary<T> =>
+const rarely = <T, U>(value: fc.Arbitrary<T>, otherwise: U): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary: value })
 
-const damage: fc.Arbitrary<Damage> = fc.record({
+/** What happens to a response on its way. */
+const damage = fc.record({
+  // One of the values of the JSON is replaced, or removed.
   value: fc.option(fc.record({ pick: fc.nat(), by: fc.option(odd, { nil: undefined }) }), { nil: undefined }),
   status: rarely(fc.constantFrom(201, 204, 206, 301, 302, 400, 401, 403, 404, 419, 429, 500, 502, 503, 504), 200),
   headers: rarely(
@@ -68,11 +55,14 @@ const damage: fc.Arbitrary<Damage> = fc.record({
     {},
   ),
   change: rarely(fc.record({ at: fc.nat(), byte: fc.nat(255) }), undefined),
+  // Below 1 the body is cut off.
   sent: rarely(fc.double({ min: 0, max: 1, noNaN: true }), 1),
   repeat: rarely(fc.constant(true), false),
   isGzip: rarely(fc.constant(true), false),
+  // The connection is destroyed instead of ended.
   isReset: rarely(fc.constant(true), false),
 })
+type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never
 
 /** The response of `good`, damaged. */
 const damaged =

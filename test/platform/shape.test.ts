@@ -1,7 +1,9 @@
-/** Reading by a shape: what is kept, what is left out, and that nothing throws. */
+/** Reading by a shape, and pages of a list in every layout of the platform: what is kept, what is left out. */
 import t from 'tap'
+import { mayBeTruncated, pageOf } from '../../src/platform/pages.js'
 import { itemsOf, read, type Tally } from '../../src/platform/shape.js'
 import { wireDevice } from '../../src/platform/wire.js'
+import { maps } from '../resources/rows.js'
 
 t.test('items that are no records are left out and counted, and the rest is kept', async (t) => {
   const tally: Tally = { skipped: 0 }
@@ -21,31 +23,27 @@ t.test('only the fields of the shape are read, and no inherited one', async (t) 
   const [row] = read([wireDevice] as const, [JSON.parse('{"id":1,"imei":"990000000000001","__proto__":{"name":"x"}}')])
   t.notOk('imei' in (row ?? {}))
   t.equal(row?.name, undefined)
-  t.same(read({ constructor: 'scalar', toString: 'scalar' } as const, {}), {
-    constructor: undefined,
-    toString: undefined,
-  })
+  t.same(Object.values(read({ constructor: 'scalar', toString: 'scalar' } as const, {})), [undefined, undefined])
 })
 
 t.test('scalars are texts, flags and finite numbers', async (t) => {
   for (const raw of ['', 'x', 0, -1.5, true, false]) t.equal(read('scalar', raw), raw)
-  for (const raw of [null, undefined, [], {}, Number.NaN, Number.POSITIVE_INFINITY]) {
+  for (const raw of [null, undefined, [], {}, Number.NaN, Number.POSITIVE_INFINITY])
     t.equal(read('scalar', raw), undefined)
-  }
 })
 
-t.test('ids come from a list of ids or of records with an id', async (t) => {
-  t.same(read('ids', [1, '2', { id: 3 }, { name: 'x' }, null, [4]]), [1, '2', 3, undefined, undefined, undefined])
-  t.same(read('ids', 'x'), [])
-})
+maps('ids come from a list of ids or of records with an id', (raw: unknown) => read('ids', raw), [
+  [
+    [1, '2', 3, undefined, undefined, undefined],
+    [1, '2', { id: 3 }, { name: 'x' }, null, [4]],
+  ],
+  [[], 'x'],
+])
 
-t.test('a list may be an array, a PHP array with gaps, or either as JSON text', async (t) => {
-  t.same(itemsOf([1, 2]), [1, 2])
-  t.same(itemsOf({ 0: 1, 7: 2, pagination: 3, '1a': 4, a1: 5 }), [1, 2])
-  t.same(itemsOf(' [1,2]'), [1, 2])
-  t.same(itemsOf('{"0":1,"x":2}'), [1])
-  for (const raw of [null, undefined, 7, 'text', '[1,', '"[1]"', '']) t.same(itemsOf(raw), [], JSON.stringify(raw))
-})
+maps('a list may be an array, a PHP array with gaps, or either as JSON text', itemsOf, [
+  [[1, 2], [1, 2], { 0: 1, 7: 2, pagination: 3, '1a': 4, a1: 5 }, ' [1,2]', '{"0":1,"7":2,"x":3}'],
+  [[], null, undefined, 7, 'text', '[1,', '"[1]"', ''],
+])
 
 t.test('a record may be JSON text; anything else reads as a record without values', async (t) => {
   const shape = { id: 'scalar', parts: ['scalar'], owner: { id: 'scalar' } } as const
@@ -53,3 +51,46 @@ t.test('a record may be JSON text; anything else reads as a record without value
   t.same(read(shape, '{"id":1,"parts":{"3":4},"owner":"{\\"id\\":5}"}'), { id: 1, parts: [4], owner: { id: 5 } })
   for (const raw of [null, undefined, 7, 'x', [], '[]', '{', true]) t.same(read(shape, raw), empty, JSON.stringify(raw))
 })
+
+t.test('every paginator layout reads as the same page', async (t) => {
+  const numbers = { total: '57', per_page: 30, current_page: '1', last_page: 2 }
+  const rows = [{ id: 1 }]
+  const layouts: [name: string, body: unknown, key: string | undefined][] = [
+    ['items is the paginator', { status: 1, items: { ...numbers, data: rows } }, undefined],
+    ['items.<name> is the paginator', { status: 1, items: { drivers: { ...numbers, data: rows } } }, 'drivers'],
+    ['flat beside status', { status: 1, ...numbers, data: rows, links: [] }, undefined],
+    ['data beside pagination', { status: 1, data: rows, pagination: numbers }, undefined],
+    ['numeric keys beside pagination', { 3: rows[0], pagination: numbers }, undefined],
+    ['the same in items', { status: 1, items: { 3: rows[0], pagination: numbers } }, 'drivers'],
+    ['the same in items.<name>', { items: { drivers: { 3: rows[0], pagination: numbers } } }, 'drivers'],
+    ['items as JSON text', { items: JSON.stringify({ drivers: { ...numbers, data: rows } }) }, 'drivers'],
+    ['items.<name> as JSON text', { items: { drivers: JSON.stringify({ ...numbers, data: rows }) } }, 'drivers'],
+  ]
+  for (const [name, body, key] of layouts) {
+    t.same(pageOf(body, key), { rows, total: 57, perPage: 30, currentPage: 1, lastPage: 2 }, name)
+  }
+})
+
+t.test('a body without a paginator is one page', async (t) => {
+  const rows = [{ id: 1 }]
+  const noNumbers = { total: undefined, perPage: undefined, currentPage: undefined, lastPage: undefined }
+  t.same(pageOf(rows), { rows, ...noNumbers })
+  for (const body of [{ items: { geofences: rows } }, { geofences: rows }, { items: rows }])
+    t.same(pageOf(body, 'geofences').rows, rows)
+  t.same(pageOf({ items: { other: rows } }, 'geofences').rows, { other: rows })
+  t.same(pageOf({ items: null }, 'geofences').rows, null)
+  t.same(pageOf(null).rows, null)
+  t.same(pageOf({ items: rows, pagination: [9] }).total, undefined)
+})
+
+maps('numbers of a page are non-negative integers, or absent', (total: unknown) => pageOf({ data: [], total }).total, [
+  [0, 0, '0'],
+  [7, 7],
+  [123456789012345, '123456789012345'],
+  [undefined, -1, 1.5, 2 ** 53, '1234567890123456', '-1', '1.5', ' 1', '', 'x', null, [1], true],
+])
+
+maps('a device list may be truncated when its length is a page size', mayBeTruncated, [
+  [true, 100, 200, 500, 1_000],
+  [false, 0, 1, 99, 101, 250, 1_001, 1_100, 10_000],
+])

@@ -110,8 +110,6 @@ check('engine hours count from a sensor that states its unit', withBase(hours), 
 const unknown = { device: '', last_service: null, expires_at: null, remaining: null }
 check("an unknown amount is null, and `expired` follows the platform's flag (N45, N46)", withBase({ interval: 10 }), [
   ['N46 flag', { expired: '1' }, { ...unknown, expired: true }],
-  ['N46 number', { expired: 0 }, { ...unknown, expired: false }],
-  ['N46 text', { expired: '0' }, { expired: false }],
   ['N46 no flag', { expired: null }, { expired: false }],
   ['only expires', { expires: '1100' }, { expires_at: 1100, remaining: 100 }, { total_distance: 1000 }],
   ['flag before amount', { expired: 1, last_service: 100 }, { remaining: 60, expired: true }, { total_distance: 50 }],
