@@ -6,11 +6,12 @@ import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { sends } from '../platform/faulty.js'
 import { jobs, now, row } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
 async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
-  const { devices } = await jobs(t, (_request, response) => response.end(JSON.stringify([{ items: [row(1)] }])))
+  const { devices } = await jobs(t, sends(JSON.stringify([{ items: [row(1)] }])))
   const columns = await devices(1)
   const account = (hashName: string) => ({ hashName, id: hashName, devices: async () => columns }) as unknown as Account
   const none = (): void => {}

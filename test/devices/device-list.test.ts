@@ -22,7 +22,7 @@ t.test('a platform that pages its list without saying so is read to the end, eac
 
 t.test('N20 a platform that ignores the page costs one more call, and no device comes twice', async (t) => {
   const items = Array.from({ length: 100 }, (_, at) => row(at + 1))
-  const { devices, calls } = await jobs(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const { devices, calls } = await jobs(t, sends(JSON.stringify([{ items }])))
   const { ids, ahead } = await devices()
   t.equal(ids.length, 100)
   t.same(ahead, [[0, 67]], 'nor does it count twice')

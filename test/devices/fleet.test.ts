@@ -1,14 +1,17 @@
-/** Fleets read by the real worker over real sockets: the same devices as parsing the whole response. */
+/** Fleets and histories read by the real worker over real sockets: the same as parsing the whole response. */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
 import { pageOf } from '../../src/platform/pages.js'
-import { read } from '../../src/platform/shape.js'
-import { type WireDevice, wireDevice } from '../../src/platform/wire.js'
+import { read, type Tally } from '../../src/platform/shape.js'
+import { type WireDevice, wireDevice, wireHistory, wireSetup } from '../../src/platform/wire.js'
 import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
+import { toHistory } from '../../src/resources/history.js'
+import { toTrack } from '../../src/resources/track.js'
+import { sends } from '../platform/faulty.js'
 import { jobs, list, lists, now, row, zone } from './worker.js'
 
 /** The rows of a response that is parsed as a whole: what the worker's result is compared with. */
@@ -124,7 +127,7 @@ t.test('every layout of the platform is read', async (t) => {
 
 t.test('a list of 100,000 devices has every one of them', async (t) => {
   const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
-  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ items }])))
+  const { fleet } = await lists(t, sends(JSON.stringify([{ items }])))
   const found = await fleet()
   t.equal(found.length, 100_001)
   t.match(found.get(77_777), { id: 77_777, lat: 48.1 })
@@ -142,9 +145,62 @@ t.test("a device's name is the same, read alone or with the device", async (t) =
       }),
     ),
   )
-  const { fleet } = await lists(t, (_request, response) => void response.end(JSON.stringify([{ title: 'A', items }])))
+  const { fleet } = await lists(t, sends(JSON.stringify([{ title: 'A', items }])))
   const found = await fleet()
   t.equal(found.length, items.length)
   for (const id of found.ids) t.equal(found.name(id), found.get(id)?.name, JSON.stringify(items[id - 1]).slice(0, 80))
   t.equal(found.name(9_999), undefined)
+})
+
+const setup = read(wireSetup, { item: { timezone_id: 7 }, timezones: [{ id: 7, value: 'UTC -03:30' }] })
+const days = { deviceId: 7, from: '2026-05-11', to: '2026-05-12', positions: true }
+const params = { ...days, format: 'json', setup } as const
+
+const stamp = (second: number): string =>
+  new Date(Date.UTC(2026, 4, 11) + second * 1_000).toISOString().replace('T', ' ').slice(0, 19)
+
+const point = (at: number) => ({
+  ...{ id: at + 1, device_id: 3, item_id: `i${at + 1}`, time: stamp(at * 4), raw_time: stamp(at * 4), speed: at % 90 },
+  ...{ latitude: 48 + at / 1e5, longitude: '9.5', altitude: 400, course: 12, address: at % 3 ? null : 'Gate é' },
+  ...{ other: `<info><odo>${at}</odo></info>`, sensors_data: [{ id: 'speed', value: at % 90 }], valid: 1 },
+})
+
+const points = (from: number, count: number) => Array.from({ length: count }, (_, at) => point(from + at))
+
+const durations = { move_duration: '1h 5s', stop_duration: '2min' }
+const totals = { ...durations, distance_sum: '9.50 Km', top_speed: '89 kph', status: 1 }
+
+const historyLayouts: Record<string, unknown> = {
+  'drives and stops': {
+    items: [
+      { status: 1, distance: 9.5, time: '2min 40s', top_speed: '39', driver: { name: 'Jo' }, items: points(0, 40) },
+      { status: 2, time_seconds: 4, left: '11-05-2026 00:02:44', items: [point(40)] },
+      { status: 5, raw_time: stamp(161), message: 'Door', items: [{ lat: '48.1', lng: '9.5', raw_time: stamp(161) }] },
+      { status: 1, items: points(41, 700) },
+    ],
+    ...totals,
+    sensors: [{ id: 'speed', sufix: 'mph' }],
+    fuel_consumption: '11.27 Liters',
+  },
+  'groups with numeric keys': { items: { 2: { status: '2', items: points(0, 3) } }, ...totals },
+  'points with numeric keys': { items: [{ status: 1, items: { 5: point(1), 6: point(2) } }], ...totals },
+  'items that are no records': { items: [7, { status: 1, items: [null, point(1), 'x'] }], ...totals },
+  'groups as a JSON string': { items: JSON.stringify([{ status: 1, items: points(0, 3) }]), ...totals },
+  'no groups': { items: [], ...totals },
+}
+
+t.test('every layout of a history gives the response of the whole document', async (t) => {
+  let body = ''
+  const { run } = await jobs(t, (_request, response) => void response.end(body))
+  for (const [name, layout] of Object.entries(historyLayouts)) {
+    for (body of [JSON.stringify(layout), JSON.stringify(layout, null, 2)]) {
+      const tally: Tally = { skipped: 0 }
+      const expected = toHistory(read(wireHistory, layout, tally), { ...days, zone: { offsetMinutes: -210 } })
+      const { json, skippedRows } = await run('get_history', params)
+      t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)
+      t.equal(skippedRows, tally.skipped, name)
+      const track = await run('get_history', { ...params, format: 'geojson' })
+      t.same(JSON.parse(Buffer.from(track.json).toString()), JSON.parse(JSON.stringify(toTrack(expected))), name)
+    }
+  }
 })

@@ -6,6 +6,7 @@ import type { PlatformUnavailable } from '../../src/platform/errors.js'
 import { WorkerClient } from '../../src/platform/worker-client.js'
 import { jobs, list } from '../devices/worker.js'
 import { until } from '../redis.js'
+import { sends } from './faulty.js'
 
 const mortal = new URL('./mortal-worker.js', import.meta.url)
 
@@ -71,7 +72,7 @@ t.test('the memory of the responses that the worker reads is known while it read
 
 const onLinux = { skip: process.platform !== 'linux' && 'priorities of Linux' }
 t.test('responses from memory go before lists', onLinux, async (t) => {
-  const { devices } = await jobs(t, (_request, response) => void response.end(JSON.stringify(list(3))))
+  const { devices } = await jobs(t, sends(JSON.stringify(list(3))))
   await devices()
   const niceOf = (id: string): number =>
     Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])

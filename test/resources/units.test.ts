@@ -1,6 +1,11 @@
-/** Numbers, units, flags, texts, ids and coordinates in every spelling of the platform. */
+/** Numbers, units, flags, texts, ids, coordinates and times in every spelling of the platform. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { DateTime } from 'luxon'
 import t from 'tap'
 import type { Scalar } from '../../src/platform/shape.js'
+import { displayTime, isDisplayTime } from '../../src/resources/display-time.js'
+import { asIfUtc, dayText, durationSeconds, epochDay, unixSeconds, wallClockText } from '../../src/resources/time.js'
 import {
   coordinates,
   flag,
@@ -14,6 +19,7 @@ import {
   toKmh,
   toMetres,
 } from '../../src/resources/units.js'
+import { filterTime } from '../../src/resources/zone.js'
 import { maps } from './rows.js'
 
 maps('numbers are read in every notation (N01, N02, N24)', number, [
@@ -114,3 +120,119 @@ maps('coordinates lie on Earth, and 0/0 is no position (N08)', (pair: [Scalar, S
   ]),
   [undefined, [0, 0], ['0', 0], ['0.000', 0], [-0, 0]],
 ])
+
+maps('a timestamp in seconds or milliseconds becomes whole seconds; an impossible one is 0 (N62)', unixSeconds, [
+  [1778501007, 1778501007, 1778501007123, 1778501007.9],
+  [1e11, 1e11],
+  [253_402_300_799, 253_402_300_799_999],
+  [0, undefined, 0, -5, Number.NaN, 253_402_300_800_000, 9e14],
+])
+
+maps('a wall clock has four digits for the year, and none outside 0000 to 9999', wallClockText, [
+  ['2026-05-01 02:03:04', DateTime.utc(2026, 5, 1, 2, 3, 4, 567)],
+  ['0050-01-01 00:00:00', DateTime.utc(50)],
+  [undefined, DateTime.utc(10_000), DateTime.utc(-1), DateTime.utc(2026, 13)],
+])
+
+const long = '1s '.repeat(33)
+maps('durations in every notation are counted in seconds (N25)', durationSeconds, [
+  [169_929, '47h 12min 9s'],
+  [1_064_490, '12d 7h 41min 30s'],
+  [0, '0s'],
+  [2200, ' 36MIN 40s '],
+  [3723, '01:02:03'],
+  [450_000, '125:00:00'],
+  [7500, '2 hours 5 minutes'],
+  [93_600, '1día 2h'],
+  [3, '3 seg.'],
+  [33, long],
+  [undefined, '5', '5 parsecs', '5constructor', '5h 3parsecs', '-5s', '01:62:03', '', `${long}1s`, 5, undefined],
+])
+
+t.test('days are counted from 1970-01-01 and back', async (t) => {
+  t.same(['1970-01-02', '2026-05-11 23:59:59', '2026-02-30'].map(epochDay), [1, 20_584, undefined])
+  t.same([20_584.9, -1, 2_932_896].map(dayText), ['2026-05-11', '1969-12-31', '9999-12-31'])
+  for (const none of [2_932_897, 1e9, 1e14]) t.equal(dayText(none), undefined)
+  t.equal(asIfUtc('2026-05-11 00:00:00'), 20_584 * 86_400)
+  fc.assert(fc.property(fc.integer({ min: -100_000, max: 2_932_896 }), (day) => epochDay(dayText(day) ?? '') === day))
+})
+
+const utc = (iso: string): number => Date.parse(iso) / 1000
+const march14 = (shown: unknown) => displayTime(shown as string, [utc('2026-03-14T21:07:00Z')])
+maps('a date in any order and notation is the same wall clock (N05)', march14, [
+  ['2026-03-14 21:07:00', '03/14/2026 9:07 pm', '2026.03.14 21:07', '14/03/2026 21:07 PM'],
+  ['2026-03-14 21:07:08', '14.3.2026, 21:07:08', '2026-03-14T21:07:08.000000Z', '2026-03-14T21:07:08+05:30'],
+  ['2026-03-14 12:30:00', '14/03/2026 12:30:00 p.m.'],
+  ['2026-03-14 01:30:00', '14/03/2026 1:30:00 a.m.'],
+  ['2026-03-14 00:00:00', '14-03-2026'],
+  ['2026-01-31 10:00:00', '31-01-2026 10:00:00', '01-31-2026 10:00:00'],
+  ['2024-02-29 00:00:00', '2024-02-29 00:00:00', '29-02-2024 00:00:00'],
+  ['1971-01-01 00:00:00', '1971-01-01 00:00:00'],
+])
+
+const unreal = '2026-02-29 29-02-2026 2026-02-30 31-04-2026 2026-04-31 2026-13-01 13-13-2026 00-05-2026 2026-03-00'
+const days = `${unreal} 14-03/2026 2026-03-2014 14-03-026 0000-00-00`.split(' ')
+const clocks = ['24:00:00', '21:60:00', '21:07:60', '24:00', '13:60 PM', 'soon']
+const epoch = ['1970-01-01 05:30:00', '01-01-1970 00:00:00', '1970-12-31 23:59:59', '-0001-11-30 00:00:00']
+maps('a day or a time that does not exist is none, and neither is text (N06, N07, N18, N59)', march14, [
+  [undefined, ...days.flatMap((day) => [day, `${day} 00:00:00`, `${day} 1:30 PM`])],
+  [undefined, ...clocks.flatMap((clock) => [`2026-03-14 ${clock}`, `14-03-2026 ${clock}`])],
+  [undefined, ...epoch, 'Not connected', 'Expired', '-', '', 5, true, undefined, `${' '.repeat(40)}2026-03-14`],
+])
+
+t.test('of day and month the reading nearest to any given instant counts, else day first (N05)', async (t) => {
+  const [march4, april3] = ['2026-03-04 10:00:00', '2026-04-03 10:00:00']
+  const near = { march: utc('2026-03-04T08:00:00Z'), april: utc('2026-04-03T20:00:00Z') }
+  const [january, summer] = [utc('2026-01-01T00:00:00Z'), utc('2026-07-01T00:00:00Z')]
+  for (const shown of ['04-03-2026 10:00:00', '04/03/2026 10:00:00 AM', '4.3.2026 10:00', '4.3.2026, 10:00:00']) {
+    for (const instants of [[], [near.march], [january]]) t.equal(displayTime(shown, instants), march4, shown)
+    for (const instants of [[near.april], [summer], [january, near.april]])
+      t.equal(displayTime(shown, instants), april3, shown)
+  }
+  const middle = utc('2026-03-19T10:00:00Z')
+  const read = (clock: string, after: number) => displayTime(`04-03-2026 ${clock}`, [middle + after])?.slice(5, 10)
+  t.same([read('10:00:00', 0), read('10:00:01', 0), read('10:01:00', 59)], ['03-04', '03-04', '03-04'])
+  t.same([read('10:00:00', 1), read('09:59:59', 0), read('11:00:00', 3601)], ['04-03', '04-03', '04-03'])
+})
+
+t.test('every instant is read back from every format if its timestamp is known', async () => {
+  const instants = fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
+  fc.assert(
+    fc.property(instants, fc.constantFrom('-', '/', '.'), (date, mark) => {
+      const iso = date.toISOString()
+      const [y, m, d, clock] = [iso.slice(0, 4), iso.slice(5, 7), iso.slice(8, 10), iso.slice(11, 19)]
+      const hour = Number(clock.slice(0, 2))
+      const half = `${String(hour % 12 || 12).padStart(2, '0')}${clock.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`
+      const near = [Math.floor(date.getTime() / 1000)]
+      const dates = [`${y}${mark}${m}${mark}${d}`, `${d}${mark}${m}${mark}${y}`, `${m}${mark}${d}${mark}${y}`]
+      return dates.every((day) =>
+        [clock, half, half.toLowerCase(), ` ${clock}`].every(
+          (time) => displayTime(`${day} ${time}`, near) === `${y}-${m}-${d} ${clock}`,
+        ),
+      )
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('whatever is sent, no reader of times throws, and each has one format', async () => {
+  const digits = (max: number, length: number) => fc.nat(max).map((value) => String(value).padStart(length, '0'))
+  const year = fc.constantFrom('1969', '1979', '1980', '2026', '3000')
+  const separator = fc.constantFrom('-', '/', '.')
+  const clock = fc.tuple(digits(24, 2), digits(60, 2), digits(60, 2)).map((parts) => parts.join(':'))
+  const text = fc
+    .tuple(digits(32, 2), digits(14, 2), year, separator, separator, clock, fc.boolean())
+    .map(([day, month, year, a, b, time, isYearFirst]) =>
+      isYearFirst ? `${year}${a}${month}${b}${day} ${time}` : `${day}${a}${month}${b}${year} ${time}`,
+    )
+  fc.assert(
+    fc.property(fc.oneof(text, fc.string({ unit: 'binary' }), fc.constant(undefined), fc.integer()), (value) => {
+      assert.match(displayTime(value) ?? '', /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$/)
+      assert.equal(isDisplayTime(value), displayTime(value) !== undefined)
+      assert.ok((durationSeconds(value) ?? 0) >= 0)
+      const filter = filterTime(`${value}`, 'from', { offsetMinutes: -840 }) ?? ''
+      assert.match(filter, /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$/)
+    }),
+    { numRuns: 5_000 },
+  )
+})

@@ -1,19 +1,7 @@
 /** What devices of the sandbox do over time: their histories and events agree, and never change afterwards. */
 import t from 'tap'
-import {
-  DAY,
-  type Device,
-  demo,
-  type Event,
-  metres,
-  NOON,
-  open,
-  type Page,
-  pointsOf,
-  secondsOf,
-  unix,
-  wall,
-} from './requests.js'
+import type { Device, Event, Page } from './requests.js'
+import { DAY, demo, metres, NOON, open, pointsOf, secondsOf, unix, wall } from './requests.js'
 
 t.test('the history and the events of a past day never change', async (t) => {
   const { clock, history, get } = await open(t)

@@ -43,20 +43,21 @@ interface Setting {
   shape: RowShape
   normalize: (record: Json) => Json
 }
-export const lenient: Setting = { shape: small, normalize: (record) => read(small, record) }
+const lenient: Setting = { shape: small, normalize: (record) => read(small, record) }
 export const wires: Setting[] = [
   { shape: wireDevice, normalize: (record) => read(wireDevice, record) },
   { shape: wirePoint, normalize: (record) => read(wirePoint, record) },
 ]
-export const unlimited = { maxEnvelopeBytes: 1 << 26 }
+const unlimited = { maxEnvelopeBytes: 1 << 26 }
+export const forReader = { ...lenient, ...unlimited }
 export const counted = { rows: 0, declined: 0, refused: 0, accepted: 0 }
 
 /** The document with the record of each row in its place. */
-function document({ shape, normalize }: Setting, chunks: Iterable<Uint8Array>, limits = unlimited): unknown {
+function document({ shape, normalize }: Setting, chunks: Iterable<Uint8Array>): unknown {
   const records: Json[] = []
   const make = recordMaker(shape)
   const reader = new RowReader({
-    ...{ shape, ...limits, onRow: (row) => void records.push(recordOf(shape, make, row)) },
+    ...{ shape, ...unlimited, onRow: (row) => void records.push(recordOf(shape, make, row)) },
     normalize: (record) => {
       counted.declined++
       return normalize(record)

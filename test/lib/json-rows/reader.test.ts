@@ -3,19 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type Row, RowReader } from '../../../src/lib/json-rows/index.js'
 import { isLong } from '../../faults.js'
-import {
-  anything,
-  assertSame,
-  check,
-  counted,
-  documentOf,
-  lenient,
-  size,
-  small,
-  unlimited,
-  utf8,
-  wires,
-} from './documents.js'
+import { anything, assertSame, check, counted, documentOf, forReader, size, small, utf8, wires } from './documents.js'
 
 t.test('any document reads as JSON.parse reads it, however it is split', async (t) => {
   const runs = isLong ? 2_000 : 600
@@ -88,7 +76,7 @@ t.test('odd values read as JSON.parse reads them, in every place of a row and be
 t.test('an empty list is told from an absent one, unless its row is declined', async (t) => {
   const found: boolean[] = []
   const onRow = (row: Row): void => void found.push(row.isList(row.slot('items')))
-  const reader = new RowReader({ ...lenient, ...unlimited, onRow })
+  const reader = new RowReader({ ...forReader, onRow })
   const rows = ['[]', '[ ]', '[{"driver":{}}]', 'null', '{}'].map((items) => `{"id":1,"items":${items}}`)
   const declined = ['{"id":1,"items":[],"driver":"none"}', '{"id":1,"items":[{}],"driver":"none"}']
   reader.write(Buffer.from(`[{"items":[${[...rows, '{"id":1}', ...declined].join()}]}]`))
