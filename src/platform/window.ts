@@ -26,15 +26,25 @@ export class TooManyCalls extends Error {
   override name = 'TooManyCalls'
 }
 
+/** The smallest page size with which one page holds the whole window; the smallest useful one where there is none. */
+function pageSizeFor(offset: number, limit: number): number {
+  const last = offset + limit - 1
+  const smallest = Math.min(maxPageSize, Math.max(limit, minPageSize))
+  for (let size = smallest; size <= maxPageSize; size += 1) {
+    if (Math.floor(offset / size) === Math.floor(last / size)) return size
+  }
+  return smallest
+}
+
 /**
- * Rows `offset` to `offset + limit - 1`, each once: one page where the offset is a multiple of the limit, two for others.
+ * Rows `offset` to `offset + limit - 1`, each once.
  * A list whose platform ignores the requested page size is read in the size that it applies.
  * @throws what `fetchPage` throws, but TooManyCalls only for the rows, not for the total.
  */
 export async function windowOf(fetchPage: FetchPage, offset: number, limit: number): Promise<Window> {
   const fetch = numbered(fetchPage)
   const numberFor = (size: number): number => Math.floor(offset / size) + 1
-  const requested = Math.min(maxPageSize, Math.max(limit, minPageSize))
+  const requested = pageSizeFor(offset, limit)
   const page = await fetch(numberFor(requested), requested)
   // A platform that ignores the page repeats rows there.
   if (offset > 0 && page.total !== undefined && offset >= page.total)
