@@ -27,6 +27,9 @@ const dial = async ({ port }: GatewayProcess): Promise<Socket> => {
 
 const child = await gatewayProcess(t)
 
+// The first test waits for deadlines.
+t.jobs = 2
+
 t.test('a client that sends endlessly, slowly or not at all is disconnected with a documented error', async (t) => {
   const slowly = async (start: string, drip: string): Promise<{ text: string; ms: number }> => {
     const socket = await dial(child)
@@ -65,22 +68,6 @@ t.test('a client that sends endlessly, slowly or not at all is disconnected with
   t.match(flood, /"error":"headers_too_large"/)
 })
 
-t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async (t) => {
-  const kept = await dial(child)
-  const uptime = async (): Promise<number> => {
-    kept.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
-    return Number(/"uptime_s":(\d+)/.exec(String((await once(kept, 'data'))[0]))?.[1])
-  }
-  const limitFiles = (count: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--nofile=${count}:`])
-  const before = await uptime()
-  limitFiles(String(readdirSync(`/proc/${child.pid}/fd`).length))
-  const sockets = Array.from({ length: 30 }, () => connect(child.port, '127.0.0.1').on('error', () => {}))
-  await until(async () => (await uptime()) > before + 2)
-  for (const socket of [kept, ...sockets]) socket.destroy()
-  limitFiles('1024')
-  t.equal((await child.get('/v1/me')).status, 200)
-})
-
 const many = isLong ? 2_000 : 300
 
 t.test(`${many} connections at once are served, cost little, and leave nothing behind`, async (t) => {
@@ -101,6 +88,22 @@ t.test(`${many} connections at once are served, cost little, and leave nothing b
   t.ok(grown < (isLong ? 100 : 25), `${Math.round(grown)} MB for ${many} connections`)
   for (const socket of sockets) socket.destroy()
   await until(async () => (await child.metric(openFiles)) < 200)
+})
+
+t.test('a process that has run out of file descriptors goes on, and serves all when some are free', async (t) => {
+  const kept = await dial(child)
+  const uptime = async (): Promise<number> => {
+    kept.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
+    return Number(/"uptime_s":(\d+)/.exec(String((await once(kept, 'data'))[0]))?.[1])
+  }
+  const limitFiles = (count: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--nofile=${count}:`])
+  const before = await uptime()
+  limitFiles(String(readdirSync(`/proc/${child.pid}/fd`).length))
+  const sockets = Array.from({ length: 30 }, () => connect(child.port, '127.0.0.1').on('error', () => {}))
+  await until(async () => (await uptime()) > before + 2)
+  for (const socket of [kept, ...sockets]) socket.destroy()
+  limitFiles('1024')
+  t.equal((await child.get('/v1/me')).status, 200)
 })
 
 // That they hold little memory until then is proved by http/write-budget.
