@@ -4,18 +4,9 @@ import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
 import { type FetchPage, readAll, readUntil, TooManyCalls, windowOf } from '../../src/platform/window.js'
 
-interface Habits {
-  /** The largest page, or, when `fixed`, the size of every page whatever was requested. */
-  pageSize: number
-  fixed?: boolean
-  /** What it says of each page. */
-  total?: boolean
-  lastPage?: boolean
-  currentPage?: boolean
-  perPage?: boolean
-  /** Numbers as strings. */
-  strings?: boolean
-}
+type Says = 'total' | 'lastPage' | 'currentPage' | 'perPage'
+/** The largest page, or, when `fixed`, the size of every page; what the platform says of each page, perhaps in `strings`. */
+type Habits = { pageSize: number } & Partial<Record<Says | 'fixed' | 'strings', boolean>>
 
 const rowsOf = (count: number) => Array.from({ length: count }, (_, at) => ({ id: count - at }))
 
@@ -192,14 +183,8 @@ t.test('behind its end a list is empty, also where the platform repeats its firs
       }
     }
   }
-  t.same(
-    await readUntil(
-      async () => pageOf({ items: first }),
-      30,
-      () => false,
-    ),
-    thirty,
-  )
+  const repeating: FetchPage = async () => pageOf({ items: first })
+  t.same(await readUntil(repeating, 30, () => false), thirty)
 })
 
 t.test('a list that never ends is read no further than its budget', async (t) => {

@@ -48,8 +48,7 @@ const hidings: Record<string, (name: string, value: string) => Exchange> = {
   'in a list of texts': (name, value) => exchange({ json: { other_arr: [`${name}: ${value}`] } }),
   'percent-encoded': (_, value) => exchange({ json: { url: `/?x=${encodeURIComponent(value)}` } }),
   'in base64': (_, value) => exchange({ json: { blob: Buffer.from(value).toString('base64') } }),
-  'in base64 under a word of the platform': (_, value) =>
-    exchange({ json: { type: Buffer.from(value).toString('base64') } }),
+  'in base64 as a word': (_, value) => exchange({ json: { type: Buffer.from(value).toString('base64') } }),
   'in an address': (_, value) => exchange({ json: { image: `https://tracker.example.net/x/${value}` } }),
   'as a key': (_, value) => exchange({ json: { [value]: 1 } }),
   'in the query': (name, value) => exchange({ json: [] }, { [name]: value }),
@@ -234,11 +233,10 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   }
 })
 
-t.test('no position is left in broken JSON in a string', (t) => {
+t.test('no position is left in broken JSON in a string', async (t) => {
   const broken = '[{"lat":41.387917,"lng":2.169919},{"lat":41.388'
   for (const key of ['coordinates', 'tail', 'parameters'])
     t.notMatch(JSON.stringify(scrubbed({ [key]: broken })), /41\.38|2\.169/, key)
-  t.end()
 })
 
 t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {

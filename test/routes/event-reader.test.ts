@@ -1,0 +1,226 @@
+/** Reading the events that pass all filters, from platforms that filter, page and time events in their own ways. */
+import type { RequestListener } from 'node:http'
+import t, { type Test } from 'tap'
+import { type Bodies, gatewayOn, someHash } from '../helper.js'
+import { fleet, idsOf } from './fleet.js'
+
+interface Row {
+  id: number
+  device_id: number
+  type?: string
+  message: string
+  time: string
+}
+
+const words = 'zone_in overspeed custom sos driver service stop_duration geofence_in unplugged'.split(' ')
+const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop', 'In', 'Cut']
+
+/** Newest first. @param hasTypes as platform 3.x; 2.x sends no type. */
+const rowsOf = (count: number, hasTypes: boolean): Row[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % words.length] ?? '' },
+    ...(hasTypes ? { type: words[at % words.length] ?? '' } : {}),
+    time: new Date(Date.UTC(2026, 4, 11) - at * 1_000).toISOString().slice(0, 19).replace('T', ' '),
+  }))
+
+interface EventPlatform {
+  /** 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
+  generation?: '2.x' | '3.x'
+  ignoresDevice?: boolean
+  bodies?: Bodies
+}
+
+/** A gateway on a platform with events of four devices: how to list them, and all rows of the platform. */
+async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
+  const { generation = '3.x', ignoresDevice = false, bodies = {} } = options
+  const isNew = generation === '3.x'
+  const all = rowsOf(count, isNew)
+  const get_events: RequestListener = (request, response) => {
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams
+    const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
+    const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
+    const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
+    const page = Number(query.get('page'))
+    const data = rows.slice((page - 1) * size, page * size)
+    const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
+    response.end(JSON.stringify({ status: 1, items: { ...paging, data } }))
+  }
+  const { get, calls } = await gatewayOn(
+    t,
+    { env: { POSITION_TTL_MS: '1' } },
+    {
+      get_devices: [{ title: 'A', items: [1, 2, 3, 4].map((id) => ({ id, name: `Van ${id}` })) }],
+      edit_setup_data: { item: { timezone_id: 57, unit_of_distance: 'km' }, timezones: [] },
+      get_events,
+      ...bodies,
+    },
+  )
+  const list = (query: string) => get(`/v1/events?${query}`, someHash)
+  return { all, calls, list }
+}
+
+for (const generation of ['2.x', '3.x'] as const) {
+  t.test(`platform ${generation}: a type, kind or alias selects exactly its events (N35)`, async (t) => {
+    const { all, list } = await eventPlatform(t, 200, { generation })
+    const isNew = generation === '3.x'
+    for (const [sent, ...selected] of [
+      ['zone_in', 'Zone in'],
+      ['geofence.enter', 'Zone in'],
+      ['Speeding', 'Overspeed (90 kph)'],
+      ['speed_exceeded', 'Overspeed (90 kph)'],
+      ['harsh_brake', 'Harsh braking'],
+      ['harsh_accel'],
+      ['maintenance_due', ...(isNew ? ['Service'] : [])],
+      ['driver.changed', ...(isNew ? ['Driver'] : [])],
+      ['alarm.triggered', 'SOS', ...(isNew ? [] : ['Driver', 'Service', 'Stop', 'In', 'Cut'])],
+      ['geofence_in', 'Zone in', ...(isNew ? ['In'] : [])],
+      ['teleport'],
+    ] as const) {
+      const wanted = all.filter(({ message }) => (selected as readonly string[]).includes(message)).map(({ id }) => id)
+      const { body } = await list(`type=${sent}&limit=10&offset=5`)
+      t.same([idsOf(body), body.count], [wanted.slice(5, 15), wanted.length], sent)
+      const { body: end } = await list(`type=${sent}&offset=1000`)
+      t.same([idsOf(end), end.count], [[], wanted.length], `${sent} beyond the end`)
+      const devices = all.filter(({ device_id }) => device_id === 2 || device_id === 3).map(({ id }) => id)
+      const some = await list(`type=${sent}&device_ids=3,2&limit=10`)
+      t.same(idsOf(some.body), wanted.filter((id) => devices.includes(id)).slice(0, 10), `${sent} of two devices`)
+    }
+    const one = await list('type=zone_in&limit=1')
+    t.equal(one.body.count, all.filter(({ message }) => message === 'Zone in').length, 'also where one row fits')
+    t.match(one.body.data[0], { device: 'Van 1', type: 'zone_in', kind: 'geofence.enter' })
+  })
+
+  t.test(`platform ${generation}: after_id gives every later event once, in ascending order`, async (t) => {
+    const { all, list, calls } = await eventPlatform(t, 300, { generation })
+    const newest = all.splice(0, 120)
+    t.same((await list('after_id=180')).body.data, [], 'nothing new')
+    all.unshift(...newest)
+    const seen: number[] = []
+    for (let last = 180, more = true; more; ) {
+      const { body } = await list(`after_id=${last}&limit=50`)
+      t.equal(body.count, 300 - last)
+      seen.push(...idsOf(body))
+      last = seen.at(-1) ?? 0
+      more = body.has_more
+    }
+    t.same(seen, newest.map(({ id }) => id).reverse())
+    const some = (await list('after_id=180&device_ids=1,4&type=zone_in&limit=200')).body
+    const wanted = newest.filter(({ device_id, message }) => device_id % 3 === 1 && message === 'Zone in')
+    t.same(idsOf(some), wanted.map(({ id }) => id).reverse(), 'of two devices and one type')
+    const eventCalls = (): number => calls.splice(0).filter((url) => url.includes('get_events')).length
+    eventCalls()
+    t.same(idsOf((await list('after_id=299')).body), [300])
+    t.ok(eventCalls() <= 3, 'a poll costs few calls')
+    t.equal((await list('after_id=0&device_ids=1,2,3,4')).body.count, 300)
+    t.equal(eventCalls(), generation === '3.x' ? 4 : 16, 'events on one page of a device cost one call')
+  })
+
+  t.test(`platform ${generation}: one request costs at most 20 calls, or says how to narrow it`, async (t) => {
+    const { list, calls } = await eventPlatform(t, 30_000, { generation })
+    const statuses = new Set<number>()
+    for (const query of [
+      ...['type=zone_in&limit=1', 'type=other', 'type=harsh_brake', 'after_id=0', 'after_id=29000', 'limit=200'],
+      ...['device_ids=1,2,3,4&limit=200', 'device_ids=1,2,3,4&offset=7000', 'device_ids=1,2,3,4&type=alarm.triggered'],
+    ]) {
+      calls.length = 0
+      const { status, body } = await list(query)
+      statuses.add(status)
+      t.ok(calls.length <= 20, `${query}: ${calls.length} calls`)
+      if (status !== 200) t.match([status, body], [400, { error: 'invalid_request', param: 'from', message: /narrow/ }])
+    }
+    t.same(statuses, new Set([200, 400]))
+  })
+}
+
+t.test('where the calls are used up, the rows that were read are the first of a window, if they fill it', async (t) => {
+  const { all, list, calls } = await eventPlatform(t, 30_000, { generation: '2.x' })
+  const wanted = all.filter(({ message }) => message === 'Zone in').map(({ id }) => id)
+  const { status, body } = await list('type=zone_in&limit=20&offset=10')
+  t.same([status, idsOf(body), body.has_more], [200, wanted.slice(10, 30), true])
+  t.ok(body.count > 30 && body.count < wanted.length)
+  t.ok(calls.length <= 20)
+  t.equal((await list('type=zone_in&limit=200')).status, 400)
+})
+
+t.test('of several lists, no row is in a window before one that the calls did not reach', async (t) => {
+  const { all, list } = await eventPlatform(t, 30_000, { generation: '2.x' })
+  const ofOneDevice = all.splice(0, 4_000).filter(({ device_id }) => device_id !== 1)
+  all.splice(0, all.length, ...ofOneDevice, ...all.filter(({ device_id }) => device_id === 1).slice(0, 20))
+  const wanted = all.filter(({ device_id, message }) => device_id < 3 && message === 'Zone in').map(({ id }) => id)
+  const statuses = new Set<number>()
+  for (let limit = 20; limit <= 60; limit += 10) {
+    const { status, body } = await list(`type=zone_in&device_ids=1,2&limit=${limit}`)
+    statuses.add(status)
+    if (status === 200) t.same(idsOf(body), wanted.slice(0, limit))
+  }
+  t.same(statuses, new Set([200, 400]))
+})
+
+t.test('where the platform ignores `device_id`, each event of the devices comes once, and no other', async (t) => {
+  const { all, list } = await eventPlatform(t, 90, { generation: '2.x', ignoresDevice: true })
+  for (const [query, selects] of [
+    ['device_id=2', ({ device_id }) => device_id === 2],
+    ['device_ids=2,3&type=zone_in', ({ device_id, message }) => [2, 3].includes(device_id) && message === 'Zone in'],
+    ['device_ids=2,3&after_id=50', ({ device_id, id }) => [2, 3].includes(device_id) && id > 50],
+  ] as [string, (row: Row) => boolean][]) {
+    const wanted = all.filter(selects).map(({ id }) => id)
+    const { body } = await list(`${query}&limit=200`)
+    t.same(idsOf(body), query.includes('after_id') ? wanted.reverse() : wanted, query)
+    t.equal(body.count, wanted.length, query)
+  }
+})
+
+t.test('an event that arrives late, behind newer ones, is in the next response to after_id', async (t) => {
+  const { all, list } = await eventPlatform(t, 300)
+  all.splice(120, 0, { ...(all[120] as Row), id: 301 })
+  t.same(idsOf((await list('after_id=300')).body), [301])
+})
+
+t.test("another account's events are not in device_ids or after_id, its devices cost no platform call", async (t) => {
+  const { get, hash, otherHash, id, foreignId, calls } = await fleet(t)
+  await get('/v1/devices', hash)
+  const before = calls.length
+  t.same((await get(`/v1/events?device_ids=${foreignId},${foreignId + 1}`, hash)).body.data, [])
+  t.same((await get(`/v1/events?device_ids=${foreignId}&after_id=0`, hash)).body.data, [])
+  t.equal(calls.length, before)
+  const { body } = await get(`/v1/events?device_ids=${foreignId},${id},${id + 1}&limit=200`, hash)
+  t.same([...new Set(body.data.map(({ device_id }: Row) => device_id))].sort(), [id, id + 1])
+  const theirs = idsOf((await get('/v1/events?limit=200', otherHash)).body)
+  const own = (await get('/v1/events?after_id=0&limit=200&from=2026-05-12', hash)).body.data
+  t.ok(own.length > 0)
+  t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
+})
+
+t.test('a kind of several words of the platform needs no further parameter in an account of any size', async (t) => {
+  const { get, hash, calls } = await fleet(t, 50)
+  for (const [type, kind] of Object.entries({
+    'alarm.triggered': 'alarm.triggered',
+    maintenance_due: 'maintenance.due',
+    'driver.changed': undefined,
+  })) {
+    calls.length = 0
+    const { status, body } = await get(`/v1/events?type=${type}`, hash)
+    t.same([status, body.data.length], [200, kind === undefined ? 0 : 50], type)
+    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], kind === undefined ? [] : [kind])
+    t.ok(calls.length <= 20, `${calls.length} calls`)
+  }
+  calls.length = 0
+  const { body } = await get('/v1/events?type=maintenance_due&after_id=0&limit=200', hash)
+  t.ok(body.data.length > 50)
+  t.same(
+    calls.map((url) => new URL(url, 'http://sandbox').pathname),
+    ['/api/get_events'],
+    'a poll is one call',
+  )
+})
+
+t.test('without a list of types, or with one of no use, all events are read for those of several words', async (t) => {
+  for (const types of [404, 500, [], {}, { types: [{ type: 'zone_in' }, { type: 7 }, {}] }, '<html>']) {
+    const { all, list, calls } = await eventPlatform(t, 70, { bodies: { 'call_actions/event_types': types } })
+    const wanted = all.filter(({ type }) => type === 'driver').map(({ id }) => id)
+    t.same(idsOf((await list('type=driver.changed')).body), wanted, JSON.stringify(types))
+    calls.length = 0
+    await list('type=maintenance_due')
+    t.ok(calls.length <= 3, 'asked once an account, unless it fails')
+  }
+})
