@@ -63,7 +63,7 @@ export interface Answer {
 
 export type Gateway = Awaited<ReturnType<typeof gateway>>
 
-export interface GatewayOptions {
+interface GatewayOptions {
   env?: Record<string, string>
   clock?: () => number
   ticks?: () => number
@@ -140,7 +140,7 @@ export async function embeddedStore(t: Test, clock: () => number = Date.now): Pr
   return store
 }
 
-export interface SandboxOptions {
+interface SandboxOptions {
   clock?: () => number
   seed?: number
   devices?: number

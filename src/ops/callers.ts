@@ -1,6 +1,6 @@
 /** The busiest callers of the last minute. Not metrics: a label for each key would grow without bounds. */
 
-export interface CallerUsage {
+interface CallerUsage {
   /** `Account.id`. */
   account: string
   /** The id of the API key; null for other credentials. */

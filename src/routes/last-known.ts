@@ -7,7 +7,7 @@ import type { Device } from '../resources/device.js'
 import { id } from '../resources/units.js'
 import { type Needs, notFound } from './query.js'
 
-export interface Found {
+interface Found {
   fleet: Fleet
   isStale: boolean
 }

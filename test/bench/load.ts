@@ -18,7 +18,7 @@ export interface PacedLoad extends Load {
   p95: number
 }
 
-export interface Target {
+interface Target {
   url: string
   /** With several, each request has the next one. */
   credentials?: readonly string[]
