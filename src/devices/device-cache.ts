@@ -30,14 +30,12 @@ type Load = () => Promise<Fleet>
 /** Refused hashes to remember; beyond this, the oldest is forgotten. */
 const maxRefused = 20_000
 
-const keyOf = ({ hashName }: Account, device: number | undefined): string =>
-  device === undefined ? hashName : `${hashName}:${device}`
-
 /** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, Load>
-  /** When each hash was refused: what was requested before is not served as stale. */
-  readonly #refusedAt = new BoundedMap<string, number>(maxRefused)
+  /** The last refusal of each hash: a part of its keys from then on, so that nothing that was requested before is found. */
+  readonly #refusals = new BoundedMap<string, number>(maxRefused)
+  #lastRefusal = 0
   readonly #lists: CorrectedLists
   readonly #options: DeviceCacheOptions
 
@@ -76,7 +74,8 @@ export class DeviceCache {
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
     const cached =
-      this.#cache.get(account.hashName) ?? (id === undefined ? undefined : this.#cache.get(keyOf(account, id)))
+      this.#cache.get(this.#keyOf(account)) ??
+      (id === undefined ? undefined : this.#cache.get(this.#keyOf(account, id)))
     this.#options.onLookup(cached !== undefined)
     if (cached) return cached
     if (id === undefined || this.#lists.ignoresIds(account, this.#options.clock())) return this.#fetchList(account)
@@ -85,15 +84,16 @@ export class DeviceCache {
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
-    const cached = [account.hashName, keyOf(account, id)].map((key) => this.#cache.peek(key, { allowStale: true }))
+    const keys = [this.#keyOf(account), this.#keyOf(account, id)]
+    const cached = keys.map((key) => this.#cache.peek(key, { allowStale: true }))
     const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)
-    if (!newest || newest.requestedAt <= (this.#refusedAt.get(account.hashName) ?? 0)) return undefined
-    return this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
+    return newest && this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
   }
 
-  /** Forgets everything that an account's hash has loaded, for `stale`; `fetch` is asked again only after a new validation. */
+  /** Forgets everything that an account's hash has loaded, also what is in flight. */
   delete({ hashName }: Account): void {
-    this.#refusedAt.set(hashName, this.#options.clock())
+    this.#lastRefusal += 1
+    this.#refusals.set(hashName, this.#lastRefusal)
   }
 
   /** Estimated memory of all entries. */
@@ -101,15 +101,21 @@ export class DeviceCache {
     return this.#cache.calculatedSize
   }
 
+  #keyOf({ hashName }: Account, device?: number): string {
+    const refusal = this.#refusals.get(hashName)
+    const name = refusal === undefined ? hashName : `${hashName}/${refusal}`
+    return device === undefined ? name : `${name}:${device}`
+  }
+
   #fetchList(account: Account): Promise<Fleet> {
     const load = (): Promise<Fleet> => this.#load(account, this.#lists.list(account, this.#options.clock()))
-    return this.#cache.forceFetch(account.hashName, { context: load })
+    return this.#cache.forceFetch(this.#keyOf(account), { context: load })
   }
 
   async #fetchDevice(account: Account, id: number): Promise<Fleet> {
     const load = (): Promise<Fleet> => this.#load(account, this.#lists.device(account, id, this.#options.clock()))
     try {
-      return await this.#cache.forceFetch(keyOf(account, id), { context: load })
+      return await this.#cache.forceFetch(this.#keyOf(account, id), { context: load })
     } catch (error) {
       if (!(error instanceof OnlyInList)) throw error
       return await this.#fetchList(account)

@@ -12,7 +12,7 @@ const maxFailures = 5
 const maxFailuresPerAccount = 2
 /** Own circuits to remember; beyond this, the one that failed first is forgotten. */
 const maxOwnCircuits = 10_000
-/** Probes of a half-open shared circuit per cool-down, of all accounts together; one account is limited by its own circuit. */
+/** Probes of a half-open shared circuit per cool-down, of all accounts together; one account has one of them. */
 const probesPerCoolDown = 8
 
 interface BreakerOptions {
@@ -48,8 +48,9 @@ interface Permit {
  *   their failures are no news, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
  *   histories, leaves the other actions alone.
  *
- * After its cool-down a shared circuit is half-open until a probe succeeds; all accounts together send eight per cool-down. A probe that
- * succeeds closes the shared circuits of all actions: most outages end for all at once, and a rare action may have no call for hours.
+ * After its cool-down a shared circuit is half-open until a probe succeeds; all accounts together send eight per cool-down, and each account
+ * one: an account whose calls hang leaves the others theirs. A probe that succeeds closes the shared circuits of all actions: most outages
+ * end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.
  */
@@ -72,15 +73,16 @@ export class CircuitBreaker {
 
   /** Milliseconds after which a call may be let through; 0 when one is let through now. */
   waitMs(call: Call): number {
-    return Math.max(this.#shared.get(call.action)?.waitMs ?? 0, this.#own.get(nameOf(call))?.waitMs ?? 0)
+    const circuits = [this.#shared.get(call.action), this.#own.get(nameOf(call))]
+    return Math.max(...circuits.map((circuit) => circuit?.waitMs(call) ?? 0))
   }
 
   /** Undefined when the call must fail fast. */
   enter(call: Call): Permit | undefined {
     if (this.waitMs(call) > 0) return undefined
-    const own = this.#own.get(nameOf(call))?.enter() ?? firstCall
+    const own = this.#own.get(nameOf(call))?.enter(call) ?? firstCall
     const circuit = this.#sharedBy(call.action)
-    const shared = circuit.enter()
+    const shared = circuit.enter(call)
     return {
       record: (outcome) => {
         this.#recordOwn(call, own, outcome)
@@ -127,6 +129,8 @@ class Circuit {
   readonly #timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>
   readonly #maxPerAccount: number
   readonly #probesPerCoolDown: number
+  /** When an account may probe again; as many as there are probes in a cool-down. */
+  readonly #probeAtOf: BoundedMap<string, number>
   readonly #onState: (state: BreakerState) => void
   /** Consecutive failures by account. */
   readonly #failures = new Map<string, number>()
@@ -144,27 +148,34 @@ class Circuit {
     this.#timing = timing
     this.#maxPerAccount = maxPerAccount
     this.#probesPerCoolDown = probesPerCoolDown
+    this.#probeAtOf = new BoundedMap(probesPerCoolDown)
     this.#onState = onState
   }
 
-  get waitMs(): number {
-    return this.state === 'closed' ? 0 : Math.max(0, this.#probeAt - this.#timing.now())
+  waitMs({ account }: Call): number {
+    if (this.state === 'closed') return 0
+    return Math.max(0, Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0) - this.#timing.now())
   }
 
   /** A call that may start, as `waitMs` is 0. */
-  enter(): Start {
+  enter({ account }: Call): Start {
     if (this.state === 'open') this.#become('half_open')
     const isProbe = this.state === 'half_open'
     const { now, coolDownMs } = this.#timing
-    if (isProbe) this.#probeAt = now() + coolDownMs / this.#probesPerCoolDown
+    if (isProbe) {
+      this.#probeAt = now() + coolDownMs / this.#probesPerCoolDown
+      this.#probeAtOf.set(account, now() + coolDownMs)
+    }
     return { changes: this.#changes, isProbe }
   }
 
   /** @returns whether a probe has succeeded: time to close. */
   record({ account, isKnown }: Call, { changes, isProbe }: Start, outcome: Outcome): boolean {
     if (changes !== this.#changes) return false
-    if (isProbe && outcome === 'ignored') this.#probeAt = 0
-    else if (!isProbe && outcome === 'success') this.#failures.clear()
+    if (isProbe && outcome === 'ignored') {
+      this.#probeAt = 0
+      this.#probeAtOf.delete(account)
+    } else if (!isProbe && outcome === 'success') this.#failures.clear()
     else if (!isProbe && outcome === 'failure') this.#count(isKnown ? account : '')
     return isProbe && outcome === 'success'
   }
@@ -185,6 +196,7 @@ class Circuit {
     this.state = state
     this.#changes += 1
     this.#failures.clear()
+    this.#probeAtOf.clear()
     this.#onState(state)
   }
 }

@@ -97,6 +97,10 @@ t.test('a forced validation without a response is none, even while the clock sta
   bodies['*'] = 500
   t.equal(await cache.fetch(hash), account)
   await t.rejects(async () => cache.fetch(hash, { forceRefresh: true }), { name: 'PlatformUnavailable' })
+  t.equal(cache.peek(hash), account)
+  bodies['*'] = 401
+  await t.rejects(async () => cache.fetch(hash, { forceRefresh: true }), { name: 'PlatformRefused' })
+  t.equal(cache.peek(hash), undefined, 'a refused hash is as unknown as any other')
 })
 
 t.test('a platform that answers 403 to everything validates nobody', async (t) => {

@@ -5,7 +5,7 @@ import { readItems } from '../../src/devices/items.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
-import { answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { sends } from '../platform/faulty.js'
 import { jobs, now, row } from './worker.js'
 
@@ -38,6 +38,14 @@ t.test('everything of one account is forgotten, also what has expired, and nothi
   cache.delete(other)
   t.equal(cache.stale(other, 1, 90_000), undefined)
   t.equal((await cache.fetch(one)).length, 1)
+})
+
+t.test('once the platform forbids the devices of an account, none comes from the cache', async (t) => {
+  const bodies: Bodies = { get_devices: [{ items: [row(1)] }] }
+  const { get } = await gatewayOn(t, { clock: new Clock(now).now }, bodies)
+  t.equal((await get('/v1/devices/1', someHash)).status, 200)
+  bodies.get_devices = 403
+  for (const path of ['/v1/devices', '/v1/devices/1']) t.equal((await get(path, someHash)).status, 403, path)
 })
 
 /** Calls that read the list of 250 devices. */

@@ -53,11 +53,15 @@ t.test('the first request that waits shows how long, until it begins', async (t)
 })
 
 /** Sockets that are connected to an app, and accepted: each has had a first response. */
-async function connected(t: Test, count: number): Promise<Socket[]> {
+async function connected(t: Test, count: number, seen: string[] = []): Promise<Socket[]> {
   const app = fastify() as unknown as App
   sendTogether(app)
   app.get('/invalid-header', (_request, reply) => reply.header('X-Text', 'a\nb').send('never sent'))
-  app.get('*', (request, reply) => reply.send(request.url))
+  const onSend = async (): Promise<void> => void seen.push('sent')
+  app.get('*', { onSend }, (request, reply) => {
+    seen.push('begun')
+    reply.send(request.url)
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
@@ -69,6 +73,18 @@ async function connected(t: Test, count: number): Promise<Socket[]> {
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
 const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
+
+t.test('responses wait until all sockets that are readable now have been read', async (t) => {
+  const seen: string[] = []
+  const sockets = await connected(t, 3, seen)
+  const responses = Promise.all(sockets.map(response))
+  for (const [at, socket] of sockets.entries()) ask(socket, `/${at}`)
+  // While this thread is blocked, the system delivers what it has written.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  for (const [at, text] of (await responses).entries()) t.match(text, `\r\n\r\n/${at}`)
+  t.equal(seen.slice(-6).join(' '), 'begun begun begun sent sent sent')
+  for (const socket of sockets) socket.destroy()
+})
 
 t.test('a client that is gone, or a response that cannot be sent, holds up no other of the turn', async (t) => {
   const [gone, broken, good] = (await connected(t, 3)) as [Socket, Socket, Socket]

@@ -54,6 +54,22 @@ t.test('a 404 names the id as sent, truncated, and never a credential', async (t
   t.equal(calls.filter((call) => call.includes('get_devices')).length, 2, 'what cannot be an id is not asked for')
 })
 
+t.test('any window of devices and events is that part of the complete list, with any filter', async (t) => {
+  const { get, hash, id } = await fleet(t, 9)
+  const events = [`events?device_id=${id}&from=2026-05-11`, 'events?type=overspeed&from=2026-05-11']
+  for (const filter of ['devices?', 'devices?updated_since=1', ...events]) {
+    const { body: all } = await get(`/v1/${filter}&limit=200`, hash)
+    t.ok(all.count > 5 && all.count === all.data.length, filter)
+    for (const offset of [0, 1, 3, all.count - 1, all.count]) {
+      for (const limit of [1, 3, all.count]) {
+        const [data, has_more] = [all.data.slice(offset, offset + limit), offset + limit < all.count]
+        const { body } = await get(`/v1/${filter}&offset=${offset}&limit=${limit}`, hash)
+        t.same(body, { ...all, offset, limit, has_more, data }, `${filter} ${offset} ${limit}`)
+      }
+    }
+  }
+})
+
 t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
   const { get, hash, otherHash } = await fleet(t)
   for (const path of ['devices', 'geofences']) {
@@ -95,7 +111,8 @@ t.test("another account's geofence, device or driver is unknown, without a platf
   await get('/v1/devices', hash)
   const before = calls.length
   t.equal((await get(`/v1/history/${foreignId}?${days}`, hash)).status, 404)
-  t.same((await get(`/v1/services?device_id=${foreignId}`, hash)).body.data, [])
+  for (const list of ['services', 'events'])
+    t.same((await get(`/v1/${list}?device_id=${foreignId}`, hash)).body.data, [], list)
   t.same(calls.slice(before), [], 'the cached list is enough')
   const drivers = idsOf((await get('/v1/drivers', otherHash)).body)
   t.notOk(idsOf((await get('/v1/drivers', hash)).body).some((id) => drivers.includes(id)))

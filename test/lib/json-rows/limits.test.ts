@@ -108,8 +108,9 @@ t.test('a row of 1 MiB fits and a longer one does not, however it is split and r
     }
 })
 
-t.test('a list whose name is escaped belongs to the envelope', async (t) => {
+t.test('a list whose name is escaped, or ends like that of a list of rows, belongs to the envelope', async (t) => {
   t.same(readAll('[{"it\\u0065ms":[{"id":1}]}]'), [[{ items: [{ id: 1 }] }], 0])
+  t.same(readAll('[{"the \\"items":[{"id":1}]}]'), [[{ 'the "items': [{ id: 1 }] }], 0])
 })
 
 t.test('a row whose kept fields exceed 128 KiB is refused, and one that is not as described', async (t) => {
