@@ -5,7 +5,7 @@ import { displayTime } from './display-time.js'
 import { type Coordinate, type Feature, Format, Point, Polygon } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
-import { coordinates, flag, id, number, text, toMetres } from './units.js'
+import { coordinates, flag, number, text, toMetres } from './units.js'
 
 const listItem = {
   id: field.id('Unique geofence identifier'),
@@ -110,10 +110,8 @@ function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'
   return ring ? { type: 'Polygon', coordinates: [ring] } : null
 }
 
-/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres; undefined without a valid id. */
-export function toGeofence(wire: WireGeofence): GeofenceDetail | undefined {
-  const geofenceId = id(wire.id)
-  if (geofenceId === undefined) return undefined
+/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres. */
+export function toGeofence(wire: WireGeofence, geofenceId: number): GeofenceDetail {
   const type = typeOf(wire)
   const radius = type === 'circle' ? toMetres(wire.radius, undefined) : undefined
   return {

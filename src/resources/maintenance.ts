@@ -127,17 +127,16 @@ function amountsOf(wire: WireService, by: string, device: WireDevice | undefined
 }
 
 /**
- * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3); undefined without a valid id.
+ * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3).
  * @param device the service's device if known, for its counters, units and name.
  * @param today the day on the account's clock, in days since 1970-01-01.
  */
 export function toMaintenanceService(
   wire: WireService,
+  serviceId: number,
   device: WireDevice | undefined,
   today: number,
-): MaintenanceService | undefined {
-  const serviceId = id(wire.id)
-  if (serviceId === undefined) return undefined
+): MaintenanceService {
   const by = text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
   const { interval, last, due, remaining } = amountsOf(wire, by, device, today)
   const date = (day: Maybe): string | null => (by === 'days' && day !== undefined ? (dayText(day) ?? null) : null)

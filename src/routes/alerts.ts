@@ -34,6 +34,6 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     }
     const ordered = translate('get_alerts', rows, identified)
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
-    return pageOfRows(reply, ordered, paging, (row) => toAlert(row, fleet), devicesOf)
+    return pageOfRows(reply, ordered, paging, (row, id) => toAlert(row, id, fleet), devicesOf)
   })
 }

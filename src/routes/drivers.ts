@@ -18,6 +18,7 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const fleet = await deviceCache.fetch(request.account)
     const rows = await request.account.drivers()
-    return pageOfRows(reply, translate('get_user_drivers', rows, identified), paging, (row) => toDriver(row, fleet))
+    const ordered = translate('get_user_drivers', rows, identified)
+    return pageOfRows(reply, ordered, paging, (row, id) => toDriver(row, id, fleet))
   })
 }

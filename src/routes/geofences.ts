@@ -38,8 +38,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const geofenceId = id(sent)
     const rows = geofenceId === undefined ? [] : await request.account.geofences()
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
-    const found = row && toGeofence(row)
-    if (!found) throw notFound('geofence', sent)
-    return found
+    if (geofenceId === undefined || !row) throw notFound('geofence', sent)
+    return toGeofence(row, geofenceId)
   })
 }

@@ -89,12 +89,12 @@ export function pageOfRows<Row, T>(
   reply: FastifyReply,
   rows: Identified<Row>[],
   paging: Page,
-  toItem: (row: Row) => T | undefined,
+  toItem: (row: Row, id: number) => T,
   partsOf: (row: Row) => number = () => 0,
 ): List<T> {
   const list = page(rows.sort(byId), paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
-  return { ...list, data: list.data.map(({ row }) => toItem(row)).filter((item) => item !== undefined) }
+  return { ...list, data: list.data.map(({ id, row }) => toItem(row, id)) }
 }
 
 export const byId = (a: { id: number }, b: { id: number }): number => a.id - b.id

@@ -34,10 +34,10 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
-    return pageOfRows(reply, requested, paging, (row) => {
+    return pageOfRows(reply, requested, paging, (row, serviceId) => {
       const owner = id(row.device_id)
       if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
-      return toMaintenanceService(row, owner === undefined ? undefined : devices.get(owner), day)
+      return toMaintenanceService(row, serviceId, owner === undefined ? undefined : devices.get(owner), day)
     })
   })
 }
