@@ -8,7 +8,7 @@ import type { Account } from '../platform/account.js'
 import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { isKeyId, type KeyRecord } from '../store/store.js'
-import { type Needs, notFound, queryOf } from './query.js'
+import { type Needs, notFound } from './query.js'
 
 /** The routes behind the platform hash. */
 export function keys(app: App, { keys, clock }: Needs): void {
@@ -22,12 +22,10 @@ export function keys(app: App, { keys, clock }: Needs): void {
     querystring: ListQuery,
     response: { 200: ListOf(Key) },
   }
-  app.get('/keys', { schema: listKeysSchema }, async (request) => {
-    requireHash(request)
-    const query = queryOf(ListQuery, request)
+  app.get('/keys', { schema: listKeysSchema, preValidation: requireHash }, async (request) => {
     const records = await keys.list(ownerOfKeys(request.account), clock())
     const items = records.map((record) => toKey(record, isUsable(record, request)))
-    return page(items, query)
+    return page(items, request.query)
   })
 
   const revokeKeySchema = {
@@ -43,9 +41,8 @@ export function keys(app: App, { keys, clock }: Needs): void {
   }
   app.delete(
     '/keys/:id',
-    { schema: revokeKeySchema, onError: auditRefusal('API key not revoked') },
+    { schema: revokeKeySchema, preValidation: requireHash, onError: auditRefusal('API key not revoked') },
     async (request) => {
-      requireHash(request)
       const { id: sent } = request.params
       const id = sent.toLowerCase()
       const revokedAt = clock()
@@ -92,7 +89,7 @@ export const auditRefusal =
     request.log.info({ error, key, label, renew, account, reqId, ip }, what)
   }
 
-function requireHash({ caller }: FastifyRequest): void {
+async function requireHash({ caller }: FastifyRequest): Promise<void> {
   if (caller.credential === 'platform_hash') return
   throw new ApiError('invalid_token', {
     message: 'Only the platform hash manages API keys. Send it instead of this credential.',
