@@ -48,7 +48,7 @@ export function keys(app: App, { keys, clock }: Needs): void {
       const revokedAt = clock()
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
       if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', sent)
-      audit(request, 'API key revoked', { id, label })
+      audit(request, 'API key revoked', { key: id, label })
       return toRevokedKey(id, revokedAt)
     },
   )
@@ -65,28 +65,21 @@ function isUsable({ id, renewal }: KeyRecord, { headers }: FastifyRequest): bool
 }
 
 /** Logs what happened to a key: who did it can be found by account, request id and address. */
-export function audit(
-  request: FastifyRequest,
-  event: string,
-  { id: key, label }: Pick<KeyRecord, 'id' | 'label'>,
-): void {
+export function audit(request: FastifyRequest, event: string, what: object): void {
   const { id: reqId, ip } = request
-  request.log.info({ key, label, account: request.account?.id ?? request.accountId, reqId, ip }, event)
+  request.log.info({ ...what, account: request.account?.id ?? request.accountId, reqId, ip }, event)
 }
 
 /** An `onError` hook that logs a refused change of a key. A malformed id or label may hold a credential and is left out. */
 export const auditRefusal =
   (event: string) =>
   async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
-    const { id: reqId, ip } = request
     const error = toApiError(thrown).code
     const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>
     const { label, renew } = error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined
-    const account = request.account?.id ?? request.accountId
-    const what = body.renew === undefined ? event : 'API key not renewed'
-    request.log.info({ error, key, label, renew, account, reqId, ip }, what)
+    audit(request, body.renew === undefined ? event : 'API key not renewed', { error, key, label, renew })
   }
 
 async function requireHash({ caller }: FastifyRequest): Promise<void> {
