@@ -72,6 +72,7 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
 /** A group of the platform with its points that have a place and a time, each beside its id if it has one. */
 export interface Leg {
   group: WireHistoryGroup
+  start: string | undefined
   points: { id: number | undefined; position: Position }[]
 }
 
@@ -88,7 +89,9 @@ export function legsOf(
       const position = positionOf(point, reading)
       if (position) points.push({ id: idOf(point.id), position: isEvent(group) ? position : inOrder(position) })
     }
-    return { group, points: points.sort((a, b) => byTime(a.position, b.position)) }
+    points.sort((a, b) => byTime(a.position, b.position))
+    const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
+    return { group, start: shown ?? points[0]?.position.time, points }
   })
 }
 
@@ -112,8 +115,14 @@ function orderedBy({ later }: Reading): (position: Position) => Position {
 
 function byTime(a: Position, b: Position): number {
   if (a.timestamp !== null && b.timestamp !== null) return a.timestamp - b.timestamp
-  return a.time === b.time ? 0 : a.time < b.time ? -1 : 1
+  return earlierFirst(a.time, b.time)
 }
+
+/** Sort order of times as texts. */
+export const earlierFirst = (a = '', b = ''): number => (a === b ? 0 : a < b ? -1 : 1)
+
+export const maxSpeed = (positions: readonly Position[]): number =>
+  positions.reduce((max, { speed }) => Math.max(max, speed), 0)
 
 const isRepeat = (a: Position, b: Position | undefined): boolean =>
   a.time === b?.time && a.timestamp === b.timestamp && a.lat === b.lat && a.lng === b.lng && a.speed === b.speed
