@@ -21,21 +21,10 @@ export const Position = Part('Position', {
 })
 export type Position = Static<typeof Position>
 
-/** How to read the values of one history. */
-export interface Reading {
-  speedUnit: string | undefined
-  altitudeUnit: string | undefined
-  distanceUnit: string
-  /** Unix seconds near which ambiguous dates are. */
-  near: readonly number[]
-  /** Unix seconds of a time on the account's clock. */
-  timestampOf: (wallClock: string) => number | null
-  /** The time some seconds after another on the account's clock, which may have been changed in between. */
-  later: (wallClock: string, seconds: number) => string | undefined
-}
+export type Reading = ReturnType<typeof readingOf>
 
-/** The units of a history are in its list of sensors. */
-export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined): Reading {
+/** How to read the values of one history. Its units are in its list of sensors. */
+export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined) {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
@@ -46,9 +35,12 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
     speedUnit,
     altitudeUnit: unitOf('altitude'),
     distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
+    /** Unix seconds near which ambiguous dates are. */
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
+    /** Unix seconds of a time on the account's clock. */
     timestampOf: zone ? timestampOf : () => null,
-    later: (from, seconds) => wallClock((timestampOf(from) + seconds) * 1000, known),
+    /** The time some seconds after another on the account's clock, which may have been changed in between. */
+    later: (from: string, seconds: number) => wallClock((timestampOf(from) + seconds) * 1000, known),
   }
 }
 
