@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { type Coordinate, type Feature, Format, Point, Polygon } from './geojson.js'
+import { type Coordinate, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
 import { coordinates, flag, number, text, toMetres } from './units.js'
@@ -55,12 +55,8 @@ export type GeofenceDetail = Static<typeof GeofenceDetail>
 export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
 
 /** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
-export function toGeofenceFeature({
-  geometry,
-  ...properties
-}: GeofenceDetail): Feature<GeofenceDetail['geometry'], object> {
-  return { type: 'Feature', id: properties.id, geometry, properties }
-}
+export const toGeofenceFeature = ({ geometry, ...properties }: GeofenceDetail) =>
+  toFeature(properties.id, geometry, properties)
 
 /** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {
