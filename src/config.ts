@@ -170,13 +170,6 @@ function proxies(raw: string): false | string[] | ((address: string, hop: number
 const isInstant = (raw: string): boolean =>
   /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) && DateTime.fromISO(raw).isValid
 
-/** Epoch milliseconds. */
-function clockAt(instant: string | undefined): () => number {
-  if (instant === undefined) return Date.now
-  const now = Date.parse(instant)
-  return () => now
-}
-
 function isRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
@@ -186,6 +179,7 @@ function isRange(text: string): boolean {
 
 function toConfig(env: Environment) {
   const sandbox = env.PLATFORM_URL === undefined
+  const standstill = env.GATEWAY_CLOCK === undefined ? undefined : Date.parse(env.GATEWAY_CLOCK)
   return {
     host: env.HOST,
     port: env.PORT,
@@ -211,6 +205,7 @@ function toConfig(env: Environment) {
     publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,
     sandboxSeed: env.SANDBOX_SEED,
-    clock: clockAt(env.GATEWAY_CLOCK),
+    /** Epoch milliseconds. */
+    clock: standstill === undefined ? Date.now : () => standstill,
   }
 }

@@ -98,7 +98,9 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof PlatformRefused) return new ApiError('invalid_token', { cause: error })
   if (error instanceof PlatformForbidden) {
-    return new ApiError('forbidden', { cause: error, message: forbiddenMessage(error.action) })
+    const resource = resourceOfAction[error.action] ?? error.action.replace(/^get_(user_)?/, '')
+    const message = `The account has no permission to read ${resource} on the tracking platform.`
+    return new ApiError('forbidden', { cause: error, message })
   }
   if (error instanceof PlatformUnavailable) {
     const message = error.reason === 'overload' ? overloaded : undefined
@@ -108,17 +110,10 @@ export function toApiError(error: unknown): ApiError {
     const message = 'The store of API keys is not available at the moment. Try again shortly.'
     return new ApiError('gateway_error', { cause: error, message, retryAfterS: 1 })
   }
-  return fromFastify(error)
-}
-
-function fromFastify(error: unknown): ApiError {
-  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
-  const [ownCode, message] = (typeof code === 'string' && fastifyCodes[code]) || []
-  if (ownCode) return new ApiError(ownCode, { cause: error, message })
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new ApiError(statusCode === 413 ? 'payload_too_large' : 'invalid_request', { cause: error })
-  }
-  return new ApiError('internal_error', { cause: error })
+  const { code: given, statusCode: status } = (error ?? {}) as { code?: unknown; statusCode?: unknown }
+  const isRefused = typeof status === 'number' && status >= 400 && status < 500
+  const [code, message] = fastifyCodes[String(given)] ?? [isRefused ? 'invalid_request' : 'internal_error']
+  return new ApiError(code, { cause: error, message })
 }
 
 /** The resources of platform actions that have another name, for the message of a 403. */
@@ -126,9 +121,4 @@ const resourceOfAction: Record<string, string> = {
   services: 'maintenance services',
   get_services: 'maintenance services',
   edit_setup_data: 'its time zone',
-}
-
-const forbiddenMessage = (action: string): string => {
-  const resource = resourceOfAction[action] ?? action.replace(/^get_(user_)?/, '')
-  return `The account has no permission to read ${resource} on the tracking platform.`
 }

@@ -1,11 +1,10 @@
 /** The Fastify instance, with the options, hooks and handlers that hold for every route. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { TObject } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Log } from '../ops/log.js'
 import { installBodyHook } from './body-hook.js'
-import { bodyValidator } from './body-validator.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
@@ -16,6 +15,7 @@ import { sendTogether } from './send-together.js'
 import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
 import type { Turns } from './turns.js'
 import type { App } from './types.js'
+import { validatorOf } from './validators.js'
 import { installWriteBudget } from './write-budget.js'
 
 /** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
@@ -68,8 +68,7 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('isRehearsed', false)
   app.decorateRequest('accountId')
   app.decorateRequest('errorCode')
-  // Routes read paths and queries themselves, more strictly than Ajv's coercion.
-  app.setValidatorCompiler<TSchema>((route) => (route.httpPart === 'body' ? bodyValidator(route.schema) : () => true))
+  app.setValidatorCompiler<TObject>(validatorOf)
   app.setErrorHandler(errorHandler(options))
   installResponseDeadline(app, connections, ticks)
   installRequestHooks(app, report, options.isDraining)

@@ -6,15 +6,7 @@ import { readableLine } from './readable-line.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
 
 /** The members of an error that are logged. An allow-list, because errors of clients carry commands, headers and addresses. */
-interface LoggedError {
-  type: string
-  message: string
-  code?: string | undefined
-  stack?: string | undefined
-  cause?: LoggedError | undefined
-}
-
-function logged(error: unknown, depth = 0): LoggedError {
+function logged(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
   return {
     type: error.name,

@@ -127,33 +127,17 @@ export class Metrics {
 
   /** Adds the metrics that are read when they are scraped. */
   watch({ cacheBytes, workerBytes, entries, isStoreUp, budget }: Watched) {
-    const registers = [this.#registry]
-    const read = (name: string, help: string, value: () => number): void => {
-      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
-    }
-    read('gateway_positions_bytes', 'Bytes of the device cache', cacheBytes)
-    read('gateway_worker_bytes', 'Bytes of the responses that the worker is reading', workerBytes)
-    const sizes: Gauge<'of'> = new Gauge({
-      name: 'gateway_entries',
-      help: 'Entries of what grows with requests; each kind has a maximum',
-      labelNames: ['of'],
-      registers,
-      collect: () => {
-        for (const [of, count] of Object.entries(entries)) sizes.set({ of }, count())
-      },
-    })
-    read('gateway_store_up', '1 while the key store replies', () => Number(isStoreUp()))
-    read('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
-    read('gateway_in_flight_max_bytes', 'Maximum bytes of responses in flight', () => budget.maxBytes)
-    const rejected: Counter = new Counter({
-      name: 'gateway_in_flight_rejected_total',
-      help: 'Responses rejected for the bytes in flight',
-      registers,
-      collect: () => {
-        rejected.reset()
-        rejected.inc(budget.rejected)
-      },
-    })
+    const gauge = (name: string, help: string, value: () => number): void =>
+      this.#read(Gauge, name, help, { '': value })
+    gauge('gateway_positions_bytes', 'Bytes of the device cache', cacheBytes)
+    gauge('gateway_worker_bytes', 'Bytes of the responses that the worker is reading', workerBytes)
+    const kinds = 'Entries of what grows with requests; each kind has a maximum'
+    this.#read(Gauge, 'gateway_entries', kinds, entries, 'of')
+    gauge('gateway_store_up', '1 while the key store replies', () => Number(isStoreUp()))
+    gauge('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
+    gauge('gateway_in_flight_max_bytes', 'Maximum bytes of responses in flight', () => budget.maxBytes)
+    const rejected = 'Responses rejected for the bytes in flight'
+    this.#read(Counter, 'gateway_in_flight_rejected_total', rejected, { '': () => budget.rejected })
   }
 
   /** The body of a scrape, and its media type. */
@@ -167,13 +151,21 @@ export class Metrics {
 
   /** A counter of one label as plain numbers that are read when it is scraped: `inc` takes 0.7 µs, and these count every request. */
   #plainCounter<T extends string>(name: string, help: string, label: string, values: T[]): (value: T) => void {
-    const counts = new Map<T, number>(values.map((value) => [value, 0]))
+    const counts = new Map<T, number>()
+    const countOf = (value: T): number => counts.get(value) ?? 0
+    const reads = values.map((value) => [value, () => countOf(value)] as const)
+    this.#read(Counter, name, help, Object.fromEntries(reads), label)
+    return (value) => void counts.set(value, countOf(value) + 1)
+  }
+
+  /** A metric that is read when it is scraped, for each value of the label, or without one. */
+  #read(Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Watched['entries'], label?: string) {
     const collect = (): void => {
-      counter.reset()
-      for (const [value, count] of counts) counter.inc({ [label]: value }, count)
+      metric.reset()
+      for (const [value, read] of Object.entries(values)) metric.inc(label ? { [label]: value } : {}, read())
     }
-    const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
-    return (value) => void counts.set(value, (counts.get(value) ?? 0) + 1)
+    const labelNames = label ? [label] : []
+    const metric: Counter | Gauge = new Kind({ name, help, labelNames, registers: [this.#registry], collect })
   }
 
   #gauge<T extends string>(name: string, help: string, ...labelNames: T[]): Gauge<T> {

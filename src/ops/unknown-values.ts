@@ -7,19 +7,15 @@ const alertTypes = [
   ...['custom', 'sos', 'fuel_change', 'distance', 'poi_stop_duration', 'poi_idle_duration', 'task_status'],
   ...['device_expiration', 'unplugged', 'time_duration'],
 ]
-/** Event types that have no kind of their own. */
-const otherEvents = [
-  ...alertTypes,
-  ...['underspeed', 'expired_device', 'expiring_device', 'expired_sim', 'expiring_sim'],
-]
-
 type IsKnown = (value: string) => boolean
 
 const oneOf = (...values: readonly string[]): IsKnown => {
   const known = new Set(values)
   return (value) => known.has(value)
 }
-const isOtherEvent = oneOf(...otherEvents)
+/** Event types that have no kind of their own. */
+const otherEvents = ['underspeed', 'expired_device', 'expiring_device', 'expired_sim', 'expiring_sim']
+const isOtherEvent = oneOf(...alertTypes, ...otherEvents)
 
 /** Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). */
 const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = new Map([

@@ -1,15 +1,6 @@
 /** The OpenAPI document: the operations that @fastify/swagger collects, completed by everything they share. Pure. */
-import { ErrorBody, type ErrorCode } from '../errors.js'
-import {
-  codesByStatus,
-  codesOf,
-  earlyCodes,
-  errorResponse,
-  headerRefs,
-  headers,
-  notModified,
-  responseName,
-} from './error-responses.js'
+import { ErrorBody } from '../errors.js'
+import { errorResponses, headerRefs, headers, notModified } from './error-responses.js'
 import type { Json, JsonObject, OpenApi, Operation, Parameter, PathItem, Response, ResponseOrRef } from './openapi.js'
 import { shareSchemas } from './shared-schemas.js'
 import { PlannedMessage, plannedTag, webhooks } from './webhook.js'
@@ -85,6 +76,9 @@ const mapValues = <T, U>(record: Record<string, T>, map: (value: T) => U): Recor
 
 function completeOperation(operation: Operation, schemas: ByName<Json>, responses: ByName<Response>): Operation {
   const { operationId, summary, description, tags, security = anyCredential, parameters, requestBody } = operation
+  const errors = errorResponses(operation).map(({ status, name, response }) => {
+    return [status, shared(name, response, responses)]
+  })
   return {
     operationId,
     summary,
@@ -96,7 +90,7 @@ function completeOperation(operation: Operation, schemas: ByName<Json>, response
     responses: {
       '200': success(operation, schemas),
       ...(isConditional(operation) ? { '304': shared('NotModified', notModified, responses) } : {}),
-      ...errors(codesOf(operation), responses),
+      ...Object.fromEntries(errors),
     },
   }
 }
@@ -136,11 +130,4 @@ function success(operation: Operation, schemas: ByName<Json>): Response {
     ),
     content: contentOf({ content: own.content }, schemas),
   }
-}
-
-function errors(codes: ErrorCode[], responses: ByName<Response>): Record<string, ResponseOrRef> {
-  const response = (group: ErrorCode[]): ResponseOrRef => shared(responseName(group), errorResponse(group), responses)
-  // Each status by itself: orval writes `4XX` into its types as a number.
-  const groups = codesByStatus([...codes, ...earlyCodes])
-  return Object.fromEntries(groups.map(([status, group]) => [status, response(group)]))
 }

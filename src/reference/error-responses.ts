@@ -4,11 +4,8 @@ import type { JsonObject, Operation, Response } from './openapi.js'
 
 /** A header whose type is that of its example. */
 const header = (description: string, example: string | number, minimum = 0): JsonObject => {
-  return {
-    description,
-    schema: typeof example === 'number' ? { type: 'integer', minimum } : { type: 'string' },
-    example,
-  }
+  const schema: JsonObject = typeof example === 'number' ? { type: 'integer', minimum } : { type: 'string' }
+  return { description, schema, example }
 }
 
 export const headers: Record<string, JsonObject> = {
@@ -67,15 +64,19 @@ export function codesOf({ operationId, security, parameters = [], requestBody, t
 const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies ? codes : [])
 
 /** The codes of requests that are rejected before they reach an operation. */
-export const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
+const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
 
-export function codesByStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
-  const statuses = [...new Set(codes.map((code) => errorTable[code][0]))]
-  return statuses.map((status) => [status, codes.filter((code) => errorTable[code][0] === status)])
+/** The shared responses for the errors of an operation. Each status by itself: orval writes `4XX` into its types as a number. */
+export function errorResponses(operation: Operation): { status: number; name: string; response: Response }[] {
+  const codes = [...codesOf(operation), ...earlyCodes]
+  return [...new Set(codes.map((code) => errorTable[code][0]))].map((status) => {
+    const group = codes.filter((code) => errorTable[code][0] === status)
+    return { status, name: responseName(group), response: errorResponse(status, group) }
+  })
 }
 
 /** `not_found` and `no_location` become `NotFoundOrNoLocation`. */
-export const responseName = (codes: ErrorCode[]): string =>
+const responseName = (codes: ErrorCode[]): string =>
   codes.map((code) => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())).join('Or')
 
 /** The response to a request whose `If-None-Match` names the current tag. */
@@ -95,9 +96,7 @@ function example(code: ErrorCode): ErrorBody {
   return { error: code, message: '`limit` must be an integer of at least 1.', docs, param: 'limit' }
 }
 
-/** The shared response for codes of one status. */
-export function errorResponse(codes: ErrorCode[]): Response {
-  const status = errorTable[codes[0] as ErrorCode][0]
+function errorResponse(status: number, codes: ErrorCode[]): Response {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
     headers: headerRefs('X-Api-Key-Expires', ...(extraHeaders[status] ?? [])),

@@ -69,12 +69,10 @@ function typesOf(wire: WireAlert): Types {
 export const coversAll = (wire: WireAlert): boolean => flag(wire.for_all_user_devices) === true
 
 /**
- * The alert of a platform row (spec.md, Alert; platform.md 11.6); undefined without a valid id.
+ * The alert of a platform row (spec.md, Alert; platform.md 11.6).
  * @param fleet all devices of the account.
  */
-export function toAlert(wire: WireAlert, fleet: AlertFleet): Alert | undefined {
-  const alertId = id(wire.id)
-  if (alertId === undefined) return undefined
+export function toAlert(wire: WireAlert, alertId: number, fleet: AlertFleet): Alert {
   const types = typesOf(wire)
   const all_devices = coversAll(wire)
   const devices = new Set(wire.devices.map(id).filter((device) => device !== undefined))

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
 import { displayTime, isDisplayTime } from './display-time.js'
-import { type Feature, Format, type Point } from './geojson.js'
+import { Format, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
@@ -222,8 +222,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
 }
 
 /** The GeoJSON feature of a device; undefined without a position. */
-export function toDeviceFeature(device: Device): Feature<Static<typeof Point>, Device> | undefined {
+export function toDeviceFeature(device: Device) {
   const { id, lat, lng } = device
-  if (lat === null || lng === null) return undefined
-  return { type: 'Feature', id, geometry: { type: 'Point', coordinates: [lng, lat] }, properties: device }
+  return lat === null || lng === null ? undefined : toFeature(id, { type: 'Point', coordinates: [lng, lat] }, device)
 }

@@ -34,10 +34,8 @@ interface Devices {
   withDriver(driver: number): number | undefined
 }
 
-/** The driver of a platform row (spec.md, Driver; platform.md 11.8); undefined without a valid id. */
-export function toDriver(wire: WireDriver, devices: Devices): Driver | undefined {
-  const driverId = id(wire.id)
-  if (driverId === undefined) return undefined
+/** The driver of a platform row (spec.md, Driver; platform.md 11.8). */
+export function toDriver(wire: WireDriver, driverId: number, devices: Devices): Driver {
   const assigned = id(wire.device_id) ?? id(wire.device.id) ?? devices.withDriver(driverId)
   const nested = (id(wire.device.id) ?? assigned) === assigned ? text(wire.device.name) : undefined
   return {

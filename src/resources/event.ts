@@ -98,25 +98,17 @@ const TYPES_BY_MESSAGE: readonly [RegExp, string][] = [
   [/zone out/i, 'zone_out'],
 ]
 
-const typeOf = (wire: WireEvent, message: string): string =>
-  text(wire.type)?.toLowerCase() ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
-
 /** The message, the platform's word and our kind of an event. */
 export function describe(wire: WireEvent): Pick<Event, 'message' | 'type' | 'kind'> {
-  const message = messageOf(wire)
-  const type = typeOf(wire, message)
+  const [name, detail] = [text(wire.name), text(wire.detail)]
+  const message = text(wire.message) ?? (name && detail ? `${name} (${detail})` : (name ?? detail ?? ''))
+  const type =
+    text(wire.type)?.toLowerCase() ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
   return { message, type, kind: kindOf(type, message) }
 }
 
 /** The id of the event's device; undefined if the row does not say. */
 export const eventDevice = ({ device_id, device }: WireEvent): number | undefined => id(device_id) ?? id(device.id)
-
-function messageOf(wire: WireEvent): string {
-  const name = text(wire.name)
-  const detail = text(wire.detail)
-  const both = name !== undefined && detail !== undefined ? `${name} (${detail})` : (name ?? detail)
-  return text(wire.message) ?? both ?? ''
-}
 
 /** The geofence, of which some platforms send only the id or only the name. */
 function geofenceOf({ geofence, geofence_id, geofence_name }: WireEvent): Event['geofence'] {

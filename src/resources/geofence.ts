@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { type Coordinate, type Feature, Format, Point, Polygon } from './geojson.js'
+import { type Coordinate, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
-import { coordinates, flag, id, number, text, toMetres } from './units.js'
+import { coordinates, flag, number, text, toMetres } from './units.js'
 
 const listItem = {
   id: field.id('Unique geofence identifier'),
@@ -55,12 +55,8 @@ export type GeofenceDetail = Static<typeof GeofenceDetail>
 export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
 
 /** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
-export function toGeofenceFeature({
-  geometry,
-  ...properties
-}: GeofenceDetail): Feature<GeofenceDetail['geometry'], object> {
-  return { type: 'Feature', id: properties.id, geometry, properties }
-}
+export const toGeofenceFeature = ({ geometry, ...properties }: GeofenceDetail) =>
+  toFeature(properties.id, geometry, properties)
 
 /** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {
@@ -110,10 +106,8 @@ function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'
   return ring ? { type: 'Polygon', coordinates: [ring] } : null
 }
 
-/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres; undefined without a valid id. */
-export function toGeofence(wire: WireGeofence): GeofenceDetail | undefined {
-  const geofenceId = id(wire.id)
-  if (geofenceId === undefined) return undefined
+/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres. */
+export function toGeofence(wire: WireGeofence, geofenceId: number): GeofenceDetail {
   const type = typeOf(wire)
   const radius = type === 'circle' ? toMetres(wire.radius, undefined) : undefined
   return {

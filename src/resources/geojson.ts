@@ -14,12 +14,13 @@ export const Format = Type.Optional(
   }),
 )
 
-const Constant = <const T extends string>(type: T) => Type.Literal(type, { type: 'string' })
-
 export type Coordinate = [lng: number, lat: number]
 const Coordinate = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
 const Geometry = <const T extends string, C extends TSchema>(type: T, coordinates: C) =>
-  Type.Object({ type: Constant(type), coordinates }, { additionalProperties: false, title: type })
+  Type.Object(
+    { type: Type.Literal(type, { type: 'string' }), coordinates },
+    { additionalProperties: false, title: type },
+  )
 
 export const Point = Geometry('Point', Coordinate)
 export const Polygon = Geometry(
@@ -32,19 +33,13 @@ export const Polygon = Geometry(
 )
 
 /** A feature with the fields of a resource as its properties. */
-export interface Feature<Geometry, Properties> {
-  type: 'Feature'
-  id: number
-  geometry: Geometry
-  properties: Properties
+export const toFeature = <Geometry, Properties>(id: number, geometry: Geometry, properties: Properties) => {
+  return { type: 'Feature' as const, id, geometry, properties }
 }
 
-/** The feature of an item; undefined for an item that is left out. */
-type ToFeature<T> = (item: T) => Feature<unknown, unknown> | undefined
-
 /** The collection of a list; items without a feature are left out, and still count. */
-export function toCollection<T>(list: List<T>, toFeature: ToFeature<T>) {
+export function toCollection<T>(list: List<T>, featureOf: (item: T) => object | undefined) {
   const { count, limit, offset, has_more, data } = list
-  const features = data.map(toFeature).filter((feature) => feature !== undefined)
+  const features = data.map(featureOf).filter((feature) => feature !== undefined)
   return { type: 'FeatureCollection' as const, count, limit, offset, has_more, features }
 }

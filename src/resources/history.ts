@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
-import { type Leg, legsOf, Position, positionsOf, type Reading, readingOf } from './position.js'
+import { earlierFirst, type Leg, legsOf, maxSpeed, Position, positionsOf, type Reading, readingOf } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
@@ -134,25 +134,9 @@ function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): numb
   return rounded(sum, 2)
 }
 
-function topSpeed(wire: WireHistory, unit: string | undefined, positions: readonly Position[]): number {
-  return toKmh(wire.top_speed, unit) ?? positions.reduce((max, { speed }) => Math.max(max, speed), 0)
-}
-
 function fuelLitres(wire: WireHistory): number | null {
   const fuel = quantity(wire.fuel_consumption)
   return fuel && litres.has(fuel.unit) && fuel.amount >= 0 ? fuel.amount : null
-}
-
-/** The groups of a kind as resources, oldest first. */
-function listOf<T>(
-  legs: readonly Leg[],
-  kind: number | undefined,
-  toX: (leg: Leg, reading: Reading) => T | undefined,
-  reading: Reading,
-  timeOf: (item: T) => string,
-): T[] {
-  const items = legs.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
-  return items.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0))
 }
 
 /**
@@ -164,6 +148,9 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
   const reading = readingOf(wire, [from, to], zone)
   const legs = legsOf(wire.items, ({ status }) => number(status) === event, reading)
   const positions = positionsOf(travelsOf(legs))
+  const oldestFirst = legs.toSorted((a, b) => earlierFirst(a.start, b.start))
+  const listOf = <T>(kind: number | undefined, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
+    oldestFirst.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
   const move = text(wire.move_duration) ?? '0s'
   const stopped = text(wire.stop_duration) ?? '0s'
   return {
@@ -172,15 +159,15 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
     from,
     to,
     distance_km: distanceKm(wire, reading.distanceUnit, legs),
-    top_speed: topSpeed(wire, reading.speedUnit, positions),
+    top_speed: toKmh(wire.top_speed, reading.speedUnit) ?? maxSpeed(positions),
     move_duration: move,
     stop_duration: stopped,
     move_seconds: durationSeconds(move) ?? null,
     stop_seconds: durationSeconds(stopped) ?? null,
     fuel_l: fuelLitres(wire),
-    trips: listOf(legs, drive, toTrip, reading, ({ from }) => from),
-    stops: listOf(legs, stop, toStop, reading, ({ from }) => from),
-    events: listOf(legs, event, toHistoryEvent, reading, ({ time }) => time),
+    trips: listOf(drive, toTrip),
+    stops: listOf(stop, toStop),
+    events: listOf(event, toHistoryEvent),
     positions: isDetailed ? positions : [],
   }
 }

@@ -79,8 +79,8 @@ export const Ids = (max: number, description: string) =>
     explode: false,
   })
 
-/** An invalid query: the parameter, and a reason for the caller that does not repeat the input. */
-type BadQuery = { param: string; reason: string }
+/** An invalid query: the parameter, and what it must be, which does not repeat the input. */
+type BadQuery = { param: string; expected: string }
 
 /** As much of a parameter's schema as parsing it needs. */
 export type Parameter = {
@@ -91,7 +91,6 @@ export type Parameter = {
   minLength?: number
   maxLength?: number
   enum?: readonly string[]
-  default?: unknown
 }
 
 /** Digits only. A value above the maximum is lowered to it; one below the minimum is invalid. */
@@ -127,7 +126,7 @@ const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { in
 
 /**
  * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
- * integers beyond 2^53 without a maximum are invalid; a list of ids may be repeated. Unknown parameters are ignored, defaults are set.
+ * integers beyond 2^53 without a maximum are invalid; a list of ids may be repeated. Unknown parameters are ignored.
  * @param query parameter names with a string, or with an array if a name is repeated.
  */
 export function readQuery<T extends TObject>(schema: T, query: unknown): { value: Static<T> } | BadQuery {
@@ -136,15 +135,12 @@ export function readQuery<T extends TObject>(schema: T, query: unknown): { value
   for (const [param, property] of Object.entries(schema.properties)) {
     const rule = property as Parameter
     const raw = Object.hasOwn(sent, param) ? sent[param] : undefined
-    if (raw === undefined) {
-      if (rule.default !== undefined) value[param] = rule.default
-      else if (schema.required?.includes(param)) return { param, reason: `\`${param}\` is required` }
-      continue
-    }
+    if (raw === undefined && schema.required?.includes(param)) return { param, expected: 'is required' }
+    if (raw === undefined) continue
     const text = rule.type === 'array' ? String(raw) : raw
-    if (typeof text !== 'string') return { param, reason: `\`${param}\` must not be repeated` }
+    if (typeof text !== 'string') return { param, expected: 'must not be repeated' }
     const parsed = (parsers[rule.type ?? ''] ?? word)(rule, text)
-    if (parsed === undefined) return { param, reason: `\`${param}\` ${requirement(rule)}` }
+    if (parsed === undefined) return { param, expected: requirement(rule) }
     value[param] = parsed
   }
   return { value: value as Static<T> }

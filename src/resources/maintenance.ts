@@ -59,10 +59,7 @@ export const ServicesQuery = Type.Object({
   ...Paging({ max: 500 }),
 })
 
-/** Amounts of one service in the unit of its `expiration_by`. */
-type Amounts = { interval: Maybe; last: Maybe; due: Maybe; remaining: Maybe }
 type Maybe = number | undefined
-type Quantity = { amount: number; unit: string }
 
 /** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
 function daysOf(value: WireService['last_service']): number[] {
@@ -85,13 +82,13 @@ function lastDay(wire: WireService, interval: Maybe, today: number): Maybe {
 }
 
 /** The remaining amount in a text: `Odometer Left (812 km)`, `6d.` (platform.md 8.3). */
-function leftIn(value: string | undefined): Quantity | undefined {
+function leftIn(value: string | undefined): ReturnType<typeof quantity> {
   const inBrackets = /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1]
   return quantity(inBrackets ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0])
 }
 
 /** The remaining amount in the device's text for the service, else in the text of the row. */
-function leftInText(wire: WireService, device: WireDevice | undefined): Quantity | undefined {
+function leftInText(wire: WireService, device: WireDevice | undefined): ReturnType<typeof quantity> {
   const [serviceId, name] = [text(wire.id), text(wire.name)]
   const row = device?.services.find((service) => {
     const id = text(service.id)
@@ -103,41 +100,32 @@ function leftInText(wire: WireService, device: WireDevice | undefined): Quantity
 const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a + b, 6))
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
-function byDays(wire: WireService, left: Maybe, today: number): Amounts {
+/** Amounts of one service in the unit of its `expiration_by`, distances in km. */
+function amountsOf(wire: WireService, by: string, device: WireDevice | undefined, today: number) {
+  const isDays = by === 'days'
+  const isDistance = by === 'odometer'
   const interval = number(wire.interval)
-  const last = lastDay(wire, interval, today)
-  const due = plus(last, interval) ?? nearest(daysOf(wire.expires_date), today)
-  return { interval, last, due, remaining: minus(due, today) ?? left }
-}
-
-function amountsOf(wire: WireService, by: string, device: WireDevice | undefined, today: number): Amounts {
+  const last = isDays ? lastDay(wire, interval, today) : number(wire.last_service)
+  const due = plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), today) : number(wire.expires))
   const left = leftInText(wire, device)
-  if (by === 'days') return byDays(wire, left?.amount, today)
-  const interval = number(wire.interval)
-  const last = number(wire.last_service)
-  const due = plus(last, interval) ?? number(wire.expires)
-  if (by !== 'odometer') {
-    const hours = by === 'engine_hours' ? engineHours(device) : undefined
-    return { interval, last, due, remaining: minus(due, hours) ?? left?.amount }
-  }
-  const unit = distanceUnit(device)
-  const km = (value: Maybe): Maybe => toKm(value, unit)
-  const remaining = minus(km(due), odometerKm(device)) ?? (left && toKm(left.amount, left.unit || unit))
+  const km = (value: Maybe, unit = ''): Maybe => (isDistance ? toKm(value, unit || distanceUnit(device)) : value)
+  const hours = by === 'engine_hours' ? engineHours(device) : undefined
+  const now = isDays ? today : isDistance ? odometerKm(device) : hours
+  const remaining = minus(km(due), now) ?? km(left?.amount, left?.unit)
   return { interval: km(interval), last: km(last), due: km(due), remaining }
 }
 
 /**
- * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3); undefined without a valid id.
+ * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3).
  * @param device the service's device if known, for its counters, units and name.
  * @param today the day on the account's clock, in days since 1970-01-01.
  */
 export function toMaintenanceService(
   wire: WireService,
+  serviceId: number,
   device: WireDevice | undefined,
   today: number,
-): MaintenanceService | undefined {
-  const serviceId = id(wire.id)
-  if (serviceId === undefined) return undefined
+): MaintenanceService {
   const by = text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
   const { interval, last, due, remaining } = amountsOf(wire, by, device, today)
   const date = (day: Maybe): string | null => (by === 'days' && day !== undefined ? (dayText(day) ?? null) : null)

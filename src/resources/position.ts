@@ -21,21 +21,10 @@ export const Position = Part('Position', {
 })
 export type Position = Static<typeof Position>
 
-/** How to read the values of one history. */
-export interface Reading {
-  speedUnit: string | undefined
-  altitudeUnit: string | undefined
-  distanceUnit: string
-  /** Unix seconds near which ambiguous dates are. */
-  near: readonly number[]
-  /** Unix seconds of a time on the account's clock. */
-  timestampOf: (wallClock: string) => number | null
-  /** The time some seconds after another on the account's clock, which may have been changed in between. */
-  later: (wallClock: string, seconds: number) => string | undefined
-}
+export type Reading = ReturnType<typeof readingOf>
 
-/** The units of a history are in its list of sensors. */
-export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined): Reading {
+/** How to read the values of one history. Its units are in its list of sensors. */
+export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined) {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
@@ -46,9 +35,12 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
     speedUnit,
     altitudeUnit: unitOf('altitude'),
     distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
+    /** Unix seconds near which ambiguous dates are. */
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
+    /** Unix seconds of a time on the account's clock. */
     timestampOf: zone ? timestampOf : () => null,
-    later: (from, seconds) => wallClock((timestampOf(from) + seconds) * 1000, known),
+    /** The time some seconds after another on the account's clock, which may have been changed in between. */
+    later: (from: string, seconds: number) => wallClock((timestampOf(from) + seconds) * 1000, known),
   }
 }
 
@@ -72,6 +64,7 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
 /** A group of the platform with its points that have a place and a time, each beside its id if it has one. */
 export interface Leg {
   group: WireHistoryGroup
+  start: string | undefined
   points: { id: number | undefined; position: Position }[]
 }
 
@@ -88,7 +81,9 @@ export function legsOf(
       const position = positionOf(point, reading)
       if (position) points.push({ id: idOf(point.id), position: isEvent(group) ? position : inOrder(position) })
     }
-    return { group, points: points.sort((a, b) => byTime(a.position, b.position)) }
+    points.sort((a, b) => byTime(a.position, b.position))
+    const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
+    return { group, start: shown ?? points[0]?.position.time, points }
   })
 }
 
@@ -112,8 +107,14 @@ function orderedBy({ later }: Reading): (position: Position) => Position {
 
 function byTime(a: Position, b: Position): number {
   if (a.timestamp !== null && b.timestamp !== null) return a.timestamp - b.timestamp
-  return a.time === b.time ? 0 : a.time < b.time ? -1 : 1
+  return earlierFirst(a.time, b.time)
 }
+
+/** Sort order of times as texts. */
+export const earlierFirst = (a = '', b = ''): number => (a === b ? 0 : a < b ? -1 : 1)
+
+export const maxSpeed = (positions: readonly Position[]): number =>
+  positions.reduce((max, { speed }) => Math.max(max, speed), 0)
 
 const isRepeat = (a: Position, b: Position | undefined): boolean =>
   a.time === b?.time && a.timestamp === b.timestamp && a.lat === b.lat && a.lng === b.lng && a.speed === b.speed

@@ -1,14 +1,5 @@
 /** Schema fragments that several resources share. */
-import {
-  type Static,
-  type TBoolean,
-  type TInteger,
-  type TNumber,
-  type TProperties,
-  type TSchema,
-  type TString,
-  Type,
-} from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** The schema of a response object, with an example. Fields that it does not name are not sent. */
 export const Resource = <T extends TProperties>(title: string, description: string, fields: T, example: object) =>
@@ -22,7 +13,7 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
  * A string, number or boolean that may be null, as JSON Schema 2020-12 writes it (`type: ['number', 'null']`).
  * With a plain `number` the serializer writes null as 0.
  */
-export const Nullable = <T extends TString | TNumber | TInteger | TBoolean>(of: T) =>
+export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
   Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
 
 type Range = { minimum?: number; maximum?: number }

@@ -1,7 +1,7 @@
 /** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
-import type { Leg, Reading } from './position.js'
+import { type Leg, maxSpeed, type Reading } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
 import { asIfUtc, durationSeconds } from './time.js'
 import { number, rounded, text, toKm, toKmh } from './units.js'
@@ -43,13 +43,9 @@ const placeOf = (point: Leg['points'][number] | undefined) => ({
   lng: point?.position.lng ?? null,
 })
 
-const startOf = ({ group, points: [first] }: Leg, { near }: Reading): string | undefined =>
-  displayTime(group.raw_time) ?? displayTime(group.show, near) ?? first?.position.time
-
 /** Start, end and duration. Platform 2.x sends the duration as text only, and no end. */
 function spanOf(leg: Leg, reading: Reading) {
-  const { group, points } = leg
-  const from = startOf(leg, reading)
+  const { group, points, start: from } = leg
   if (from === undefined) return undefined
   const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
   const instantOf = (time: string): number => reading.timestampOf(time) ?? asIfUtc(time)
@@ -68,8 +64,7 @@ export function toTrip(leg: Leg, reading: Reading): Trip | undefined {
   return {
     ...span,
     distance_km: Math.max(0, rounded(toKm(group.distance, distanceUnit) ?? 0, 2)),
-    top_speed:
-      toKmh(group.top_speed, speedUnit) ?? points.reduce((max, { position }) => Math.max(max, position.speed), 0),
+    top_speed: toKmh(group.top_speed, speedUnit) ?? maxSpeed(points.map(({ position }) => position)),
     average_speed: toKmh(group.average_speed, speedUnit) ?? null,
     driver: text(group.driver.name) ?? null,
     start: placeOf(points[0]),
@@ -85,7 +80,6 @@ export function toStop(leg: Leg, reading: Reading): Stop | undefined {
 }
 
 /** The event of an event group; undefined without a time. */
-export function toHistoryEvent(leg: Leg, reading: Reading): HistoryEvent | undefined {
-  const time = startOf(leg, reading)
-  return time === undefined ? undefined : { time, ...placeOf(leg.points[0]), message: text(leg.group.message) ?? '' }
+export function toHistoryEvent({ group, points, start: time }: Leg): HistoryEvent | undefined {
+  return time === undefined ? undefined : { time, ...placeOf(points[0]), message: text(group.message) ?? '' }
 }

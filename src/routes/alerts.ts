@@ -3,7 +3,7 @@ import type { App } from '../http/types.js'
 import type { WireAlert } from '../platform/wire.js'
 import { Alert, coversAll, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, pageOfRows, queryOf } from './query.js'
+import { identified, type Needs, pageOfRows } from './query.js'
 
 export function alerts(app: App, { deviceCache, translate }: Needs): void {
   const listAlertsSchema = {
@@ -15,7 +15,6 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     response: { 200: ListOf(Alert) },
   }
   app.get('/alerts', { schema: listAlertsSchema }, async (request, reply) => {
-    const paging = queryOf(ListQuery, request)
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const devices = await deviceCache.fetch(request.account)
     const rows = await request.account.alerts()
@@ -34,6 +33,6 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     }
     const ordered = translate('get_alerts', rows, identified)
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
-    return pageOfRows(reply, ordered, paging, (row) => toAlert(row, fleet), devicesOf)
+    return pageOfRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), devicesOf)
   })
 }

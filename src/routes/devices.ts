@@ -10,7 +10,7 @@ import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
 import { LastKnown } from './last-known.js'
-import { mediaTypes, type Needs, PathId, queryOf, sendJson } from './query.js'
+import { mediaTypes, type Needs, PathId, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -100,11 +100,9 @@ export function devices(app: App, needs: Needs): void {
     response: { 200: ListOf(Device) },
   }
   app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
-    const query = queryOf(DevicesQuery, request)
+    const { account, query } = request
     const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
-    const showsAllIds = ids !== undefined && !Object.hasOwn(request.query, 'limit')
-    const limit = showsAllIds ? maxIds : (query.limit ?? 50)
-    const { account } = request
+    const limit = query.limit ?? (ids === undefined ? 50 : maxIds)
     const found = await lastKnown.fetch(request)
     const { fleet } = found
     const select = (): List<Device> => {

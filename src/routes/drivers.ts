@@ -2,7 +2,7 @@
 import type { App } from '../http/types.js'
 import { Driver, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, pageOfRows, queryOf } from './query.js'
+import { identified, type Needs, pageOfRows } from './query.js'
 
 export function drivers(app: App, { deviceCache, translate }: Needs): void {
   const listDriversSchema = {
@@ -14,10 +14,10 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     response: { 200: ListOf(Driver) },
   }
   app.get('/drivers', { schema: listDriversSchema }, async (request, reply) => {
-    const paging = queryOf(ListQuery, request)
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const fleet = await deviceCache.fetch(request.account)
     const rows = await request.account.drivers()
-    return pageOfRows(reply, translate('get_user_drivers', rows, identified), paging, (row) => toDriver(row, fleet))
+    const ordered = translate('get_user_drivers', rows, identified)
+    return pageOfRows(reply, ordered, request.query, (row, id) => toDriver(row, id, fleet))
   })
 }

@@ -10,7 +10,7 @@ import { envelope, ListOf } from '../resources/list.js'
 import { text } from '../resources/units.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
-import { byId, invalid, type Needs, queryOf } from './query.js'
+import { byId, invalid, type Needs } from './query.js'
 
 /** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
 const maxCalls = 16
@@ -30,7 +30,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
   }
   app.get('/events', { schema: listEventsSchema }, async (request) => {
     const { account } = request
-    const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = queryOf(EventsQuery, request)
+    const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = request.query
     const range = await rangeOf(account, from, to)
     const devices = await devicesOf(deviceCache, account, of)
     if (devices.length === 0) return envelope([], 0, { limit, offset })

@@ -5,7 +5,7 @@ import { Geofence, GeofenceDetail, GeofencesQuery, toGeofence, toGeofenceFeature
 import { toCollection } from '../resources/geojson.js'
 import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { identified, mediaTypes, type Needs, notFound, PathId, pageOfRows, queryOf, sendJson } from './query.js'
+import { identified, mediaTypes, type Needs, notFound, PathId, pageOfRows, sendJson } from './query.js'
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -17,7 +17,7 @@ export function geofences(app: App, { translate }: Needs): void {
     response: { 200: ListOf(Geofence) },
   }
   app.get('/geofences', { schema: listGeofencesSchema }, async (request, reply) => {
-    const { format = 'json', ...paging } = queryOf(GeofencesQuery, request)
+    const { format = 'json', ...paging } = request.query
     const rows = await request.account.geofences()
     const ordered = translate('get_geofences', rows, identified)
     const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
@@ -38,8 +38,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const geofenceId = id(sent)
     const rows = geofenceId === undefined ? [] : await request.account.geofences()
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
-    const found = row && toGeofence(row)
-    if (!found) throw notFound('geofence', sent)
-    return found
+    if (geofenceId === undefined || !row) throw notFound('geofence', sent)
+    return toGeofence(row, geofenceId)
   })
 }

@@ -6,7 +6,7 @@ import { History, HistoryQuery } from '../resources/history.js'
 import { epochDay } from '../resources/time.js'
 import { id } from '../resources/units.js'
 import { isDay } from '../resources/zone.js'
-import { invalid, type Needs, notFound, PathId, queryOf, sendJson } from './query.js'
+import { invalid, type Needs, notFound, PathId, sendJson } from './query.js'
 
 export function history(app: App, { deviceCache, maxDays }: Needs): void {
   const getHistorySchema = {
@@ -19,7 +19,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
     response: { 200: History },
   }
   app.get('/history/:device_id', { schema: getHistorySchema }, async (request, reply) => {
-    const { positions = 'true', format = 'json', ...days } = queryOf(HistoryQuery, request)
+    const { positions = 'true', format = 'json', ...days } = request.query
     checkDays(days, maxDays)
     const { account, params } = request
     const deviceId = id(params.device_id)

@@ -7,19 +7,18 @@ import { publicKeyOf, seal } from '../auth/seal.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
+import { admit, isExceeded } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, toCreatedKey } from '../resources/key.js'
 import type { KeyRecord } from '../store/store.js'
-import { keyRenewal } from './key-renewal.js'
+import { type KeyRenewalOptions, keyRenewal } from './key-renewal.js'
 import { audit, auditRefusal, ownerOfKeys } from './keys.js'
-import { invalid, type Needs, sendJson } from './query.js'
+import { invalid, sendJson } from './query.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
+interface KeyCreationOptions extends KeyRenewalOptions {
   /** Active keys per account. */
   maxKeys: number
-  limits: Limits
   authenticator: Pick<Authenticator, 'authenticateHash' | 'revalidate'>
 }
 
@@ -68,7 +67,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
       await countCreation(account, now, reply)
       const { record, key } = await newRecord(account, hash, body, now)
       if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
-      audit(request, 'API key created', record)
+      audit(request, 'API key created', { key: record.id, label: record.label })
       return toCreatedKey(record, key.reveal(), account.email)
     },
   )

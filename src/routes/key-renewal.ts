@@ -4,7 +4,6 @@ import type { Authenticator } from '../auth/authenticator.js'
 import { hashPrintOf, type Secret } from '../auth/credential.js'
 import { sealFor } from '../auth/seal.js'
 import { ApiError } from '../errors.js'
-import type { Account } from '../platform/account.js'
 import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
 import { type CreateKey, Key, toKey } from '../resources/key.js'
 import { ListOf, page } from '../resources/list.js'
@@ -15,15 +14,9 @@ import { invalid, type Needs } from './query.js'
 /** Documented in words: as a second shape of the response, it would break the types of generated clients. */
 const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
-interface KeyRenewalOptions extends Pick<Needs, 'keys' | 'clock'> {
+export interface KeyRenewalOptions extends Pick<Needs, 'keys' | 'clock'> {
   limits: Limits
   authenticator: Pick<Authenticator, 'revalidate'>
-}
-
-interface Renewal {
-  owner: string
-  /** The renewed record; undefined unless it belongs to the account's user. */
-  change: Change
 }
 
 /**
@@ -43,13 +36,14 @@ export function keyRenewal({ keys, clock, limits, authenticator }: KeyRenewalOpt
     const usage = await limits.count(`renew:${request.account.id}`)
     if (isExceeded(usage)) admit(reply, usage)
     const now = clock()
-    const renewal = await renewalOf(await authenticator.revalidate(hash), hash)
-    const chosen = chosenFrom(await keys.list(renewal.owner, now), ids, renewal)
+    const account = await authenticator.revalidate(hash)
+    const change = changeTo(hash, await account.userId())
+    const chosen = chosenFrom(await keys.list(ownerOfKeys(account), now), ids, change)
     const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
-      const record = await keys.update(digest, renewal.change, now)
+      const record = await keys.update(digest, change, now)
       // A key that was revoked meanwhile stays revoked.
       if (record === undefined) return []
-      audit(request, 'API key renewed', record)
+      audit(request, 'API key renewed', { key: record.id, label: record.label })
       return [record]
     }
     const items = (await Promise.all(chosen.map(renew))).flat().map((record) => toKey(record, true))
@@ -57,21 +51,17 @@ export function keyRenewal({ keys, clock, limits, authenticator }: KeyRenewalOpt
   }
 }
 
-/** An e-mail may pass to another user, so the owner of a key does not suffice. */
-async function renewalOf(account: Account, hash: Secret): Promise<Renewal> {
-  const userId = await account.userId()
-  return {
-    owner: ownerOfKeys(account),
-    change: ({ renewal, ...record }) => {
-      if (renewal === undefined || renewal.userId !== userId) return undefined
-      const holds = hashPrintOf(hash, record.id)
-      return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
-    },
+/** The record of a key of this user with another hash. An e-mail may pass to another user, so the owner of a key does not suffice. */
+const changeTo =
+  (hash: Secret, userId: string | undefined): Change =>
+  ({ renewal, ...record }) => {
+    if (renewal === undefined || renewal.userId !== userId) return undefined
+    const holds = hashPrintOf(hash, record.id)
+    return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
   }
-}
 
 /** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
-function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], { change }: Renewal): KeyRecord[] {
+function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], change: Change): KeyRecord[] {
   return [...new Set(ids.map((id) => id.toLowerCase()))].map((id) => {
     const record = active.find((key) => key.id === id)
     if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })

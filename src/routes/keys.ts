@@ -8,7 +8,7 @@ import type { Account } from '../platform/account.js'
 import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { isKeyId, type KeyRecord } from '../store/store.js'
-import { type Needs, notFound, queryOf } from './query.js'
+import { type Needs, notFound } from './query.js'
 
 /** The routes behind the platform hash. */
 export function keys(app: App, { keys, clock }: Needs): void {
@@ -22,12 +22,10 @@ export function keys(app: App, { keys, clock }: Needs): void {
     querystring: ListQuery,
     response: { 200: ListOf(Key) },
   }
-  app.get('/keys', { schema: listKeysSchema }, async (request) => {
-    requireHash(request)
-    const query = queryOf(ListQuery, request)
+  app.get('/keys', { schema: listKeysSchema, preValidation: requireHash }, async (request) => {
     const records = await keys.list(ownerOfKeys(request.account), clock())
     const items = records.map((record) => toKey(record, isUsable(record, request)))
-    return page(items, query)
+    return page(items, request.query)
   })
 
   const revokeKeySchema = {
@@ -43,15 +41,14 @@ export function keys(app: App, { keys, clock }: Needs): void {
   }
   app.delete(
     '/keys/:id',
-    { schema: revokeKeySchema, onError: auditRefusal('API key not revoked') },
+    { schema: revokeKeySchema, preValidation: requireHash, onError: auditRefusal('API key not revoked') },
     async (request) => {
-      requireHash(request)
       const { id: sent } = request.params
       const id = sent.toLowerCase()
       const revokedAt = clock()
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
       if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', sent)
-      audit(request, 'API key revoked', { id, label })
+      audit(request, 'API key revoked', { key: id, label })
       return toRevokedKey(id, revokedAt)
     },
   )
@@ -68,31 +65,24 @@ function isUsable({ id, renewal }: KeyRecord, { headers }: FastifyRequest): bool
 }
 
 /** Logs what happened to a key: who did it can be found by account, request id and address. */
-export function audit(
-  request: FastifyRequest,
-  event: string,
-  { id: key, label }: Pick<KeyRecord, 'id' | 'label'>,
-): void {
+export function audit(request: FastifyRequest, event: string, what: object): void {
   const { id: reqId, ip } = request
-  request.log.info({ key, label, account: request.account?.id ?? request.accountId, reqId, ip }, event)
+  request.log.info({ ...what, account: request.account?.id ?? request.accountId, reqId, ip }, event)
 }
 
 /** An `onError` hook that logs a refused change of a key. A malformed id or label may hold a credential and is left out. */
 export const auditRefusal =
   (event: string) =>
   async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
-    const { id: reqId, ip } = request
     const error = toApiError(thrown).code
     const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>
     const { label, renew } = error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined
-    const account = request.account?.id ?? request.accountId
-    const what = body.renew === undefined ? event : 'API key not renewed'
-    request.log.info({ error, key, label, renew, account, reqId, ip }, what)
+    audit(request, body.renew === undefined ? event : 'API key not renewed', { error, key, label, renew })
   }
 
-function requireHash({ caller }: FastifyRequest): void {
+async function requireHash({ caller }: FastifyRequest): Promise<void> {
   if (caller.credential === 'platform_hash') return
   throw new ApiError('invalid_token', {
     message: 'Only the platform hash manages API keys. Send it instead of this credential.',

@@ -1,12 +1,12 @@
 /** What the routes share: parameters, the 404 of an id, and the translation of platform rows. */
 import type { FastifyReply } from 'fastify'
-import { type Static, type TObject, Type } from 'typebox'
+import { Type } from 'typebox'
 import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Scalar } from '../platform/shape.js'
 import { geoJson } from '../resources/geojson.js'
-import { type List, type Page, page, readQuery } from '../resources/list.js'
+import { type List, type Page, page } from '../resources/list.js'
 import { id } from '../resources/units.js'
 import type { KeyStore } from '../store/store.js'
 
@@ -24,13 +24,6 @@ export interface Needs {
 }
 
 export const invalid = (param: string, message: string): ApiError => new ApiError('invalid_request', { param, message })
-
-/** The query by its schema. @throws ApiError `invalid_request` that names the parameter. */
-export function queryOf<T extends TObject>(schema: T, request: { query: unknown }): Static<T> {
-  const result = readQuery(schema, request.query)
-  if ('value' in result) return result.value
-  throw invalid(result.param, `${result.reason}.`)
-}
 
 /** An id in a path. Documented as an integer, but any text is accepted: one that is not an integer is unknown, not invalid. */
 export const PathId = (description: string, example: number) =>
@@ -89,12 +82,12 @@ export function pageOfRows<Row, T>(
   reply: FastifyReply,
   rows: Identified<Row>[],
   paging: Page,
-  toItem: (row: Row) => T | undefined,
+  toItem: (row: Row, id: number) => T,
   partsOf: (row: Row) => number = () => 0,
 ): List<T> {
   const list = page(rows.sort(byId), paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
-  return { ...list, data: list.data.map(({ row }) => toItem(row)).filter((item) => item !== undefined) }
+  return { ...list, data: list.data.map(({ id, row }) => toItem(row, id)) }
 }
 
 export const byId = (a: { id: number }, b: { id: number }): number => a.id - b.id

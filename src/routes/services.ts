@@ -9,7 +9,7 @@ import { ListOf, page } from '../resources/list.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
-import { identified, type Needs, pageOfRows, queryOf } from './query.js'
+import { identified, type Needs, pageOfRows } from './query.js'
 
 /** Rows of devices to keep while their services are translated; a device has several. */
 const maxDevices = 100
@@ -24,7 +24,7 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     response: { 200: ListOf(MaintenanceService) },
   }
   app.get('/services', { schema: listServicesSchema }, async (request, reply) => {
-    const { device_id: deviceId, ...paging } = queryOf(ServicesQuery, request)
+    const { device_id: deviceId, ...paging } = request.query
     const { account } = request
     const fleet = await deviceCache.fetch(account)
     // No platform call for a device of another account.
@@ -34,10 +34,10 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
-    return pageOfRows(reply, requested, paging, (row) => {
+    return pageOfRows(reply, requested, paging, (row, serviceId) => {
       const owner = id(row.device_id)
       if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
-      return toMaintenanceService(row, owner === undefined ? undefined : devices.get(owner), day)
+      return toMaintenanceService(row, serviceId, owner === undefined ? undefined : devices.get(owner), day)
     })
   })
 }

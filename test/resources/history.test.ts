@@ -80,16 +80,21 @@ t.test('a position has altitude in metres, course within a circle, timestamp if 
   t.equal(position?.timestamp, 1778475600)
 })
 
-t.test('consecutive points of the same second, place and speed are one position', async (t) => {
-  const points = [
-    ...[point(1, '07:00:00'), point(2, '07:00:00'), point(3, '07:00:00')],
-    ...[point(4, '07:00:00', { speed: 15 }), point(5, '07:00:01', { speed: 15 })],
-    ...[point(6, '07:00:01', { speed: 15, longitude: 16.4 }), point(7, '07:00:01', { speed: 15 })],
-  ]
-  const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
-  const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
-  t.strictSame(shown, ['00 16.3 14', '00 16.3 15', '01 16.3 15', '01 16.4 15', '01 16.3 15'])
-})
+t.test(
+  'consecutive points of the same second, place and speed are one position, others keep their order',
+  async (t) => {
+    const at = (id: number, longitude: number) => point(id, '07:00:01', { speed: 15, longitude })
+    const points = [
+      ...[point(1, '07:00:00'), point(2, '07:00:00'), point(3, '07:00:00')],
+      ...[point(8, '07:00:02'), point(4, '07:00:00', { speed: 15 })],
+      ...[at(5, 16.3), at(6, 16.4), at(7, 16.3), at(9, 16.2)],
+    ]
+    const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
+    const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
+    const later = ['01 16.3 15', '01 16.4 15', '01 16.3 15', '01 16.2 15', '02 16.3 14']
+    t.strictSame(shown, ['00 16.3 14', '00 16.3 15', ...later])
+  },
+)
 
 t.test('the hour that the end of summer repeats keeps its order, and trips start and end by time', async (t) => {
   const summer = { from: '03-29 02:00', to: '05-11 01:00' }
@@ -108,12 +113,6 @@ t.test('the hour that the end of summer repeats keeps its order, and trips start
   const items = [{ status: 1, raw_time: '2026-05-11 07:00:00', items: [c, point(1, '07:01:00'), a] }]
   for (const context of [{ zone }, {}])
     t.hasStrict(history({ items }, context).trips, [{ start: { lng: 16 }, end: { lng: 17 } }])
-})
-
-t.test('positions=false leaves out the positions and nothing else', async (t) => {
-  const items = [{ status: 1, items: [point(1, '07:00:00'), point(2, '07:01:00', { speed: 50 })] }]
-  t.strictSame(history({ items }, { zone, positions: false }), { ...history({ items }), positions: [] })
-  t.equal(history({ items }, { positions: false }).top_speed, 50)
 })
 
 t.test('the track is valid GeoJSON with one time for each coordinate', async (t) => {
@@ -152,12 +151,18 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
     ['unit of the speed sensor', { sensors, distance_sum: '10.6', top_speed: 62 }, totals],
     ['sum of drives and stops, fastest point', { sensors }, { distance_km: 16.09, top_speed: 99.8 }],
     ['the same in km', {}, { distance_km: 10, top_speed: 62 }],
+    [
+      'unit of the total distance',
+      { distance_sum: '10.6 mi' },
+      { distance_km: 17.06, trips: [{ distance_km: 16.09, top_speed: 99.8 }], positions: [{ speed: 99.8 }] },
+    ],
     ['unit of the top speed', { top_speed: '62 mph' }, { positions: [{ speed: 99.8 }] }],
     ['unit of another sensor', { sensors: [{ id: 'x', sufix: 'mph' }] }, { positions: [{ speed: 62 }] }],
     ['negative totals', { distance_sum: '-5 km', top_speed: '-3 kph' }, { distance_km: 0, top_speed: 0 }],
   ]
   for (const [name, raw, expected] of rows) t.hasStrict(history({ items, ...raw }), expected, name)
   const negative = [{ status: 1, distance: -4, items: [point(1, '07:00:00', { speed: -5 })] }]
+  t.equal(history({ items }, { positions: false }).top_speed, 62, 'also where the points are not shown')
   t.hasStrict(history({ items: negative }), { distance_km: 0, top_speed: 0, positions: [{ speed: 0 }] })
 })
 
@@ -178,18 +183,4 @@ t.test('points without an id count once per time and place, with a date near the
     const shown = positions.map(({ time, lng }) => `${time} ${lng}`)
     t.strictSame(shown, ['2026-05-11 07:00:00 16.3', '2026-05-11 07:00:00 16.4'], `${id}`)
   }
-})
-
-t.test('points of the same second keep their order', async (t) => {
-  const later = point(1, '07:00:02', { longitude: 16 })
-  const same = [1, 2].map((lng) => point(lng + 1, '07:00:01', { longitude: lng }))
-  const { positions } = history({ items: [{ status: 1, items: [later, ...same] }] })
-  t.hasStrict(positions, [{ lng: 1 }, { lng: 2 }, { lng: 16 }])
-})
-
-t.test('the unit of the total distance holds for all distances, and for speeds without a unit', async (t) => {
-  const drive = { status: 1, time_seconds: 900, distance: 10.6, top_speed: 50, items: [point(1, '07:00:00')] }
-  const { trips, distance_km, positions } = history({ items: [drive], distance_sum: '10.6 mi' })
-  t.match({ distance_km, ...trips[0] }, { distance_km: 17.06, top_speed: 80.5 })
-  t.equal(positions[0]?.speed, 22.5)
 })

@@ -1,5 +1,4 @@
 /** Maintenance services from platform rows and the counters of their devices. */
-import t from 'tap'
 import { read } from '../../src/platform/shape.js'
 import { wireDevice, wireService } from '../../src/platform/wire.js'
 import { toMaintenanceService } from '../../src/resources/maintenance.js'
@@ -11,6 +10,7 @@ const today = epochDay('2026-05-11') ?? 0
 const service = (raw: object, owner?: object) =>
   toMaintenanceService(
     read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
+    7,
     owner && read(wireDevice, { id: 318, name: 'Van 4', ...owner }),
     today,
   )
@@ -119,5 +119,3 @@ check("an unknown amount is null, and `expired` follows the platform's flag (N45
   ['no name, no device', { name: null, device_id: null }, { name: 'Service 7', device_id: null }],
   ['the id of its device', { device_id: null }, { device_id: 318, device: 'Van 4' }, {}],
 ])
-
-t.equal(service({ id: '-' }), undefined, 'without a valid id there is no service')

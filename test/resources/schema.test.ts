@@ -76,23 +76,23 @@ const name = (id: number) => (id % 2 ? `Device ${id}` : undefined)
 const deviceOf = (raw: unknown) => toDevice(read(wire.wireDevice, raw), now, { offsetMinutes: -840 })
 
 const driverOf = (raw: unknown) =>
-  toDriver(read(wire.wireDriver, raw), { name, withDriver: (id) => (id % 3 ? id : undefined) })
+  toDriver(read(wire.wireDriver, raw), 12, { name, withDriver: (id) => (id % 3 ? id : undefined) })
 const locationOf = (raw: unknown) => {
   const device = deviceOf(raw)
   return device && toLocation(device)
 }
 const serviceOf = (raw: unknown) =>
-  toMaintenanceService(read(wire.wireService, raw), read(wire.wireDevice, raw), 20_584)
+  toMaintenanceService(read(wire.wireService, raw), 7, read(wire.wireDevice, raw), 20_584)
 const historyOf = (raw: unknown) =>
   toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' })
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
-  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), { all: () => [], name })],
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), 61, { all: () => [], name })],
   [Device, wireDevice, deviceOf],
   [Driver, wireDriver, driverOf],
   [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
-  [GeofenceDetail, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw))],
+  [GeofenceDetail, wireGeofence, (raw) => toGeofence(read(wireGeofence, raw), 27)],
   [History, wireHistory, historyOf],
   [Track, wireHistory, (raw) => toTrack(historyOf(raw))],
   [Location, wireDevice, locationOf],
@@ -182,11 +182,11 @@ t.test('null is sent as null, and every geometry as it is', async (t) => {
   const coordinates = ['1 2', '3 4', '1 4'].map((pair) => ({ lat: pair.split(' ')[0], lng: pair.split(' ')[1] }))
   const circle = { type: 'circle', radius: 40.5, center: { lat: 1, lng: 2 } }
   for (const [raw, type] of [
-    [{ id: 1, coordinates }, 'Polygon'],
-    [{ id: 2, ...circle }, 'Point'],
-    [{ id: 3 }, undefined],
+    [{ coordinates }, 'Polygon'],
+    [circle, 'Point'],
+    [{}, undefined],
   ] as const) {
-    const detail = toGeofence(read(wireGeofence, raw))
+    const detail = toGeofence(read(wireGeofence, raw), 1)
     t.equal(detail?.geometry?.type, type)
     t.strictSame(await serialized(GeofenceDetail, detail), detail)
   }

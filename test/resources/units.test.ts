@@ -110,14 +110,8 @@ maps('coordinates lie on Earth, and 0/0 is no position (N08)', (pair: [Scalar, S
   [at(0, 16), [0, 16]],
   [at(16, 0), [16, 0]],
   [at(90, -180), [90, -180]],
-  ...['91', -91, '-', '', 'x', '1,234,567', true, undefined].map((lat): [undefined, [Scalar, Scalar]] => [
-    undefined,
-    [lat, 1],
-  ]),
-  ...[181, '-181', '-', '', 'x', '1,234,567', true, undefined].map((lng): [undefined, [Scalar, Scalar]] => [
-    undefined,
-    [1, lng],
-  ]),
+  [undefined, ...['91', -91, '-', '', 'x', '1,234,567', true, undefined].map((lat): [Scalar, Scalar] => [lat, 1])],
+  [undefined, ...[181, '-181', '-', '', 'x', '1,234,567', true, undefined].map((lng): [Scalar, Scalar] => [1, lng])],
   [undefined, [0, 0], ['0', 0], ['0.000', 0], [-0, 0]],
 ])
 

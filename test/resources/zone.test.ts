@@ -19,23 +19,22 @@ import { maps } from './rows.js'
 
 const zoneOf = (raw: unknown): Zone => toZone(setupIn(raw))
 
-t.test("the account's offset is looked up by id, as text or number, else computed from the id", async (t) => {
-  const values = { 61: 'UTC +01:00', 62: '+ 5:30', 20: 'UTC -09:15', 21: 'UTC +14:00', 65: 'UTC +14:01', 66: 'Mars' }
-  const timezones = Object.entries(values).map(([id, value]) => ({ id: Number(id), value }))
-  const listed = Object.entries({ 61: 60, 62: 330, 20: -555, 21: 840, 65: 120, 66: 135 })
-  const rows: [id: unknown, list: unknown, offset: number][] = [
-    ...listed.map(([id, offset]): [unknown, unknown, number] => [id, timezones, offset]),
-    ...listed.map(([id, offset]): [unknown, unknown, number] => [Number(id), timezones, offset]),
-    ['65', [], 120],
-    [1, [], -840],
-    [113, [], 840],
-    ...[57, 114, 0, 'x', null].map((id): [unknown, unknown, number] => [id, [], 0]),
-    [undefined, [{ value: 'UTC +01:00' }], 0],
-  ]
-  for (const [timezone_id, list, offset] of rows)
-    t.equal(zoneOf({ item: { timezone_id }, timezones: list }).offsetMinutes, offset, String(timezone_id))
+const values = { 61: 'UTC +01:00', 62: '+ 5:30', 20: 'UTC -09:15', 21: 'UTC +14:00', 65: 'UTC +14:01', 66: 'Mars' }
+const timezones = Object.entries(values).map(([id, value]) => ({ id: Number(id), value }))
+const listed = Object.entries({ 61: 60, 62: 330, 20: -555, 21: 840, 65: 120, 66: 135 })
+const offsetOf = ([timezone_id, zones = []]: unknown[]) =>
+  zoneOf({ item: { timezone_id }, timezones: zones }).offsetMinutes
+maps("the account's offset is looked up by id, as text or number, else computed from the id", offsetOf, [
+  ...listed.map(([id, offset]): [number, ...unknown[][]] => [offset, [id, timezones], [Number(id), timezones]]),
+  [120, ['65']],
+  [-840, [1]],
+  [840, [113]],
+  [0, [57], [114], [0], ['x'], [null], [undefined, [{ value: 'UTC +01:00' }]]],
+])
+
+t.test('zones and countries that are not chosen are not kept', async (t) => {
   const kept = setupIn({ item: { timezone_id: '61' }, timezones, dst_countries: timezones, user_dst: { country: 62 } })
-  t.same([kept.timezones.length, kept.dst_countries.length], [2, 2], 'what is not chosen is not kept')
+  t.same([kept.timezones.length, kept.dst_countries.length], [2, 2])
   t.strictSame(zoneOf(null), { offsetMinutes: 0 })
 })
 
@@ -73,15 +72,12 @@ t.test('one hour is added between exact daylight saving dates, in both hemispher
 })
 
 const noSummer = { offsetMinutes: 60 }
-maps(
-  'without exact and valid dates there is no daylight saving time',
-  (dates: string[]) => dst(...(dates as [string, string])),
-  [
-    [noSummer, ['', ''], ['03-29 02:00', ''], ['', '10-25 02:00'], ['13-40', '03-01'], ['03-01', '02-30']],
-    [noSummer, ['03-29 24:00', '10-25 02:00'], ['03-29 02:60', '10-25 02:00'], ['03-29 02:00', '10-25 02:00', 'none']],
-    [noSummer, ['03-29', '10-25', 'other'], ['03-29', '10-25', 'lunar']],
-  ],
-)
+const dstOf = ([from = '', to = '', type]: string[]) => dst(from, to, type)
+maps('without exact and valid dates there is no daylight saving time', dstOf, [
+  [noSummer, ['', ''], ['03-29 02:00', ''], ['', '10-25 02:00'], ['13-40', '03-01'], ['03-01', '02-30']],
+  [noSummer, ['03-29 24:00', '10-25 02:00'], ['03-29 02:60', '10-25 02:00'], ['03-29 02:00', '10-25 02:00', 'none']],
+  [noSummer, ['03-29', '10-25', 'other'], ['03-29', '10-25', 'lunar']],
+])
 t.equal(offsetMinutesAt(Date.parse('2026-07-01'), dst('03-29', '03-29')), 60, 'an empty summer')
 t.ok(dst('02-29', '10-25').summer, '29 February is valid')
 

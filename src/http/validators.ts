@@ -1,11 +1,20 @@
-/** Validates a request body by its schema, and says in a sentence what a field must be. */
-import type { TSchema } from 'typebox'
+/** Validates queries and bodies by their schemas, and says in a sentence what a parameter or field must be. */
+import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { ApiError } from '../errors.js'
-import { type Parameter, requirement } from '../resources/list.js'
+import { type Parameter, readQuery, requirement } from '../resources/list.js'
 
-/** A validator for Fastify, which throws the `error` of the result. */
-export function bodyValidator(schema: TSchema) {
+/** A validator for Fastify, which throws the `error` of the result. Routes read paths: an id that is none is unknown, not invalid. */
+export function validatorOf({ httpPart, schema }: { httpPart?: string; schema: TObject }) {
+  if (httpPart === 'body') return bodyValidator(schema)
+  if (httpPart !== 'querystring') return () => true
+  return (query: unknown) => {
+    const result = readQuery(schema, query)
+    return 'value' in result ? result : { error: invalid(result.param, result.expected) }
+  }
+}
+
+function bodyValidator(schema: TSchema) {
   const validator = Compile(schema)
   return (body: unknown): { value: unknown } | { error: ApiError } => {
     if (validator.Check(body)) return { value: body }
@@ -24,9 +33,11 @@ function invalidBody(schema: TSchema, problem: Problem): ApiError {
   if (param === undefined || rule === undefined) {
     return new ApiError('invalid_request', { message: 'The body must be a JSON object.' })
   }
-  const expected = missing === undefined ? expectation(rule, keyword) : 'is required'
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${expected}.` })
+  return invalid(param, missing === undefined ? expectation(rule, keyword) : 'is required')
 }
+
+const invalid = (param: string, expected: string): ApiError =>
+  new ApiError('invalid_request', { param, message: `\`${param}\` ${expected}.` })
 
 /** Unlike in a query, a number above the maximum is invalid, and a list is one of JSON. */
 function expectation(rule: Parameter, keyword: string): string {
