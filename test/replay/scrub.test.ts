@@ -177,29 +177,24 @@ t.test('every position moves, distances stay, and a course still leads from one 
 type Position = { lat: number; lng: number }
 
 t.test('a position moves to the same place in whatever form it is sent', async (t) => {
-  const [lat, lng] = ['41.387917', '-2.169919']
-  const moved = scrubbed({ lat: Number(lat), lng: Number(lng) }) as Position
-  const pair = { lat: moved.lat.toFixed(6), lng: moved.lng.toFixed(6) }
-  t.same(scrubbed({ latitude: lat, longitude: lng }), { latitude: pair.lat, longitude: pair.lng })
-  for (const separator of [', ', ' ', '/'])
-    t.equal(scrubbed(`${lat}${separator}${lng}`), `${pair.lat}${separator}${pair.lng}`)
-  const [two, positions] = [`${lat}/${lng};${lat}/${lng}`, `${pair.lat}/${pair.lng};${pair.lat}/${pair.lng}`]
-  t.same(scrubbed({ traccar: { latest_positions: two } }), { traccar: { latest_positions: positions } })
-  const coordinates = JSON.stringify([{ lat, lng }])
-  t.same(scrubbed({ coordinates }), { coordinates: JSON.stringify([pair]) })
-  t.same(scrubbed({ other: `<info><lat>${lat}</lat><lon>${lng}</lon></info>` }), {
-    other: `<info><lat>${pair.lat}</lat><lon>${pair.lng}</lon></info>`,
-  })
-  t.same(scrubbed({ other_arr: [`lat: ${lat}`, `lng: ${lng}`] }), {
-    other_arr: [`lat: ${pair.lat}`, `lng: ${pair.lng}`],
-  })
-  t.same(scrubbed({ coordinates: [Number(lng), Number(lat)] }), { coordinates: [moved.lng, moved.lat] })
+  const moved = scrubbed({ lat: 41.387917, lng: -2.169919 }) as Position
+  const forms: ((lat: string, lng: string) => unknown)[] = [
+    (latitude, longitude) => ({ latitude, longitude }),
+    ...[', ', ' ', '/'].map((separator) => (lat: string, lng: string) => `${lat}${separator}${lng}`),
+    (lat, lng) => ({ traccar: { latest_positions: `${lat}/${lng};${lat}/${lng}` } }),
+    (lat, lng) => ({ coordinates: JSON.stringify([{ lat, lng }]) }),
+    (lat, lng) => ({ coordinates: [Number(lng), Number(lat)] }),
+    (lat, lng) => ({ other: `<info><lat>${lat}</lat><lon>${lng}</lon></info>` }),
+    (lat, lng) => ({ other_arr: [`lat: ${lat}`, `lng: ${lng}`] }),
+  ]
+  for (const form of forms)
+    t.same(scrubbed(form('41.387917', '-2.169919')), form(moved.lat.toFixed(6), moved.lng.toFixed(6)))
   for (let n = 1; n <= 40; n++) {
     const there = scrubbed({ lat: 41 + n / 100, lng: 2 }) as Position
     const { query } = scrub({ action: 'address', query: { lat: `${41 + n / 100}`, lon: '2' }, responses: [{}] })
     t.same(query, { lat: `${there.lat}`, lon: `${there.lng}` }, 'a lookup of the address of a position')
   }
-  t.same(scrubbed({ lat: Number(lat), course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
+  t.same(scrubbed({ lat: 41.387917, course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
 })
 
 t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
