@@ -38,7 +38,7 @@ const maxWaitMs = 250
 /** Milliseconds after which a lookup has failed. */
 const timeoutMs = 2_000
 const windowMs = 60_000
-/** Sockets, apart from those of all other calls. */
+/** Sockets, apart from those of all other calls: a slow geocoder delays none of them. */
 const connections = 4
 /** Addresses to remember; beyond this, the oldest is forgotten. */
 const maxEntries = 50_000
@@ -58,7 +58,7 @@ export class Addresses {
 
   constructor(options: AddressesOptions) {
     this.#options = options
-    this.#client = createClient(options.url)
+    this.#client = new HttpClient({ url: options.url, connections })
   }
 
   /** The address if it is known already; null where there is none, undefined before a lookup. */
@@ -122,9 +122,6 @@ export class Addresses {
 
 /** Rounded to some 10 m. */
 const keyOf = (account: string, { lat, lng }: Position): string => `${account} ${lat.toFixed(4)} ${lng.toFixed(4)}`
-
-/** A client with sockets of its own, so that a slow geocoder delays no other call. */
-export const createClient = (url: string): HttpClient => new HttpClient({ url, connections })
 
 /** One lookup (platform.md 15). @returns null where there is no address. @throws as `HttpClient.send`. */
 export async function requestAddress(client: HttpClient, hash: string, { lat, lng }: Position): Promise<string | null> {

@@ -88,30 +88,22 @@ export function fileNameOf({ action, query }: PlatformRequest): string {
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A')
 
 /** JSON with sorted keys, two spaces, and whatever fits on one line. */
-export function format(value: unknown): string {
-  return `${layout(value, '', 0)}\n`
-}
+export const format = (value: unknown): string => `${layout(value, '', 0)}\n`
 
-function layout(value: unknown, indent: string, column: number): string {
-  const flat = inline(value)
-  const inner = `${indent}  `
-  const small = indent !== '' && column + flat.length < lineWidth
-  if (small || typeof value !== 'object' || value === null || flat.length === 2) return flat
-  const lines = Array.isArray(value)
-    ? value.map((item) => inner + layout(item, inner, inner.length))
-    : entriesOf(value).map(([key, item]) => {
-        const head = `${inner}${JSON.stringify(key)}: `
-        return head + layout(item, inner, head.length)
-      })
-  const [open, close] = Array.isArray(value) ? '[]' : '{}'
-  return `${open}\n${lines.join(',\n')}\n${indent}${close}`
-}
-
-function inline(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
+/** @param indent that of the line, on which the text begins at `column`; absent for a text on one line. */
+function layout(value: unknown, indent?: string, column = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const body = entriesOf(value).map(([key, item]) => `${JSON.stringify(key)}: ${inline(item)}`)
-  return body.length === 0 ? '{}' : `{ ${body.join(', ')} }`
+  const isList = Array.isArray(value)
+  const members = isList
+    ? value.map((item) => ['', item] as const)
+    : entriesOf(value).map(([key, item]) => [`${JSON.stringify(key)}: `, item] as const)
+  const [open, gap, close] = isList ? ['[', '', ']'] : ['{', ' ', '}']
+  if (members.length === 0) return open + close
+  const flat = open + gap + members.map(([head, item]) => head + layout(item)).join(', ') + gap + close
+  if (indent === undefined || (indent !== '' && column + flat.length < lineWidth)) return flat
+  const inner = `${indent}  `
+  const lines = members.map(([head, item]) => inner + head + layout(item, inner, inner.length + head.length))
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`
 }
 
 const entriesOf = (value: object): [string, unknown][] =>
@@ -158,7 +150,7 @@ function parseLines(file: string, text: string): { value: unknown; lines: Map<st
 const memberOf = (value: unknown, name: string): unknown => (value as Record<string, unknown> | undefined)?.[name]
 
 function short(value: unknown): string {
-  const text = inline(value)
+  const text = layout(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 

@@ -4,95 +4,15 @@ import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
 import { lastReports, reportsBetween } from './reports.js'
-import { type Action, type ActionRequest, badRequest, indexOf, ok, positive, type Result } from './request.js'
+import { type Action, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
 import { deviceData, deviceRow, groupOf, trackerIdOf } from './wire/device.js'
 import { historyBody } from './wire/history.js'
 import { paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
-const getUserDrivers: Action = ({ account, query }) => {
-  const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
-  const rows = drivers.map((driver) => records.driverRow(account, driver))
-  return ok({ items: { drivers: paginator('get_user_drivers', query, rows, 5) }, status: 1 })
-}
-
-/** A plain text; `-` where there is no address. */
-const address: Action = ({ query }) =>
-  ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng')) }) ?? '-')
-
-/** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
-const getDevices: Action = ({ account, now, query }) => {
-  const id = query.get('id')
-  const all = Array.from({ length: account.devices }, (_, index) => index)
-  let indexes = id === null ? all : all.filter((index) => index === indexOf(account, id))
-  if (query.has('limit') || query.has('page')) {
-    const limit = positive(query, 'limit', 100)
-    const from = (positive(query, 'page', 1) - 1) * limit
-    indexes = indexes.slice(from, from + limit)
-  }
-  const groups = [{ id: 0, title: 'Ungrouped' }, ...account.groups].map((group) => {
-    const members = indexes.filter((index) => groupOf(account, index).id === group.id)
-    return { ...group, members, items: lazily(members, (index) => deviceRow(account, index, now)) }
-  })
-  return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
-}
-
-const services: Action = ({ account, now, query }) => {
-  const all = Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
-  const row = (planned: Planned) => {
-    const report = lastReports(account, planned.index, now, 1)[0]
-    return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
-  }
-  const page = paginator('services', query, all, positive(query, 'limit', 15))
-  const { data, from: _from, to: _to, url: _url, ...pagination } = page
-  return ok({ status: 1, data: data.map(row), pagination })
-}
-
 const MAX_EVENTS = 1000
-
-function* getEvents({ account, now, query }: ActionRequest): Generator<void, Result> {
-  const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
-  const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
-  const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
-  if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
-  if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
-  const [id, type] = [query.get('device_id'), query.get('type')]
-  const index = id === null ? undefined : (indexOf(account, id) ?? -1)
-  const matches = (event: FleetEvent) =>
-    (index === undefined || event.index === index) && (type === null || event.type === type)
-  const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
-  const events = yield* eventsBetween(account, from, to, now, matches)
-  const { data, ...page } = paginator('get_events', query, events, limit)
-  return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
-}
-
 const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
-
-/** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
-function* getHistory({ account, now, query }: ActionRequest): Generator<unknown, Result> {
-  const { zoneSeconds } = account
-  const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
-  if (missing.length > 0)
-    return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
-  const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
-  const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)
-  if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
-  if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
-  const id = Number(query.get('device_id'))
-  const index = indexOf(account, query.get('device_id'))
-  if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
-  const first = Math.max(from, keptSince(account, now))
-  const last = Math.min(to, now)
-  const events = yield* eventsBetween(account, first, last, now, (event) => event.index === index)
-  const shown = events.slice(0, events.length).map((event) => {
-    const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
-    return { at: event.at, details }
-  })
-  const reports = reportsBetween(account, index, first, last)
-  const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
-  return ok(yield* historyBody(subject, reports, shown.reverse()))
-}
 
 function unprocessable(problems: [name: string, text: string][]): Result {
   const message = problems.map(([, text]) => text).join(' ')
@@ -105,13 +25,79 @@ export const actions: Record<string, Action> = {
     ok({ items: { geofences: account.geofences.map((fence) => records.geofenceRow(account, fence)) }, status: 1 }),
   get_alerts: ({ account }) =>
     ok({ status: 1, items: { alerts: account.alerts.map((alert) => records.alertRow(account, alert)) } }),
-  get_user_drivers: getUserDrivers,
   get_user_data: ({ account }) => ok(records.userData(account)),
   edit_setup_data: ({ account }) => ok(records.setupData(account)),
-  address,
-  get_devices: getDevices,
-  services,
-  get_events: getEvents,
   'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
-  get_history: getHistory,
+  /** A plain text; `-` where there is no address. */
+  address: ({ query }) => ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng')) }) ?? '-'),
+  get_user_drivers({ account, query }) {
+    const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
+    const rows = drivers.map((driver) => records.driverRow(account, driver))
+    return ok({ items: { drivers: paginator('get_user_drivers', query, rows, 5) }, status: 1 })
+  },
+  /** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
+  get_devices({ account, now, query }) {
+    const id = query.get('id')
+    const all = Array.from({ length: account.devices }, (_, index) => index)
+    let indexes = id === null ? all : all.filter((index) => index === indexOf(account, id))
+    if (query.has('limit') || query.has('page')) {
+      const limit = positive(query, 'limit', 100)
+      const from = (positive(query, 'page', 1) - 1) * limit
+      indexes = indexes.slice(from, from + limit)
+    }
+    const groups = [{ id: 0, title: 'Ungrouped' }, ...account.groups].map((group) => {
+      const members = indexes.filter((index) => groupOf(account, index).id === group.id)
+      return { ...group, members, items: lazily(members, (index) => deviceRow(account, index, now)) }
+    })
+    return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
+  },
+  services({ account, now, query }) {
+    const all = Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
+    const row = (planned: Planned) => {
+      const report = lastReports(account, planned.index, now, 1)[0]
+      return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
+    }
+    const page = paginator('services', query, all, positive(query, 'limit', 15))
+    const { data, from: _from, to: _to, url: _url, ...pagination } = page
+    return ok({ status: 1, data: data.map(row), pagination })
+  },
+  *get_events({ account, now, query }) {
+    const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
+    const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
+    const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
+    if (from === undefined) return badRequest('date_from', 'The date from is not a valid date.')
+    if (to === undefined) return badRequest('date_to', 'The date to is not a valid date.')
+    const [id, type] = [query.get('device_id'), query.get('type')]
+    const index = id === null ? undefined : (indexOf(account, id) ?? -1)
+    const matches = (event: FleetEvent) =>
+      (index === undefined || event.index === index) && (type === null || event.type === type)
+    const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
+    const events = yield* eventsBetween(account, from, to, now, matches)
+    const { data, ...page } = paginator('get_events', query, events, limit)
+    return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
+  },
+  /** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
+  *get_history({ account, now, query }) {
+    const { zoneSeconds } = account
+    const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
+    if (missing.length > 0)
+      return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
+    const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
+    const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)
+    if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
+    if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
+    const id = Number(query.get('device_id'))
+    const index = indexOf(account, query.get('device_id'))
+    if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
+    const first = Math.max(from, keptSince(account, now))
+    const last = Math.min(to, now)
+    const events = yield* eventsBetween(account, first, last, now, (event) => event.index === index)
+    const shown = events.slice(0, events.length).map((event) => {
+      const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
+      return { at: event.at, details }
+    })
+    const reports = reportsBetween(account, index, first, last)
+    const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
+    return ok(yield* historyBody(subject, reports, shown.reverse()))
+  },
 }

@@ -2,7 +2,7 @@
 import type { Account } from './account.js'
 
 /** A request of an account. `now` is Unix seconds. */
-export type ActionRequest = { account: Account; now: number; query: URLSearchParams }
+type ActionRequest = { account: Account; now: number; query: URLSearchParams }
 /** Lists in a body may be generators. */
 export type Result = { status: number; body: unknown }
 /** A generator yields so often that a large fleet does not block the event loop. */

@@ -1,4 +1,5 @@
 /** Collects the commands of one turn of the event loop and sends those that differ only in their key to Redis as one call. */
+import { setImmediate } from 'node:timers/promises'
 import type { Command, Replies } from './scripts.js'
 import { StoreUnavailable } from './store.js'
 
@@ -14,17 +15,12 @@ export interface Call {
 /** Resolves with one reply per key, in order; an Error among them concerns its key only. */
 type Send = (call: Call) => Promise<unknown>
 
-interface Waiting {
-  readonly resolve: (reply: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
 export class Batch {
   readonly #send: Send
   /** Only keys of the same group may share a call. */
   readonly #groupOf: (key: string) => string
   /** By group, command and values. */
-  #pending = new Map<string, Call & { waiting: Waiting[] }>()
+  readonly #pending = new Map<string, { keys: string[]; replies: Promise<unknown> }>()
 
   constructor(send: Send, groupOf: (key: string) => string) {
     this.#send = send
@@ -32,32 +28,23 @@ export class Batch {
   }
 
   /** Rejects with the error of the whole call. */
-  request<C extends Command>(command: C, key: string, ...values: Value[]): Promise<Replies[C]> {
-    return new Promise<unknown>((resolve, reject) => {
-      // Immediates run once all readable sockets have been read; a microtask would run after each of them.
-      if (this.#pending.size === 0) setImmediate(() => this.#flush())
-      const name = `${this.#groupOf(key)} ${command} ${values.join('\0')}`
-      const call = this.#pending.get(name) ?? { command, values, keys: [], waiting: [] }
-      this.#pending.set(name, call)
-      call.keys.push(key)
-      call.waiting.push({ resolve, reject })
-    }) as Promise<Replies[C]>
+  async request<C extends Command>(command: C, key: string, ...values: Value[]): Promise<Replies[C]> {
+    const name = `${this.#groupOf(key)} ${command} ${values.join('\0')}`
+    const { keys, replies } = this.#pending.get(name) ?? this.#open(name, { command, values, keys: [] })
+    const place = keys.push(key) - 1
+    const all = await replies
+    if (!Array.isArray(all) || all.length !== keys.length) throw new StoreUnavailable('Redis sent an unexpected reply')
+    return (all[place] instanceof Error ? 'damaged' : all[place]) as Replies[C]
   }
 
-  #flush(): void {
-    const calls = this.#pending
-    this.#pending = new Map()
-    for (const { waiting, ...call } of calls.values()) {
-      this.#send(call)
-        .then((replies) => settle(waiting, replies))
-        .catch((error) => waiting.forEach(({ reject }) => void reject(error)))
-    }
+  #open(name: string, call: Call) {
+    // Immediates run once all readable sockets have been read; a microtask would run after each of them.
+    const replies = setImmediate().then(() => {
+      this.#pending.delete(name)
+      return this.#send(call)
+    })
+    const opened = { keys: call.keys, replies }
+    this.#pending.set(name, opened)
+    return opened
   }
-}
-
-function settle(waiting: readonly Waiting[], replies: unknown): void {
-  if (!Array.isArray(replies) || replies.length !== waiting.length) {
-    throw new StoreUnavailable('Redis sent an unexpected reply')
-  }
-  for (const [i, { resolve }] of waiting.entries()) resolve(replies[i] instanceof Error ? 'damaged' : replies[i])
 }

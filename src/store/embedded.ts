@@ -3,15 +3,7 @@ import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
-import {
-  type Change,
-  type KeyStore,
-  type OnDamaged,
-  type Store,
-  type StoreDeps,
-  StoreUnavailable,
-  type Used,
-} from './store.js'
+import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
@@ -91,7 +83,7 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('read', () => active(this.#get(digest), now))
   }
 
-  async use(digest: string, _windowMs: number, now: number): Promise<Used | undefined> {
+  async use(digest: string, _windowMs: number, now: number) {
     const record = await this.find(digest, now)
     return record && { record, count: null }
   }

@@ -1,29 +1,13 @@
 /** Tries each command of the gateway on Redis, to find those that it refuses. Leaves nothing behind. */
 import { randomUUID } from 'node:crypto'
 
-type Value = string | number
-type Attempt = [command: string, ...args: Value[]]
-
-/** What follows the key in each command. */
-const strings = (): Attempt[] => [
-  ['SET', '1', 'PXAT', Date.now() + 5_000],
-  ['GET'],
-  ['INCR'],
-  ['SETRANGE', 0, ''],
-  ['PTTL'],
-  ['PEXPIRE', 5_000],
-  ['DEL'],
-]
-const hashes = (): Attempt[] => [
-  ['HSET', 'field', 'check'],
-  ['PEXPIREAT', Date.now() + 5_000],
-  ['HGET', 'field'],
-  ['HMGET', 'field'],
-  ['HGETALL'],
-  ['EXISTS'],
-  ['HDEL', 'field'],
-  ['DEL'],
-]
+/** `$` is the key, `@` an instant in five seconds. */
+const strings = 'SET $ 1 PXAT @, GET $, INCR $, SETRANGE $ 0 1, PTTL $, PEXPIRE $ 5000, DEL $'
+const hashes =
+  'HSET $ field check, PEXPIREAT $ @, HGET $ field, HMGET $ field, HGETALL $, EXISTS $, HDEL $ field, DEL $'
+/** The script of the digest does not exist. `SCAN` is for the list of all keys on the command line. */
+const others = `EVAL return(redis.call('TIME')) 1 $, EVALSHA ${'0'.repeat(40)} 1 $, SCAN 0 MATCH $`
+const commands = Object.entries({ count: strings, id: strings, key: hashes, owner: hashes })
 
 const reasons: [message: RegExp, reason: string][] = [
   [/NOPERM|ACL failure/, 'the ACL denies'],
@@ -31,24 +15,22 @@ const reasons: [message: RegExp, reason: string][] = [
   [/syntax error/, 'Redis 6.2 or newer is needed for'],
 ]
 
+type Call = (...attempt: [command: string, ...args: string[]]) => Promise<unknown>
+
 /** @param call sends one command. @returns what Redis says, with the refused commands and the pattern of their keys. */
-export async function refusedCommands(call: (...attempt: Attempt) => Promise<unknown>): Promise<Map<string, string[]>> {
+export async function refusedCommands(call: Call): Promise<Map<string, string[]>> {
   const name = `check-${randomUUID()}`
-  const commands = { 'gps:count:': strings(), 'gps:id:': strings(), 'gps:key:': hashes(), 'gps:owner:': hashes() }
+  const soon = String(Date.now() + 5_000)
   const refused = new Map<string, string[]>()
-  const attempt = async (prefix: string, command: string, ...args: Value[]): Promise<void> => {
-    await call(command, ...args).catch(({ message }: Error) => {
-      // The script of this digest does not exist.
-      if (message.startsWith('NOSCRIPT')) return
-      const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
-      refused.set(reason, [...(refused.get(reason) ?? []), `${command} ${prefix}*`])
-    })
-  }
-  for (const [prefix, attempts] of Object.entries(commands))
-    for (const [command, ...rest] of attempts) await attempt(prefix, command, prefix + name, ...rest)
-  await attempt('gps:key:', 'EVAL', "return redis.call('TIME')", 1, `gps:key:${name}`)
-  await attempt('gps:key:', 'EVALSHA', '0'.repeat(40), 1, `gps:key:${name}`)
-  // For the list of all keys on the command line.
-  await attempt('gps:key:', 'SCAN', 0, 'MATCH', `gps:key:${name}`)
+  for (const [kind, texts] of [...commands, ['key', others] as const])
+    for (const text of texts.split(', ')) {
+      const [command = '', ...words] = text.split(' ')
+      const values: Record<string, string> = { $: `gps:${kind}:${name}`, '@': soon }
+      await call(command, ...words.map((word) => values[word] ?? word)).catch(({ message }: Error) => {
+        if (message.startsWith('NOSCRIPT')) return
+        const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
+        refused.set(reason, [...(refused.get(reason) ?? []), `${command} gps:${kind}:*`])
+      })
+    }
   return refused
 }

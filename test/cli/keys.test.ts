@@ -6,12 +6,12 @@ import t, { type Test } from 'tap'
 import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
 import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
 import { runKeys } from '../../src/cli/keys/keys.js'
-import { openStore, type StoreConfig } from '../../src/store/open.js'
+import type { StoreConfig } from '../../src/store/open.js'
 import { embeddedStore, gatewayOn, someHash } from '../helper.js'
 import { createKey, randomKey } from '../limits.js'
 import { program, withEnv } from '../program.js'
 import { redisServer, withoutRedis } from '../redis.js'
-import { aKey, anOwner, embeddedPlace, NOW, redisPlace } from '../store/places.js'
+import { aKey, anOwner, embeddedPlace, NOW, opened, redisPlace } from '../store/places.js'
 
 const email = 'owner@example.com'
 
@@ -24,8 +24,7 @@ async function keys(env: Record<string, string>, args: string[], input = '') {
 
 /** A gateway on a store, the API keys it creates, and the status that each of some keys gets. */
 async function running(t: Test, config: StoreConfig) {
-  const store = await openStore(config, { clock: Date.now, onDamaged: () => {} })
-  t.teardown(() => store.close())
+  const store = await opened(t, config, { clock: Date.now })
   const { get, log } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '100' }, store }, { get_devices: [] })
   const created = async (label: string): Promise<{ id: string; key: string }> =>
     (await createKey(get, { platform_hash: someHash, label })).body

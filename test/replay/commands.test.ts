@@ -8,7 +8,7 @@ import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } f
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
 import { freePort } from '../redis.js'
-import { acme, hashQuery, started, workingFolder } from './started.js'
+import { acme, hashQuery, run, started, workingFolder } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
   const strict = started(t, 'replay', [acme, '--port', '0', '--strict'])
@@ -49,18 +49,14 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
   const { url: closed } = await platform(t, { '*': 401 })
   const root = one.replace('/api', '')
   // Two that fail alike prove nothing.
-  const cases: [args: string[], exit: number, says: string | RegExp][] = [
+  const cases: [args: string[], code: number, text: string | RegExp][] = [
     [[one, two], 0, /^\d+ requests, 0 with different responses$/],
     [[one, empty], 1, /\/v1\/devices.*count/],
     [[closed, one, '--credential', someHash], 2, `${closed} rejects the credential; give one with --credential`],
     [[`${one}/`, `${one}/`], 2, /has status 404: is it the base URL of a gateway/],
     [[root, root], 2, /has status 404: is it the base URL of a gateway/],
   ]
-  for (const [args, exit, says] of cases) {
-    const diff = started(t, 'replay', ['--diff', acme, ...args])
-    t.equal(await diff.exit, exit, diff.text())
-    t.match(diff.text(), says)
-  }
+  for (const [args, code, text] of cases) t.match(await run(t, 'replay', ['--diff', acme, ...args]), { code, text })
 })
 
 t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
@@ -80,10 +76,9 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const [get_user_data, ...others] = await Promise.all(actions.map(live))
   const bodies: Bodies = { get_user_data, get_devices: others[0], get_alerts: others[1] }
   const other = await platform(t, bodies)
-  const check = async (at: string, hash: string, exit: number, ...says: string[]) => {
-    const checking = started(t, 'record', ['--platform', at, '--as', 'mine', '--check'], { PLATFORM_HASH: hash })
-    t.equal(await checking.exit, exit, checking.text())
-    for (const line of says) t.match(checking.text(), line)
+  const check = async (at: string, hash: string, code: number, ...says: string[]) => {
+    const checked = await run(t, 'record', ['--platform', at, '--as', 'mine', '--check'], { PLATFORM_HASH: hash })
+    for (const text of says) t.match(checked, { code, text })
   }
   await check(url, hash, 0, '3 exchanges checked: all have their recorded shape')
   await check(url, someHash, 2, `${url} rejects the hash in PLATFORM_HASH`)
@@ -102,9 +97,8 @@ t.test('record --update stores what the platform sends, and --check fails when i
   for (const refusal of [login, { status: 0, message: 'Wrong hash' }]) {
     const { url } = await platform(t, { '*': refusal })
     const args = ['--platform', url, '--as', 'other', '--only', 'get_devices']
-    const only = started(t, 'record', args, { PLATFORM_HASH: someHash })
-    t.equal(await only.exit, 2, 'a refusal is not recorded')
-    t.equal(only.text(), `${url} rejects the hash in PLATFORM_HASH`)
+    const refused = { code: 2, text: `${url} rejects the hash in PLATFORM_HASH` }
+    t.same(await run(t, 'record', args, { PLATFORM_HASH: someHash }), refused, 'a refusal is not recorded')
   }
 })
 
@@ -112,17 +106,14 @@ t.test('record --check sends the real ids, which only the secret of the recordin
   workingFolder(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const record = (args: string[], env: Record<string, string>) =>
-    started(t, 'record', ['--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
+    run(t, 'record', ['--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
   const env = { RECORD_SECRET: 'a secret of this test' }
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   for (const action of [['get_devices'], ['get_history', '--day', day], ['services']])
-    t.equal(await record(['--only', ...action, '--device', '1001'], env).exit, 0)
-  const same = record(['--check'], env)
-  t.equal(await same.exit, 0, same.text())
-  t.equal(same.text(), '3 exchanges checked: all have their recorded shape')
-  const blind = record(['--check'], { RECORD_SECRET: '' })
-  t.equal(await blind.exit, 2)
-  t.match(blind.text(), /^the ids in this recording are invented: set RECORD_SECRET/)
+    t.match(await record(['--only', ...action, '--device', '1001'], env), { code: 0 })
+  t.same(await record(['--check'], env), { code: 0, text: '3 exchanges checked: all have their recorded shape' })
+  const blind = await record(['--check'], { RECORD_SECRET: '' })
+  t.match(blind, { code: 2, text: /^the ids in this recording are invented: set RECORD_SECRET/ })
 })
 
 t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {
@@ -132,40 +123,37 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const { url, calls } = await platform(t, { get_history: history })
   const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
   const args = ['--platform', url, '--as', 'mine', ...only]
-  const command = started(t, 'record', args, { PLATFORM_HASH: someHash })
-  t.equal(await command.exit, 0, command.text())
+  const { code, text } = await run(t, 'record', args, { PLATFORM_HASH: someHash })
+  t.equal(code, 0, text)
   const sent = new URL(calls.at(-1) ?? '', url).searchParams
   t.match(Object.fromEntries(sent), { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
   const [, file = ''] = (await readdir(join(cwd, 'fixtures', 'mine'))).sort()
   t.match(file, /^get_history\.device_id=/)
   t.notMatch(await readFile(join(cwd, 'fixtures', 'mine', file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
   const [, main = '', words = '', target = ''] =
-    /^replay it with: node (\S+) replay (.*) 9000\nthen send it with: curl '(\S+)'$/m.exec(command.text()) ?? []
+    /^replay it with: node (\S+) replay (.*) 9000\nthen send it with: curl '(\S+)'$/m.exec(text) ?? []
   t.equal(resolve(main), program('main.js'))
   const replay = started(t, 'replay', [...words.split(' '), '0'])
   const { pathname, search } = new URL(target)
   const base = await replay.printed(/listens on (\S+)/)
   t.equal((await fetch(new URL(pathname + search, base))).status, 200)
   const other = (rest: string[]) =>
-    started(t, 'record', ['--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
+    run(t, 'record', ['--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
   const day = { date_from: '2026-11-20 00:00:00', date_to: '2026-11-20 23:59:59' }
   const asSent: [args: string[], query: Record<string, string>][] = [
     [['get_events', '--device', '5', '--day', '2026-11-20'], { device_id: '5', ...day, limit: '50', page: '1' }],
     [['get_user_drivers'], { page: '1' }],
   ]
   for (const [rest, query] of asSent) {
-    t.equal(await other(rest).exit, 0)
+    t.match(await other(rest), { code: 0 })
     const { searchParams } = new URL(calls.at(-1) ?? '', url)
     t.same(Object.fromEntries(searchParams), { ...query, lang: 'en', user_api_hash: someHash }, 'as the gateway sends')
   }
 })
 
 t.test('--help explains every option', async (t) => {
-  for (const [command, option] of [['replay', '--strict'] as const, ['record', '--only'] as const]) {
-    const help = started(t, command, ['--help'])
-    t.equal(await help.exit, 0)
-    t.match(help.text(), option)
-  }
+  for (const [command, text] of [['replay', '--strict'] as const, ['record', '--only'] as const])
+    t.match(await run(t, command, ['--help']), { code: 0, text })
 })
 
 t.test('whatever is wrong on the command line is one sentence and exit code 2', async (t) => {
@@ -193,9 +181,7 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
   ]
   for (const [command, args, sentence] of cases) {
     const env = sentence.source === 'PLATFORM_HASH' ? {} : { PLATFORM_HASH: someHash }
-    const wrong = started(t, command, args, env)
-    t.equal(await wrong.exit, 2, args.join(' '))
-    t.match(wrong.text(), sentence)
-    t.equal(wrong.text().split('\n').length, 1, wrong.text())
+    const { code, text } = await run(t, command, args, env)
+    t.match({ code, lines: text.split('\n') }, { code: 2, lines: { length: 1, 0: sentence } }, args.join(' '))
   }
 })

@@ -1,8 +1,10 @@
 /** What the tests of replay share: the committed fixtures, folders of exchanges, and servers. */
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { Exchange, Folder, RecordedResponse } from '../../src/replay/exchange.js'
+import { buildRecorder } from '../../src/replay/record.js'
+import type { Scrub } from '../../src/replay/scrub.js'
 
 export const fixtures = resolve('fixtures')
 export const accounts = ['acme', 'empty', 'failing', 'heritage', 'oddities']
@@ -17,4 +19,12 @@ export const exchange = (action: string, query: Record<string, string>, ...respo
 export async function listening(t: Test, app: FastifyInstance): Promise<string> {
   t.teardown(() => app.close())
   return `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`
+}
+
+/** A recorder in front of a platform: its API base, the folder it records into and its log. */
+export async function recording(t: Test, platform: string, scrub: Scrub = (exchange) => exchange, update = true) {
+  const folder = join(t.testdir({}), 'account')
+  const lines: string[] = []
+  const recorder = buildRecorder({ platform, folder, update, scrub, log: (line) => lines.push(line) })
+  return { base: await listening(t, recorder.app), folder, lines, recorder }
 }

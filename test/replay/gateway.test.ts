@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { compare, documentedPaths, type GatewayResponse, send } from '../../src/replay/diff.js'
 import { drift } from '../../src/replay/drift.js'
-import { type Exchange, type Folder, readFolder } from '../../src/replay/exchange.js'
+import { type Folder, readFolder } from '../../src/replay/exchange.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildRecorder } from '../../src/replay/record.js'
 import { buildReplay, hashOf, type Miss } from '../../src/replay/replay.js'
-import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { buildScrub } from '../../src/replay/scrub.js'
 import { Clock, gateway, sandbox } from '../helper.js'
-import { accounts, fixtures, listening } from './folders.js'
+import { accounts, exchange, fixtures, folderOf, listening, recording } from './folders.js'
 
 const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
 
@@ -35,28 +34,18 @@ function same(t: Test, left: Map<string, GatewayResponse>, right: Map<string, Ga
 }
 
 /** Requests besides those about any account. */
-const extra = (deviceId: number): Exchange[] => {
-  const days = { device_id: `${deviceId}`, from_date: '2026-03-12', to_date: '2026-03-13' }
-  const window = { date_from: '2026-03-13 06:00:00', date_to: '2026-03-13 18:00:00' }
-  const responses = [{}]
-  return [
-    { action: 'get_history', query: days, responses },
-    { action: 'get_events', query: window, responses },
-  ]
-}
+const extra = (deviceId: unknown): Folder =>
+  folderOf([
+    exchange('get_history', { device_id: `${deviceId}`, from_date: '2026-03-12', to_date: '2026-03-13' }, {}),
+    exchange('get_events', { date_from: '2026-03-13 06:00:00', date_to: '2026-03-13 18:00:00' }, {}),
+  ])
 
 t.test('a gateway responds the same on a recording as on the recorded platform', async (t) => {
   const fleet = await sandbox(t, { clock, devices: 2 })
   const hash = fleet.hashes[0] ?? ''
-  const folder = join(t.testdir({}), 'recorded')
-  const lines: string[] = []
-  const log = (line: string) => lines.push(line)
-  const scrub: Scrub = (exchange) => exchange
-  const recorder = buildRecorder({ platform: fleet.url, folder, update: true, scrub, log })
-  const { url } = await gateway(t, { env: { PLATFORM_URL: await listening(t, recorder.app) }, clock })
-  const manifest = { about: '', email: 'a@example.com', origin: 'recorded' } as const
-  const wanted: Folder = { name: '', manifest, exchanges: extra(fleet.accounts[0]?.firstDeviceId ?? 0) }
-  const paths = await documentedPaths(wanted, url, hash)
+  const { base, folder, lines } = await recording(t, fleet.url)
+  const { url } = await gateway(t, { env: { PLATFORM_URL: base }, clock })
+  const paths = await documentedPaths(extra(fleet.accounts[0].firstDeviceId), url, hash)
   const responses = await responsesOf(url, paths, hash)
   t.same(lines.filter((line) => line.includes('not written')).slice(0, 5), [])
   const recorded = await readFolder(folder)
@@ -72,8 +61,7 @@ t.test('a gateway responds the same on a recording as on the recorded platform',
     const exchanges = recorded.exchanges.map(buildScrub(new Pseudonyms('secret')))
     const { url, misses } = await replayed(t, { ...recorded, exchanges })
     const [history] = exchanges.filter(({ action }) => action === 'get_history')
-    const wanted = { ...recorded, exchanges: extra(Number(history?.query.device_id)) }
-    const scrubbedPaths = await documentedPaths(wanted, url, 'any-hash')
+    const scrubbedPaths = await documentedPaths(extra(history?.query.device_id), url, 'any-hash')
     const scrubbed = await responsesOf(url, scrubbedPaths, 'any-hash')
     t.same(misses, [])
     t.equal(scrubbedPaths.length, paths.length)

@@ -1,16 +1,16 @@
 /** A recorder in front of a platform: what it forwards, compares and writes. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
 import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildRecorder, check, recordOne } from '../../src/replay/record.js'
+import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
-import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { buildScrub } from '../../src/replay/scrub.js'
 import { gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
-import { listening } from './folders.js'
+import { listening, recording } from './folders.js'
 
 const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const hash = hashOf('a test')
@@ -27,14 +27,6 @@ t.test('drift is a field gone or another kind; a new field, an empty list or a n
   ])
 })
 
-/** A recorder in front of a platform: its API base, the folder it records into and its log. */
-async function recording(t: Test, base: string, update: boolean, by: Scrub = scrub) {
-  const folder = join(t.testdir({}), 'account')
-  const lines: string[] = []
-  const recorder = buildRecorder({ platform: base, folder, update, scrub: by, log: (line) => lines.push(line) })
-  return { base: await listening(t, recorder.app), folder, lines, recorder }
-}
-
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
@@ -42,7 +34,7 @@ t.test('a recorder writes only when told to, and names the differences from what
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[ ]')
   })
   for (const update of [false, true]) {
-    const one = await recording(t, base, update)
+    const one = await recording(t, base, scrub, update)
     for (const line of [/get_devices\.id=5\.json: new/, update ? /: 0 differences, stored$/ : /: new$/]) {
       const response = await fetch(`${one.base}/get_devices?lang=en&user_api_hash=${hash}&id=5`)
       t.same([response.status, await response.text()], [200, '[ ]'], 'the proxy changes nothing')
@@ -53,10 +45,10 @@ t.test('a recorder writes only when told to, and names the differences from what
     if (update) t.notMatch(await readFile(join(one.folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
   const twice = '/get_devices?id[]=5&id[]=6&user_api_hash='
-  await fetch((await recording(t, base, false)).base + twice)
+  await fetch((await recording(t, base, scrub, false)).base + twice)
   t.equal(decodeURIComponent(calls.at(-1) ?? ''), `/api${twice}`, 'a repeated parameter reaches the platform')
   const nowhere = `http://127.0.0.1:${await freePort()}/api`
-  const away = await recording(t, nowhere, true)
+  const away = await recording(t, nowhere, scrub)
   t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
   t.same(away.lines, [`get_devices: ${nowhere} does not respond (ECONNREFUSED)`])
 })
@@ -64,7 +56,7 @@ t.test('a recorder writes only when told to, and names the differences from what
 t.test('an exchange that still holds a leak is not written', async (t) => {
   const get_devices = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
   const { url: base } = await platform(t, { get_devices })
-  const one = await recording(t, base, true, (exchange) => exchange)
+  const one = await recording(t, base)
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
   t.same(await filesIn(one.folder), [])
   t.equal(one.recorder.counts.rejected, 1)
@@ -73,7 +65,7 @@ t.test('an exchange that still holds a leak is not written', async (t) => {
 
 t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
   const { url: base } = await platform(t, { '*': [] })
-  const one = await recording(t, base, true)
+  const one = await recording(t, base, scrub)
   await mkdir(one.folder)
   await writeFile(join(one.folder, 'get_devices.json'), 'edited')
   for (const action of ['get_devices', 'get_geofences']) {
@@ -99,7 +91,7 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
 t.test('an address is recorded without the place, as a text or as JSON', async (t) => {
   const geo_address = { location: { address: 'Carrer Major 12', road: 'Carrer Major', house: '12', zip: '08005' } }
   const { url, calls } = await platform(t, { address: 'Carrer Major 12, 08005 Girona', geo_address })
-  const one = await recording(t, url, true)
+  const one = await recording(t, url, scrub)
   for (const path of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
     t.equal((await fetch(`${one.base}/${path}&lang=en&user_api_hash=${hash}`)).status, 200)
   const folder = await readFolder(one.folder)
@@ -118,7 +110,7 @@ t.test('a recorder forwards nothing that could change data and follows no redire
   const { url: base, calls } = await platform(t, (_, response) => {
     response.writeHead(302, { location: '/login' }).end()
   })
-  const one = await recording(t, base, true)
+  const one = await recording(t, base, scrub)
   for (const action of ['destroy_device', 'get_devices/../destroy_device', 'services/5/x', '']) {
     t.equal((await fetch(`${one.base}/${action}?user_api_hash=x`)).status, 405, action)
   }

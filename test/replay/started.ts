@@ -7,8 +7,10 @@ import { hashOf } from '../../src/replay/replay.js'
 
 export const acme = resolve('fixtures/acme')
 
+type StartArguments = [command: 'replay' | 'record', args: string[], env?: Record<string, string>]
+
 /** A command in this process: its output so far, and its exit code. */
-export function started(t: Test, command: 'replay' | 'record', args: string[], env: Record<string, string> = {}) {
+export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
   const lines: string[] = []
   const events = new EventEmitter()
   const print = (line: unknown): void => {
@@ -33,6 +35,12 @@ export function started(t: Test, command: 'replay' | 'record', args: string[], e
     }
   }
   return { exit, end, text, printed }
+}
+
+/** The exit code and the output of a command that ends by itself. */
+export async function run(t: Test, ...given: StartArguments) {
+  const { exit, text } = started(t, ...given)
+  return { code: await exit, text: text() }
 }
 
 /** Recordings are made below the working folder. */

@@ -1,10 +1,9 @@
 /** The sandbox as a server: deterministic, as strict about requests as the platform, and its lists agree. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import fc from 'fast-check'
 import t from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
-import { program, withEnv } from '../program.js'
+import { Program } from '../process.js'
+import { program } from '../program.js'
 import type { Event, History, Page, Service } from './requests.js'
 import { DAY, demo, NOON, open, other, pointsOf, wall } from './requests.js'
 
@@ -72,28 +71,17 @@ t.test('bad requests are refused as on the platform, and whatever else is reques
 })
 
 t.test('the command line prints base URL and hashes, and rejects bad options', async (t) => {
-  const run = (...args: string[]) => {
-    const child = fork(program('sandbox/main.js'), args, withEnv({}))
-    t.teardown(() => child.kill('SIGKILL'))
-    return child
-  }
+  const run = (...args: string[]) => new Program(t, process.execPath, [program('sandbox/main.js'), ...args])
   const [bad, good] = [run('--port', '70000'), run('--port', '0', '--devices', '20', '--seed', '11')]
-  const exit = once(good, 'exit')
-  const [text, [code]] = await Promise.all([bad.stderr!.toArray(), once(bad, 'exit')])
-  t.equal(code, 1)
-  t.match(text.join(''), /--port must be a whole number from 0 to 65535/)
-  let printed = ''
-  for await (const chunk of good.stdout!) {
-    printed += chunk
-    if (printed.split('\n').length > 3) break
-  }
-  const [base, ...lines] = printed.trim().split('\n')
-  for (const [n, { email, hash, devices }] of sandboxAccounts(11, 20).entries())
-    t.equal(lines[n], `${email}  ${hash}  ${devices} devices`)
-  const hash = encodeURIComponent(sandboxAccounts(11, 20)[0]!.hash)
-  t.equal((await fetch(`${base}/get_user_data?user_api_hash=${hash}`)).status, 200)
-  good.kill('SIGTERM')
-  t.equal((await exit)[0], 0, 'a signal closes it')
+  t.equal(await bad.exited, 1)
+  t.match(bad.log, /--port must be a whole number from 0 to 65535/)
+  const accounts = sandboxAccounts(11, 20)
+  const base = await good.printed(/^(http:\S+)\n.+\n.+\n/)
+  const lines = accounts.map(({ email, hash, devices }) => `${email}  ${hash}  ${devices} devices\n`)
+  t.equal(good.log, `${base}\n${lines.join('')}`)
+  t.equal((await fetch(`${base}/get_user_data?user_api_hash=${encodeURIComponent(accounts[0].hash)}`)).status, 200)
+  good.signal('SIGTERM')
+  t.equal(await good.exited, 0, 'a signal closes it')
 })
 
 t.test('a device that never connected has no position, an expired one keeps its last', async (t) => {
@@ -158,13 +146,10 @@ t.test("rows have the account's zone and units, `time` is the later of fix and s
 
 t.test('every position has an address', async (t) => {
   const { get, devicesOf } = await open(t)
-  const addresses = new Set<string>()
-  for (const { lat, lng } of (await devicesOf()).filter((device) => device.lat !== null)) {
-    const address = await get<string>(`address?lat=${lat}&lng=${lng}`)
-    addresses.add(address)
-    t.match(address, /^\w+ \w+ \d+, \w+/)
-  }
-  t.ok(addresses.size > 10)
+  const positions = (await devicesOf()).filter(({ lat }) => lat !== null)
+  const addresses = await Promise.all(positions.map(({ lat, lng }) => get<string>(`address?lat=${lat}&lng=${lng}`)))
+  for (const address of addresses) t.match(address, /^\w+ \w+ \d+, \w+/)
+  t.ok(new Set(addresses).size > 10)
   t.equal(await get('address?lat=0&lng=0'), '-')
 })
 

@@ -7,7 +7,7 @@ import { toRecord } from '../../src/store/record.js'
 import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { aKey, anOwner, type Command, DAY_MS, embeddedPlace, limited, NOW, onEveryStore } from './places.js'
+import { aKey, anOwner, type Command, DAY_MS, embeddedPlace, limited, NOW, onEveryStore, storedKey } from './places.js'
 
 const having = (field: string, value: unknown) => (json: string) =>
   JSON.stringify({ ...JSON.parse(json), [field]: value })
@@ -20,25 +20,21 @@ const damages: Record<string, (json: string, other: string) => string> = {
   'of another key': (_, other) => other,
 }
 
-const callsOf = (t: Test, { keys }: Store) => ({
-  use: async ({ digest }: KeyRecord, at = NOW) => (await keys.use(digest, DAY_MS, at))?.record,
-  created: async (owner = anOwner()): Promise<KeyRecord> => {
-    const { record } = aKey(owner)
-    t.equal(await keys.create(record, 20, NOW), 'created')
-    return record
-  },
+const callsOf = (store: Store) => ({
+  use: async ({ digest }: KeyRecord, at = NOW) => (await store.keys.use(digest, DAY_MS, at))?.record,
+  created: (fields: Partial<KeyRecord> = {}) => storedKey(store, fields),
 })
 
 onEveryStore(t, async (t, place) => {
   const store = await place.open()
   const { keys } = store
-  const { use, created } = callsOf(t, store)
+  const { use, created } = callsOf(store)
 
   t.test('a damaged record is no key until it is repaired, and is reported once', async (t) => {
     for (const [name, damage] of Object.entries(damages)) {
       const [bad, good] = [await created(), await created()]
       const [{ owner }, json] = [bad, await place.stored('key', [bad.digest])]
-      const sibling = await created(owner)
+      const sibling = await created({ owner })
       t.same([await use(bad), await use(bad)], [bad, bad])
       await place.put('key', [bad.digest], damage(json, await place.stored('key', [good.digest])))
       for (let n = 0; n < 3; n += 1) {
@@ -78,7 +74,7 @@ onEveryStore(t, async (t, place) => {
   t.test('a damaged entry of an index hides its key there, and nothing else', async (t) => {
     const [bad, foreign] = [await created(), await created()]
     const { owner } = bad
-    const good = await created(owner)
+    const good = await created({ owner })
     const texts = ['', 'nonsense', foreign.digest, good.digest, `${foreign.digest} ${NOW + DAY_MS} 0`, 'x'.repeat(5000)]
     for (const text of texts) {
       await place.put('owner', [owner, bad.id], text)
@@ -104,7 +100,7 @@ onEveryStore(t, async (t, place) => {
 
 async function wrongTypes(t: Test, store: Store, command: Command, reports: string[]): Promise<void> {
   const { keys, counters, up } = store
-  const { use, created } = callsOf(t, store)
+  const { use, created } = callsOf(store)
   const values = ['set text', 'rpush item', 'sadd member', 'hset field value']
   const overwrite = async (key: string, value: string) => {
     const [name = '', ...args] = value.split(' ')

@@ -8,16 +8,16 @@ import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened } from './places.js'
+import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
 
 t.test('two processes on one file', async (t) => {
   const place = await embeddedPlace(t)
-  const { keys } = await place.open()
+  const store = await place.open()
+  const { keys } = store
   const other = await instance(t, place.config)
 
   t.test('see a revocation even within one turn of the event loop', async (t) => {
-    const { record } = aKey(anOwner())
-    await keys.create(record, 20, NOW)
+    const record = await storedKey(store)
     t.ok(await keys.use(record.digest, DAY_MS, NOW))
     const revoked = other.call({ revoke: record })
     // Only microtasks: the turn never ends, so that lmdb does not renew its snapshot.
@@ -88,7 +88,7 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
   const opening = (name: string) => opened(t, { dataDir: join(dir, name) })
   const whole = await opening('whole')
-  for (let n = 0; n < 20; n += 1) await whole.keys.create(aKey(anOwner()).record, 20, NOW)
+  for (let n = 0; n < 20; n += 1) await storedKey(whole)
   await whole.close()
   // What lmdb reads beyond the end of a file ends the process.
   for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) {
@@ -106,8 +106,7 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
 t.test('on a full disk no key is acknowledged, existing keys work on, and space heals it', async (t) => {
   const place = await embeddedPlace(t)
   const store = await place.open()
-  const { record } = aKey(anOwner())
-  await store.keys.create(record, 20, NOW)
+  const record = await storedKey(store)
   // For good: a write in flight after the test would otherwise end the process.
   process.on('SIGXFSZ', () => {})
   // A file that may not grow behaves like a full disk.

@@ -43,6 +43,14 @@ export function aKey(owner: string, fields: Partial<KeyRecord> = {}): { record: 
   return { record, key, hash }
 }
 
+/** A key that the store has just created, of a new account unless `fields` name one. */
+export async function storedKey({ keys }: Store, fields: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+  const { record } = aKey(anOwner(), fields)
+  const outcome = await keys.create(record, 20, NOW)
+  if (outcome !== 'created') throw new Error(outcome)
+  return record
+}
+
 /** The change of a record that sets its limit. */
 export const limited =
   (limit: number | null) =>

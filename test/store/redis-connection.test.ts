@@ -14,7 +14,7 @@ import {
   until,
   withoutRedis,
 } from '../redis.js'
-import { aKey, anOwner, DAY_MS, limited, NOW, openRedis } from './places.js'
+import { aKey, anOwner, DAY_MS, limited, NOW, openRedis, storedKey } from './places.js'
 
 /** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
 const PROMPTLY_MS = 2_000
@@ -83,8 +83,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
       const server = await redisServer(t, ...options)
       const store = await openRedis(t, server.url)
-      const { record } = aKey(anOwner())
-      await store.keys.create(record, 20, NOW)
+      const record = await storedKey(store)
       const { writes, reads, revoke } = methods(store, record)
       for (let round = 1; round <= 2; round += 1) {
         await begin(server)
@@ -119,8 +118,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     const line = await detour(t, master)
     await until(async () => (await replica.command('info', 'replication')).includes('master_link_status:up'))
     const store = await openRedis(t, line.url)
-    const { record } = aKey(anOwner())
-    await store.keys.create(record, 20, NOW)
+    const record = await storedKey(store)
     await stopOnceCopied(master, replica)
     await reject(t, store, methods(store, record).writes)
     await replica.command('replicaof', 'no', 'one')

@@ -5,7 +5,7 @@ import { StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { certificate } from '../faults.js'
 import { freePort, redisServer, until, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, NOW, openRedis } from './places.js'
+import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 t.test('a reply that is not one per key fails the requests that wait for it, and nothing else', async (t) => {
   for (const reply of [null, undefined, 'OK', 7, {}, [], [1, 2]]) {
@@ -30,8 +30,7 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
   })
 
   t.test('nothing is left of a revoked key, however late it is used', async (t) => {
-    const { record } = aKey(anOwner())
-    await keys.create(record, 20, NOW)
+    const record = await storedKey(here)
     const use = () => keys.update(record.digest, usedAt(NOW), NOW)
     await Promise.all([keys.revoke(record.owner, record.id, NOW), use()])
     await use()
@@ -60,9 +59,8 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
 
   t.test('a revoked key is no longer cached: each request with it is one call', async (t) => {
     for (const store of [here, there]) {
-      const { record } = aKey(anOwner())
+      const record = await storedKey(store)
       const use = () => keys.use(record.digest, DAY_MS, NOW)
-      await store.keys.create(record, 20, NOW)
       t.match(await use(), { record })
       await store.keys.revoke(record.owner, record.id, NOW)
       // The first request after another instance has revoked the key finds the cached record outdated.
@@ -81,8 +79,7 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
   })
 
   t.test('counts of the same turn share one call, as do all requests that are alike', async (t) => {
-    const { record } = aKey(anOwner())
-    await keys.create(record, 20, NOW)
+    const record = await storedKey(here)
     const before = await server.scripts()
     const requests = Array.from({ length: 64 }, (_, i) =>
       Promise.all([

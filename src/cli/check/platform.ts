@@ -5,7 +5,7 @@ import { readDeviceList } from '../../devices/device-list.js'
 import { isWallClock } from '../../devices/wall-clock.js'
 import { ByteBudget } from '../../lib/byte-budget.js'
 import type { Action } from '../../platform/actions.js'
-import { createClient, requestAddress } from '../../platform/addresses.js'
+import { requestAddress } from '../../platform/addresses.js'
 import { readDocument } from '../../platform/body.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../../platform/errors.js'
 import { HttpClient } from '../../platform/http-client.js'
@@ -40,10 +40,10 @@ export async function platformFindings(config: Config, hash: string | undefined)
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
     if (hash === undefined) findings.push(warn('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
     else findings.push(...(await permissions(platform, hash)), await unixTimes(platform, hash))
-    findings.push(await addresses(config, url, hash))
+    findings.push(await addresses(config, platform, hash))
     return findings
   } finally {
-    await platform.close()
+    await platform.client.close()
   }
 }
 
@@ -64,7 +64,7 @@ function openPlatform(url: string, timeoutMs: number) {
     action === 'get_devices'
       ? devices(hash)
       : client.send({ action, hash, query: {} }, signal(), (body) => readDocument(action, body, budget.open(action)))
-  return { get, devices, close: () => client.close() }
+  return { client, get, devices }
 }
 
 /** Sends one request. @returns the failure, if any, and the duration. */
@@ -133,36 +133,31 @@ async function unixTimes(platform: CheckedPlatform, hash: string): Promise<Findi
 /** Somewhere on land. */
 const place = { lat: 48.2082, lng: 16.3738 }
 
-async function addresses({ addressLookupsPerMinute: perMinute }: Config, url: string, hash = ''): Promise<Finding> {
+async function addresses(config: Config, platform: CheckedPlatform, hash: string | undefined): Promise<Finding> {
+  const { addressLookupsPerMinute: perMinute } = config
   if (perMinute === 0) return ok('addresses', 'not looked up; ADDRESS_LOOKUPS_PER_MINUTE is 0')
   const limit = `at most ${perMinute} lookups a minute`
-  if (hash === '') return ok('addresses', `${limit}, not tried`)
-  const client = createClient(url)
+  if (hash === undefined) return ok('addresses', `${limit}, not tried`)
   try {
-    await requestAddress(client, hash, place)
+    await requestAddress(platform.client, hash, place)
     return ok('addresses', limit)
   } catch {
     return warn('addresses', `${limit}, but the platform’s geocoder does not work: addresses stay null`)
-  } finally {
-    await client.close()
   }
 }
 
 async function permissions(platform: CheckedPlatform, hash: string): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const action of actions) {
-    const found = await permitted(platform, action, hash)
-    if (found === 'refused') return [fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
-    findings.push(found)
+    const { failure, ms } = await attempt(platform, action, hash)
+    if (failure instanceof PlatformRefused) return [fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
+    findings.push(permission(`platform ${action}`, failure, ms))
   }
   return findings
 }
 
-async function permitted(platform: CheckedPlatform, action: Action, hash: string): Promise<Finding | 'refused'> {
-  const name = `platform ${action}`
-  const { failure, ms } = await attempt(platform, action, hash)
+function permission(name: string, failure: unknown, ms: number): Finding {
   if (failure === undefined) return (ms > slowMs ? warn : ok)(name, `${ms} ms`)
-  if (failure instanceof PlatformRefused) return 'refused'
   if (failure instanceof PlatformForbidden) return warn(name, 'the account lacks the permission')
   if (!(failure instanceof PlatformUnavailable)) throw failure
   if (failure.reason === 'missing_action') return warn(name, 'missing on this platform; it may be an old one')

@@ -1,13 +1,12 @@
 /** The preflight check of the place where API keys are stored. */
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
 import { encryption } from '../../../src/cli/check/store.js'
-import { portOf, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
+import { listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
@@ -31,15 +30,12 @@ t.test('a Redis user without a right that the gateway needs is found', { skip: w
 t.test('a Redis that is too old is found', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   // As Redis 6.0 does, the server finds a word in `SET` that it does not know.
-  const old = createServer((socket) => {
-    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const old = await listening(t, (socket) => {
+    const upstream = connect(server.port)
     socket.setEncoding('latin1').on('data', (sent) => upstream.write(String(sent).replaceAll('PXAT', 'WHAT'), 'latin1'))
     upstream.pipe(socket).once('close', () => upstream.destroy())
   })
-  old.listen(0, '127.0.0.1')
-  await once(old, 'listening')
-  t.teardown(() => old.close())
-  const found = await findings({ REDIS_URL: `redis://127.0.0.1:${portOf(old)}` })
+  const found = await findings({ REDIS_URL: old })
   t.equal(found['Redis commands'], 'fail: Redis 6.2 or newer is needed for SET gps:count:*, SET gps:id:*')
 })
 
