@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 
-// The options with which tap runs tests would slow npm down.
-execSync('npm run --silent compile', { stdio: ['ignore', 2, 2], env: { ...process.env, NODE_OPTIONS: '' } })
+execSync('npm run --silent compile', { stdio: ['ignore', 2, 2] })
 
 // typebox has 500 files. Loading them one by one in every process was a quarter of the processor time of all tests.
 const entries = { index: 'typebox', schema: 'typebox/schema', compile: 'typebox/compile' }

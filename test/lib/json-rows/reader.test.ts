@@ -6,7 +6,7 @@ import { isLong } from '../../faults.js'
 import { anything, assertSame, check, counted, documentOf, forReader, size, small, utf8, wires } from './documents.js'
 
 t.test('any document reads as JSON.parse reads it, however it is split', async (t) => {
-  const runs = isLong ? 2_000 : 600
+  const runs = isLong ? 2_000 : 300
   check(fc.tuple(fc.oneof({ weight: 4, arbitrary: documentOf(small) }, anything), size), runs, ([text, length]) =>
     assertSame(text, [1, length, 1 << 20]),
   )
@@ -22,7 +22,7 @@ t.test("the gateway's rows read as its own normalizer reads them", async () => {
 })
 
 t.test('exactly the documents that JSON.parse refuses are refused', async (t) => {
-  const runs = isLong ? 500 : 150
+  const runs = isLong ? 500 : 100
   counted.refused = 0
   counted.accepted = 0
   const usual = fc.constantFrom(...utf8('{}[]",:\\ 019.-+eEutfn/\n'), 0, 0x1f, 0x7f, 0xc3, 0xe2, 0xef, 0xff)
