@@ -196,7 +196,6 @@ class Circuit {
     this.state = state
     this.#changes += 1
     this.#failures.clear()
-    this.#probeAtOf.clear()
     this.#onState(state)
   }
 }
