@@ -56,7 +56,10 @@ t.test('only the platform hash manages keys; the 401 of any other credential say
   for (const credential of [undefined, 'wrong', key, 'demo']) {
     const init = { method: 'DELETE' }
     const isOfOtherKind = credential === key || credential === 'demo'
-    for (const { status, body } of [await get('/v1/keys', credential), await get(`/v1/keys/${id}`, credential, init)]) {
+    for (const { status, body } of [
+      await get('/v1/keys?limit=x', credential),
+      await get(`/v1/keys/${id}`, credential, init),
+    ]) {
       t.same([status, body.error], [401, credential ? 'invalid_token' : 'unauthorized'])
       if (isOfOtherKind) t.match(body.message, /platform hash/)
     }
