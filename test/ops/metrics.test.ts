@@ -51,11 +51,12 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
   }
 })
 
-t.test('requests, calls, lookups and limiter counts are counted as they happened', async (t) => {
+t.test('requests, calls, lookups and limiter counts are counted as they happened, in every scrape', async (t) => {
   const bodies = { get_devices: [], get_alerts: '<html>' }
   const { get, metrics } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '4' } }, bodies)
   for (const path of ['devices', 'devices', 'alerts', 'me', 'me']) await get(`/v1/${path}`, someHash)
   await get('/nowhere')
+  await metrics()
   const text = await metrics()
   const expected: Record<string, number> = {
     'gateway_requests_total{method="GET",route="/api/v1/devices",status="200"}': 2,
