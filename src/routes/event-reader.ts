@@ -78,7 +78,7 @@ export class EventReader {
       const found = await window(from, count)
       // A window beyond the end does not show it.
       const shown = from > 0 && found[0]?.seen.length === 0 ? await window(0, 1) : found
-      if (!shown.every(({ seen }, at) => readRows(seen).every(this.#matches(some[at]?.deviceId)))) return undefined
+      if (!shown.every(({ seen }, at) => this.#isFiltered(readRows(seen), some[at]))) return undefined
       lists.push(...found)
     }
     const total = lists.reduce((sum, list) => sum + list.total, 0)
@@ -122,9 +122,7 @@ export class EventReader {
   async #passing(words: readonly string[], read: (filter: EventFilter) => Promise<WireEvent[]>): Promise<WireEvent[]> {
     const filters = this.#filters(words)
     const lists = await Promise.all(filters.map(read))
-    // A platform that ignores the type sends the same rows for each word.
-    const isIgnored = words.length > 1 && lists.some((rows, at) => rows.some(isOfOtherType(filters[at])))
-    if (isIgnored) return this.#passing([], read)
+    if (lists.some((rows, at) => this.#ignoresType(rows, filters[at]))) return this.#passing([], read)
     return lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId)))
   }
 
@@ -132,7 +130,7 @@ export class EventReader {
   async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
     const rows = await readUntil(this.#account.eventPages(filter, this.#uses), size, (rows) => {
       const page = readRows(rows)
-      return isEnough(page) || (this.#words.length > 1 && page.some(isOfOtherType(filter)))
+      return isEnough(page) || this.#ignoresType(page, filter)
     })
     return this.#account.readEvents(rows)
   }
@@ -142,6 +140,16 @@ export class EventReader {
     const { devices, from, to } = this.#search
     const types = words.length > 0 ? words : [undefined]
     return devices.flatMap((deviceId) => types.map((type) => ({ deviceId, type, from, to })))
+  }
+
+  /** Whether rows show that the platform applies the filter. */
+  #isFiltered(rows: readonly WireEvent[], filter: EventFilter | undefined): boolean {
+    return rows.every(this.#matches(filter?.deviceId)) && !this.#ignoresType(rows, filter)
+  }
+
+  /** Whether rows show that the platform sends the same ones for each of several words. */
+  #ignoresType(rows: readonly WireEvent[], filter: EventFilter | undefined): boolean {
+    return this.#words.length > 1 && rows.some(isOfOtherType(filter))
   }
 
   readonly #matches =

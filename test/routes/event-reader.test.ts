@@ -170,6 +170,12 @@ t.test('where the platform ignores `device_id`, each event of the devices comes 
   }
 })
 
+t.test('where the platform ignores the type, an event comes once even if all events pass the filter', async (t) => {
+  const { list } = await eventPlatform(t, 1, { generation: '2.x' })
+  const { body } = await list('type=geofence_in')
+  t.same([idsOf(body), body.count], [[1], 1])
+})
+
 t.test('an event that arrives late, behind newer ones, is in the next response to after_id', async (t) => {
   const { all, list } = await eventPlatform(t, 300)
   all.splice(120, 0, { ...(all[120] as Row), id: 301 })
