@@ -32,11 +32,17 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
 /** Reads all of a key file. @throws, or ends the process, when it is damaged. */
 export function readKeyFile(path: string): void {
   const root = open({ path, readOnly: true, maxDbs: 4 })
-  for (const name of ['records', 'ids', 'owners']) {
-    // Not there before the first key.
-    const table = root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' }) as Database | undefined
-    for (const _ of table?.getRange() ?? []);
-  }
+  const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
+  // Not there before the first key.
+  const opened = ['records', 'ids', 'owners'].map((name) => root.openDB({ name, ...binary }) as Database | undefined)
+  const tables = opened.filter((table) => table !== undefined)
+  const values = tables.flatMap((table) => [...table.getRange()].map(({ value }) => value as Buffer))
+  // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
+  if (
+    tables.length !== (root.getStats() as { entryCount: number }).entryCount ||
+    values.some(({ length }) => length === 0)
+  )
+    throw new Error('Cut within a page')
 }
 
 type OwnerKey = [owner: string, id: string]

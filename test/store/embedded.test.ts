@@ -88,19 +88,32 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   writeFileSync(join(dir, 'garbage', 'keys.mdb'), 'this is no key file'.repeat(1000))
   const opening = (name: string) => opened(t, { dataDir: join(dir, name) })
   const whole = await opening('whole')
-  for (let n = 0; n < 20; n += 1) await storedKey(whole)
+  for (let n = 0; n < 4; n += 1) await storedKey(whole)
+  const digests = await whole.digests()
   await whole.close()
-  // What lmdb reads beyond the end of a file ends the process.
-  for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) {
+  // What lmdb reads beyond the last page of a file ends the process.
+  const cut = (name: string, bytes: number) => {
     cpSync(join(dir, 'whole'), join(dir, name), { recursive: true })
     truncateSync(join(dir, name, 'keys.mdb'), bytes)
   }
+  for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) cut(name, bytes)
   for (const name of ['file', 'file/deeper', 'taken'])
     await t.rejects(async () => opening(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
   const verifying = (name: string) => verifyKeyFile(keyFileIn(join(dir, name)))
   for (const name of ['new', 'whole']) await t.resolves(verifying(name), name)
   for (const name of ['garbage', 'tiny', 'head', 'short'])
     await t.rejects(verifying(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
+
+  t.test('and so is one that was cut within a page, unless no key is lost', async (t) => {
+    const { size } = statSync(join(dir, 'whole', 'keys.mdb'))
+    for (let end = 10_000; end < size; end += 4_096) {
+      const name = `cut ${end}`
+      cut(name, end)
+      const refusal = await verifying(name).catch((error: Error) => error.name)
+      if (refusal) t.equal(refusal, 'StoreUnavailable', name)
+      else t.same(await (await opening(name)).digests(), digests, name)
+    }
+  })
 })
 
 t.test('on a full disk no key is acknowledged, existing keys work on, and space heals it', async (t) => {
