@@ -42,6 +42,7 @@ function createAccount(seed: number, number: number, start: Start, place: Place)
     ...start,
     ...place,
     hash: hashOf(seed, number),
+    password: `sandbox-${between(100_000, 999_999, roll(seed, 6, number))}`,
     seed: Math.floor(roll(seed, 1, number) * 2 ** 31),
     geofences: createGeofences(place.center, base),
     alerts: createAlerts(base),

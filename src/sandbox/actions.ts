@@ -1,14 +1,16 @@
 /** The actions of the platform: what each of them responds with. */
 import { addressAt } from './address.js'
+import { matchingDevices } from './device-filters.js'
 import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js'
 import { lazily } from './json-stream.js'
-import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
+import { type Planned, plannedOf, serviceAt, serviceRow, serviceText } from './maintenance.js'
+import { DAY } from './program.js'
 import { lastReports, reportsBetween } from './reports.js'
 import { type Action, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
-import { deviceData, deviceRow, groupOf, trackerIdOf } from './wire/device.js'
+import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
 import { historyBody } from './wire/history.js'
-import { paginator } from './wire/pages.js'
+import { compact, paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
 const MAX_EVENTS = 1000
@@ -20,6 +22,12 @@ function unprocessable(problems: [name: string, text: string][]): Result {
   return { status: 422, body: { status: 0, message, errors } }
 }
 
+const placeOf = (query: URLSearchParams) =>
+  addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) })
+
+/** A plain text; `-` where there is no address. */
+const address: Action = ({ query }) => ok(placeOf(query)?.address ?? '-')
+
 export const actions: Record<string, Action> = {
   get_geofences: ({ account }) =>
     ok({ items: { geofences: account.geofences.map((fence) => records.geofenceRow(account, fence)) }, status: 1 }),
@@ -28,18 +36,29 @@ export const actions: Record<string, Action> = {
   get_user_data: ({ account }) => ok(records.userData(account)),
   edit_setup_data: ({ account }) => ok(records.setupData(account)),
   'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
-  /** A plain text; `-` where there is no address. */
-  address: ({ query }) => ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng')) }) ?? '-'),
+  address,
+  geo_address: address,
+  'address/reverse'({ query }) {
+    const location = placeOf(query)
+    return location ? ok({ status: 1, location }) : badRequest('lat', 'The lat is not a valid place.')
+  },
+  /** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
+  devices_groups({ account, query }) {
+    const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
+    const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
+    const rows = found.map((group) => ({ ...group, user_id: account.userId, open: true }))
+    const { data, pagination } = compact(paginator('devices_groups', query, rows, positive(query, 'limit', 15)))
+    return ok({ ...data, pagination })
+  },
   get_user_drivers({ account, query }) {
     const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
     const rows = drivers.map((driver) => records.driverRow(account, driver))
     return ok({ items: { drivers: paginator('get_user_drivers', query, rows, 5) }, status: 1 })
   },
   /** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
-  get_devices({ account, now, query }) {
-    const id = query.get('id')
-    const all = Array.from({ length: account.devices }, (_, index) => index)
-    let indexes = id === null ? all : all.filter((index) => index === indexOf(account, id))
+  get_devices(request) {
+    const { account, now, query } = request
+    let indexes = matchingDevices(request)
     if (query.has('limit') || query.has('page')) {
       const limit = positive(query, 'limit', 100)
       const from = (positive(query, 'page', 1) - 1) * limit
@@ -51,15 +70,42 @@ export const actions: Record<string, Action> = {
     })
     return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
   },
+  /** Devices and events since `time`; by default of the last five seconds. */
+  *get_devices_latest(request) {
+    const { account, now, query } = request
+    const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
+    const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
+    const seen = matchingDevices(request).filter(isNewer)
+    const recent = yield* eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)
+    return ok({
+      items: lazily(seen, (index) => latestRow(account, index, now)),
+      events: lazily(recent.slice(0, MAX_EVENTS), (event) => {
+        const { device_name: name, ...row } = records.eventRow(account, event)
+        return { ...row, device: { id: row.device_id, name } }
+      }),
+      ...{ time: now, version: '3.7.7' },
+    })
+  },
   services({ account, now, query }) {
     const all = Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
     const row = (planned: Planned) => {
       const report = lastReports(account, planned.index, now, 1)[0]
       return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
     }
-    const page = paginator('services', query, all, positive(query, 'limit', 15))
-    const { data, from: _from, to: _to, url: _url, ...pagination } = page
+    const { data, pagination } = compact(paginator('services', query, all, positive(query, 'limit', 15)))
     return ok({ status: 1, data: data.map(row), pagination })
+  },
+  /** The older list, of one device. */
+  get_services({ account, now, query }) {
+    const id = query.get('device_id')
+    if (id === null) return badRequest('device_id', 'The device id field is required.')
+    const index = indexOf(account, id)
+    const report = index === undefined ? undefined : lastReports(account, index, now, 1)[0]
+    const rows = (index === undefined ? [] : plannedOf(index)).map((planned) => {
+      const service = serviceAt(account, planned, report, now)
+      return { ...serviceRow(account, service, Number), expires: serviceText(service) }
+    })
+    return ok({ ...paginator('get_services', query, rows, 10), status: 1 })
   },
   *get_events({ account, now, query }) {
     const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]

@@ -13,5 +13,7 @@ export function addressAt({ lat, lng }: Point) {
     roll(17, key, Math.floor(lat * perDegree), Math.floor(lng * perDegree))
   const pick = (list: string[], fraction: number) => list[Math.floor(fraction * list.length)]!
   const road = `${pick(NAMES, part(1, 200))} ${pick(KINDS, part(2, 200))}`
-  return `${road} ${1 + Math.floor(120 * part(3, 5000))}, ${pick(CITIES, part(4, 10))}, Sandbox`
+  const house = String(1 + Math.floor(120 * part(3, 5000)))
+  const [city, country] = [pick(CITIES, part(4, 10)), 'Sandbox']
+  return { address: `${road} ${house}, ${city}, ${country}`, house, road, city, country, lat, lng }
 }

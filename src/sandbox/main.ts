@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   process.once('SIGTERM', close)
   console.log(`${await app.listen({ host: values.host, port })}/api`)
   for (const account of sandboxAccounts(seed, devices))
-    console.log(`${account.email}  ${account.hash}  ${account.devices} devices`)
+    console.log(`${account.email}  ${account.hash}  password ${account.password}  ${account.devices} devices`)
 }
 
 await run().catch((error: Error) => {

@@ -2,7 +2,7 @@
 import type { Account } from './account.js'
 
 /** A request of an account. `now` is Unix seconds. */
-type ActionRequest = { account: Account; now: number; query: URLSearchParams }
+export type ActionRequest = { account: Account; now: number; query: URLSearchParams }
 /** Lists in a body may be generators. */
 export type Result = { status: number; body: unknown }
 /** A generator yields so often that a large fleet does not block the event loop. */
@@ -11,6 +11,22 @@ export type Action = (request: ActionRequest) => Result | Generator<unknown, Res
 export const ok = (body: unknown): Result => ({ status: 200, body })
 export const badRequest = (field: string, text: string): Result => {
   return { status: 400, body: { status: 0, errors: { [field]: [text] } } }
+}
+
+/**
+ * The parameters of a body and a URL together. Empty values count as absent, as on the platform. `id[]=1&id[]=2`, `id[0]=1` and
+ * the body `{"id":[1]}` are all `id`; `filters[id]`, the older `filter[id]` and `{"filters":{"id":1}}` are `filters[id]`.
+ */
+export function parametersOf(sent: [name: string, value: unknown][]): URLSearchParams {
+  const all = new URLSearchParams()
+  const add = (name: string, value: unknown): void => {
+    if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) add(`${name}[${key}]`, item)
+    else if ((value ?? '') !== '')
+      all.append(name.replace(/\[\d*\]$/, '').replace(/^filter\[/, 'filters['), String(value))
+  }
+  for (const [name, value] of sent) add(name, value)
+  return all
 }
 
 /** A whole number above 0; anything else counts as absent. */

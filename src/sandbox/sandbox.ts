@@ -1,12 +1,12 @@
-/** A simulated fleet behind the platform's own protocol, as a Fastify app: the reads that the gateway may request. */
+/** A simulated fleet behind the platform's own protocol, as a Fastify app: the login, and the actions that only read. */
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import Fastify from 'fastify'
+import Fastify, { type FastifyRequest } from 'fastify'
 import { createAccounts } from './account.js'
 import { actions } from './actions.js'
 import { inSlices, jsonChunks } from './json-stream.js'
 import { compilePrograms } from './reports.js'
-import type { Result } from './request.js'
+import { ok, parametersOf, type Result } from './request.js'
 
 /** The accounts of the sandbox with this seed; the demo account comes first. */
 export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, devices)
@@ -21,18 +21,35 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
   compilePrograms(accounts[0])
   const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
   app.addHook('onRequest', async () => {
     if (latencyMs > 0) await setTimeout(latencyMs)
   })
-  for (const [path, action] of Object.entries(actions))
-    app.get(`/api/${path}`, async ({ url }, reply) => {
-      const query = parametersOf(url)
-      const account = byHash.get(query.get('user_api_hash') ?? '')
-      const result = account ? action({ account, now: Math.floor(clock() / 1000), query }) : unauthorized
-      const { status, body } = Symbol.iterator in result ? await inSlices(result) : result
-      reply.code(status).type('application/json')
-      return Readable.from(jsonChunks(body))
+  /** The platform reads the parameters of GET and POST alike. */
+  const route = (path: string, handler: (query: URLSearchParams) => Result | Promise<Result>) =>
+    app.route<{ Body?: [string, unknown][] }>({
+      method: ['GET', 'POST'],
+      url: `/api/${path}`,
+      handler: async ({ url, body = [] }, reply) => {
+        const { searchParams } = new URL(url, 'http://sandbox')
+        const result = await handler(parametersOf([...body, ...searchParams]))
+        reply.code(result.status).type('application/json')
+        return Readable.from(jsonChunks(result.body))
+      },
     })
+  for (const [path, action] of Object.entries(actions))
+    route(path, async (query) => {
+      const account = byHash.get(query.get('user_api_hash') ?? '')
+      if (!account) return refused({ error: 'Unauthorized' })
+      const result = action({ account, now: Math.floor(clock() / 1000), query })
+      return Symbol.iterator in result ? inSlices(result) : result
+    })
+  route('login', (query) => {
+    const [email, password] = [query.get('email'), query.get('password')]
+    const account = accounts.find((one) => one.email === email && one.password === password)
+    return account ? ok({ status: 1, user_api_hash: account.hash }) : refused({ message: 'Wrong credentials.' })
+  })
   app.setNotFoundHandler(({ url }, reply) => {
     const path = url.split('?')[0]?.replace(/^\//, '')
     return reply.code(404).send({ message: `The route ${path} could not be found.` })
@@ -40,10 +57,12 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
   return app
 }
 
-const unauthorized: Result = { status: 401, body: { status: 0, error: 'Unauthorized' } }
+const refused = (reason: Record<string, string>): Result => ({ status: 401, body: { status: 0, ...reason } })
 
-/** Empty values count as absent, as on the platform. */
-function parametersOf(url: string): URLSearchParams {
-  const { searchParams } = new URL(url, 'http://sandbox')
-  return new URLSearchParams([...searchParams].filter(([, value]) => value !== ''))
+/** JSON, or a form in either encoding. As on the platform, a body that cannot be read has no parameters. */
+async function parseBody({ headers }: FastifyRequest, body: Buffer): Promise<[string, unknown][]> {
+  const type = headers['content-type'] ?? ''
+  const sent = new Response(body, { headers: { 'content-type': type } })
+  if (type.includes('json')) return Object.entries((await sent.json().catch(() => null)) ?? {})
+  return [...(await sent.formData().catch(() => new FormData()))]
 }

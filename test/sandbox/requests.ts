@@ -35,10 +35,10 @@ export const [demo, other] = sandboxAccounts()
 export async function open(t: Test, devices = 50) {
   const clock = { at: NOON }
   const { url: base } = await sandbox(t, { devices, clock: () => clock.at * 1000 })
-  const send = (path: string, hash = demo.hash) => {
+  const send = (path: string, hash = demo.hash, init: RequestInit = {}) => {
     const url = new URL(`${base}/${path}`)
-    url.searchParams.set('user_api_hash', hash)
-    return fetch(url)
+    if (hash) url.searchParams.set('user_api_hash', hash)
+    return fetch(url, init)
   }
   const get = async <T>(path: string, account = demo) => (await (await send(path, account.hash)).json()) as T
   const devicesOf = async (account = demo, query = '') =>

@@ -22,7 +22,7 @@ const ONLINE_SECONDS = 600
 const ACK_SECONDS = 60
 
 /** The platform's word for the connection, and the last sign of life. */
-function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
+export function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
   if (!report) return { online: 'offline', ack: 0 }
   if (isExpired(index) || instant - report.at > ONLINE_SECONDS) return { online: 'offline', ack: report.at }
   const ack = report.at + Math.floor((instant - report.at) / ACK_SECONDS) * ACK_SECONDS
@@ -72,6 +72,13 @@ export function deviceRow(account: Account, index: number, instant: number) {
     },
     ...STATIC,
   }
+}
+
+/** One item of `get_devices_latest`: the lists inside are JSON in a string. */
+export function latestRow(account: Account, index: number, instant: number) {
+  const { sensors, services, tail, ...row } = deviceRow(account, index, instant)
+  const text = { sensors: JSON.stringify(sensors), services: JSON.stringify(services), tail: JSON.stringify(tail) }
+  return { ...row, ...text }
 }
 
 /** What driver rows and `driver_data` share; all null without a driver. */

@@ -17,3 +17,8 @@ export function paginator<T>(path: string, query: URLSearchParams, list: List<T>
   const bounds = { from: data.length > 0 ? from + 1 : null, to: data.length > 0 ? from + data.length : null }
   return { ...pagination, ...links, ...bounds, url, data }
 }
+
+/** The rows, and the short pagination that newer lists have beside them. */
+export function compact<T>({ from: _from, to: _to, url: _url, data, ...pagination }: ReturnType<typeof paginator<T>>) {
+  return { data, pagination }
+}
