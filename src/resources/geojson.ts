@@ -3,9 +3,6 @@ import { type TSchema, Type } from 'typebox'
 import type { List } from './list.js'
 import { Word } from './schema.js'
 
-/** The media type of `format=geojson`. */
-export const geoJson = 'application/geo+json'
-
 /** The query parameter `format`. */
 export const Format = Type.Optional(
   Word(['json', 'geojson'], {

@@ -76,7 +76,7 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
     const [mine, theirs] = await Promise.all(
       [hash, otherHash].map(async (credential) => {
         const { body, headers } = await get(`/v1/${path}?format=geojson`, credential)
-        t.match(headers.get('content-type'), /^application\/geo\+json/)
+        t.equal(headers.get('content-type'), 'application/geo+json; charset=utf-8')
         check(JSON.stringify(body))
         t.ok(body.features.length > 0 && body.count >= body.features.length)
         return idsOf(body)
