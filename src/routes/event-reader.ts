@@ -35,6 +35,8 @@ const once = (rows: readonly WireEvent[]): WireEvent[] => [
   ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
 ]
 
+const hasRepeats = (rows: readonly WireEvent[]): boolean => once(rows).length < rows.length
+
 /** The number of events of which `known` are certain: one more where a window ends with these, since more may follow. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
 
@@ -90,8 +92,7 @@ export class EventReader {
       lists.push(...found)
     }
     // A row in two lists shows that the platform ignores a filter: it has one device and one word.
-    const ids = lists.flatMap(({ seen }) => readRows(seen).flatMap((row) => id(row.id) ?? []))
-    if (lists.length > 1 && new Set(ids).size < ids.length) return undefined
+    if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
     const known = lists.reduce((sum, list) => sum + list.total, 0)
     const total = lists.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
     return { rows: this.#account.readEvents(lists.flatMap(({ rows }) => rows)), before: from, total }
