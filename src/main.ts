@@ -2,7 +2,7 @@
 /** The process: read the configuration, open, listen; on a signal drain and close. */
 import './lib/v8-tuning.js'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
@@ -38,7 +38,23 @@ function endWithoutTerminal(): void {
   })
 }
 
-async function run(config: Config): Promise<void> {
+/** Holds a free port, which the links in responses name before the API listens on it. */
+async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { port, release: () => new Promise((released) => server.close(() => released())) }
+}
+
+async function serve(): Promise<void> {
+  const config = readConfig(process.env)
+  if (config.port !== 0) return run(config)
+  const { port, release } = await heldPort(config.host)
+  return run(readConfig({ ...process.env, PORT: String(port) }), release)
+}
+
+/** @param beforeListen called when all is ready to listen. */
+async function run(config: Config, beforeListen?: () => Promise<void>): Promise<void> {
   const metrics = new Metrics()
   const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
   // After the listeners of the logger, which write what is left.
@@ -59,6 +75,8 @@ async function run(config: Config): Promise<void> {
   }
   // The worker loads its modules meanwhile, on a core of its own where there is one.
   const [, { store, sandbox, app }] = await Promise.all([worker.start(), open()])
+  await app.ready()
+  await beforeListen?.()
   await app.listen({
     host: config.host,
     port: config.port,
@@ -113,7 +131,7 @@ All but the last two read the environment of the gateway.`
 
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
-  if (name === undefined) return run(readConfig(process.env))
+  if (name === undefined) return serve()
   if (name === 'check' && args.length === 0) return printCheck()
   if (name === 'keys') {
     const { runKeys } = await import('./cli/keys/keys.js')

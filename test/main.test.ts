@@ -28,6 +28,14 @@ async function get(agent: Agent | undefined, url: string, credential: string): P
   return response
 }
 
+t.test('on any free port, the links of responses lead to that port', async (t) => {
+  const { url, port } = await gatewayProcess(t)
+  const { docs } = (await (await fetch(`${url}/v1/devices`)).json()) as { docs: string }
+  const { servers } = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: { url: string }[] }
+  const own = `http://localhost:${port}/api`
+  t.same([docs, servers[0]?.url], [`${own}/docs#error-unauthorized`, own])
+})
+
 t.test('a rolling restart of two instances under load loses no request', async (t) => {
   const instances = await Promise.all([gatewayProcess(t), gatewayProcess(t)])
   // As a load balancer that polls `/ready`: a new connection goes to the next ready instance, and stays there.

@@ -5,12 +5,17 @@ import { isObject, itemsOf } from './shape.js'
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
 export type FetchPage = (number: number, size: number) => Promise<Page>
 
-interface Window {
+interface Count {
+  /** Items in the whole list; counted page by page where the platform does not send it. */
+  total: number
+  /** False if counting takes more calls than are left: `total` is then what is known to be there, and there may be more. */
+  isCounted: boolean
+}
+
+interface Window extends Count {
   rows: unknown[]
   /** All rows of the pages that were read, in order: those of the window and their neighbours. */
   seen: unknown[]
-  /** Items in the whole list; counted page by page where the platform does not send it, at least as many as the calls allow. */
-  total: number
 }
 
 /** The platform's maximum page size (platform.md 5). */
@@ -48,13 +53,13 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   const page = await fetch(numberFor(requested), requested)
   // A platform that ignores the page repeats rows there.
   if (offset > 0 && page.total !== undefined && offset >= page.total)
-    return { rows: [], seen: itemsOf(page.rows), total: page.total }
+    return { rows: [], seen: itemsOf(page.rows), total: page.total, isCounted: true }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
   const start = offset - (number - 1) * size
   const seen = await pages.read(start + limit)
-  return { rows: seen.slice(start, start + limit), seen, total: await pages.total() }
+  return { rows: seen.slice(start, start + limit), seen, ...(await pages.count()) }
 }
 
 /** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page. */
@@ -161,29 +166,28 @@ class Pages {
     return this.#rows
   }
 
-  /** At least so many where counting them takes more calls than are left. */
-  async total(): Promise<number> {
+  async count(): Promise<Count> {
     try {
-      return await this.#total()
+      return await this.#count()
     } catch (error) {
       if (!(error instanceof TooManyCalls)) throw error
-      // There was another page to read.
-      return this.#before + this.#rows.length + 1
+      return { total: this.#before + this.#rows.length, isCounted: false }
     }
   }
 
-  async #total(): Promise<number> {
+  async #count(): Promise<Count> {
+    const counted = (total: number): Count => ({ total, isCounted: true })
     const { total, lastPage, currentPage } = this.#page
-    if (total !== undefined) return total
+    if (total !== undefined) return counted(total)
     if (lastPage) {
       // All pages but the last one are full.
       const last = currentPage === lastPage ? this.#page : await this.#fetch(lastPage, this.#size)
-      return (lastPage - 1) * this.#size + itemsOf(last.rows).length
+      return counted((lastPage - 1) * this.#size + itemsOf(last.rows).length)
     }
     const rows = await this.read(Number.POSITIVE_INFINITY)
-    if (rows.length > 0 || this.#before === 0) return this.#before + rows.length
+    if (rows.length > 0 || this.#before === 0) return counted(this.#before + rows.length)
     // Past the end, only the pages before show where that is.
-    return new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).total()
+    return new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).count()
   }
 
   /** Whether the page has rows that no earlier page had. */

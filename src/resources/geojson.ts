@@ -3,10 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import type { List } from './list.js'
 import { Word } from './schema.js'
 
-/** The media type of `format=geojson`. */
-export const geoJson = 'application/geo+json'
-
-/** The query parameter `format`. */
+/** The query parameter `format`. A second media type in the document would make the responses of generated clients a union. */
 export const Format = Type.Optional(
   Word(['json', 'geojson'], {
     description:

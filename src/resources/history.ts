@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireHistory } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
-import { earlierFirst, type Leg, legsOf, maxSpeed, Position, positionsOf, type Reading, readingOf } from './position.js'
+import { type Leg, legsOf, maxSpeed, Position, positionsOf, type Reading, readingOf } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
@@ -148,7 +148,7 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
   const reading = readingOf(wire, [from, to], zone)
   const legs = legsOf(wire.items, ({ status }) => number(status) === event, reading)
   const positions = positionsOf(travelsOf(legs))
-  const oldestFirst = legs.toSorted((a, b) => earlierFirst(a.start, b.start))
+  const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))
   const listOf = <T>(kind: number | undefined, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
     oldestFirst.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
   const move = text(wire.move_duration) ?? '0s'

@@ -29,7 +29,7 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
   const known = zone ?? { offsetMinutes: 0 }
-  const timestampOf = clockReader(known)
+  const instantOf = clockReader(known)
   const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || (isInMiles ? 'mph' : undefined)
   return {
     speedUnit,
@@ -37,10 +37,12 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
     distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
     /** Unix seconds near which ambiguous dates are. */
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
-    /** Unix seconds of a time on the account's clock. */
-    timestampOf: zone ? timestampOf : () => null,
-    /** The time some seconds after another on the account's clock, which may have been changed in between. */
-    later: (from: string, seconds: number) => wallClock((timestampOf(from) + seconds) * 1000, known),
+    /** Unix seconds of a time on the account's clock; as if in UTC where its zone is unknown. */
+    instantOf,
+    /** The same for a caller. */
+    timestampOf: zone ? instantOf : () => null,
+    /** The account's clock some seconds after an instant; it may have been changed in between. */
+    later: (from: number, seconds: number) => wallClock((from + seconds) * 1000, known),
   }
 }
 
@@ -61,10 +63,16 @@ function positionOf(point: WirePoint, { speedUnit, altitudeUnit, near, timestamp
   }
 }
 
+/** A time on the account's clock, and the same in Unix seconds. */
+interface Moment {
+  time: string
+  timestamp: number
+}
+
 /** A group of the platform with its points that have a place and a time, each beside its id if it has one. */
 export interface Leg {
   group: WireHistoryGroup
-  start: string | undefined
+  start: Moment | undefined
   points: { id: number | undefined; position: Position }[]
 }
 
@@ -75,43 +83,44 @@ export function legsOf(
   reading: Reading,
 ): Leg[] {
   const inOrder = orderedBy(reading)
+  const startsInOrder = { event: orderedBy(reading), travel: orderedBy(reading) }
   return groups.map((group) => {
     const points: Leg['points'] = []
+    const kind = isEvent(group) ? 'event' : 'travel'
     for (const point of group.items) {
       const position = positionOf(point, reading)
-      if (position) points.push({ id: idOf(point.id), position: isEvent(group) ? position : inOrder(position) })
+      if (position) points.push({ id: idOf(point.id), position: kind === 'event' ? position : inOrder(position) })
     }
     points.sort((a, b) => byTime(a.position, b.position))
     const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
-    return { group, start: shown ?? points[0]?.position.time, points }
+    const time = shown ?? points[0]?.position.time
+    const start = time === undefined ? undefined : { time, timestamp: reading.instantOf(time) }
+    return { group, start: start && startsInOrder[kind](start), points }
   })
 }
 
 const hourS = 3_600
 
 /**
- * Corrects positions in the order of the platform. The end of summer repeats an hour, and a time on the clock does not tell which one
+ * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not tell which one
  * it is in: one that falls behind its predecessor is in the second.
  */
-function orderedBy({ later }: Reading): (position: Position) => Position {
+function orderedBy({ later }: Reading): <T extends Pick<Position, 'time' | 'timestamp'>>(moment: T) => T {
   let last = Number.NEGATIVE_INFINITY
-  return (position) => {
-    const { time, timestamp } = position
-    if (timestamp === null) return position
+  return (moment) => {
+    const { time, timestamp } = moment
+    if (timestamp === null) return moment
     const isBehind = timestamp < last && last - timestamp <= hourS
-    const isSecond = isBehind && later(time, hourS) === time
+    const isSecond = isBehind && later(timestamp, hourS) === time
     last = isSecond ? timestamp + hourS : timestamp
-    return isSecond ? { ...position, timestamp: last } : position
+    return isSecond ? { ...moment, timestamp: last } : moment
   }
 }
 
 function byTime(a: Position, b: Position): number {
   if (a.timestamp !== null && b.timestamp !== null) return a.timestamp - b.timestamp
-  return earlierFirst(a.time, b.time)
+  return a.time === b.time ? 0 : a.time < b.time ? -1 : 1
 }
-
-/** Sort order of times as texts. */
-export const earlierFirst = (a = '', b = ''): number => (a === b ? 0 : a < b ? -1 : 1)
 
 export const maxSpeed = (positions: readonly Position[]): number =>
   positions.reduce((max, { speed }) => Math.max(max, speed), 0)

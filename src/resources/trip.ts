@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
 import { type Leg, maxSpeed, type Reading } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
-import { asIfUtc, durationSeconds } from './time.js'
+import { durationSeconds } from './time.js'
 import { number, rounded, text, toKm, toKmh } from './units.js'
 
 const Seconds = field.countOrNull('Duration in seconds; null if unknown')
@@ -45,14 +45,14 @@ const placeOf = (point: Leg['points'][number] | undefined) => ({
 
 /** Start, end and duration. Platform 2.x sends the duration as text only, and no end. */
 function spanOf(leg: Leg, reading: Reading) {
-  const { group, points, start: from } = leg
-  if (from === undefined) return undefined
+  const { group, points, start } = leg
+  if (start === undefined) return undefined
+  const { time: from, timestamp } = start
   const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
-  const instantOf = (time: string): number => reading.timestampOf(time) ?? asIfUtc(time)
-  const counted = left === undefined ? undefined : instantOf(left) - instantOf(from)
+  const counted = left === undefined ? undefined : reading.instantOf(left) - reading.instantOf(from)
   const seconds = durationSeconds(group.time) ?? number(group.time_seconds) ?? counted
   const duration_seconds = seconds === undefined ? null : Math.max(0, Math.round(seconds))
-  return { from, to: (duration_seconds && reading.later(from, duration_seconds)) || from, duration_seconds }
+  return { from, to: (duration_seconds && reading.later(timestamp, duration_seconds)) || from, duration_seconds }
 }
 
 /** The trip of a drive group; undefined without a start. */
@@ -80,6 +80,6 @@ export function toStop(leg: Leg, reading: Reading): Stop | undefined {
 }
 
 /** The event of an event group; undefined without a time. */
-export function toHistoryEvent({ group, points, start: time }: Leg): HistoryEvent | undefined {
-  return time === undefined ? undefined : { time, ...placeOf(points[0]), message: text(group.message) ?? '' }
+export function toHistoryEvent({ group, points, start }: Leg): HistoryEvent | undefined {
+  return start && { time: start.time, ...placeOf(points[0]), message: text(group.message) ?? '' }
 }

@@ -10,7 +10,7 @@ import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
 import { LastKnown } from './last-known.js'
-import { mediaTypes, type Needs, PathId, sendJson } from './query.js'
+import { type Needs, PathId, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -123,7 +123,7 @@ export function devices(app: App, needs: Needs): void {
         ? String(reply.serializeInput(select(), '200'))
         : JSON.stringify(toCollection(select(), toDeviceFeature))
     const json = cached(reply, fleet, name, serialize, { maxBytes: fleet.maxResponseBytes })
-    return sendJson<List<Device>>(reply, json, mediaTypes[format])
+    return sendJson<List<Device>>(reply, json, format)
   })
 
   const getDeviceSchema = {

@@ -30,6 +30,16 @@ const isOfOtherType =
   (row: WireEvent): boolean =>
     filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
 
+/** A platform that ignores `device_id` sends rows without a device for each of several. */
+const once = (rows: readonly WireEvent[]): WireEvent[] => [
+  ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
+]
+
+const hasRepeats = (rows: readonly WireEvent[]): boolean => once(rows).length < rows.length
+
+/** The number of events of which `known` are certain: one more where a window ends with these, since more may follow. */
+const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
+
 function isOlder(a: WireEvent, b: WireEvent): boolean {
   const [one, other] = [a, b].map((row) => toEvent(row, () => undefined, undefined))
   return one === undefined || other === undefined || newestFirst(one, other) > 0
@@ -81,7 +91,10 @@ export class EventReader {
       if (!shown.every(({ seen }, at) => this.#isFiltered(readRows(seen), some[at]))) return undefined
       lists.push(...found)
     }
-    const total = lists.reduce((sum, list) => sum + list.total, 0)
+    // A row in two lists shows that the platform ignores a filter: it has one device and one word.
+    if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
+    const known = lists.reduce((sum, list) => sum + list.total, 0)
+    const total = lists.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
     return { rows: this.#account.readEvents(lists.flatMap(({ rows }) => rows)), before: from, total }
   }
 
@@ -99,7 +112,7 @@ export class EventReader {
     // Older rows of another list may have unread ones before them.
     const certain = rows.filter((row) => lastRead.every((last) => last && !isOlder(row, last)))
     if (certain.length < count) throw new TooManyCalls()
-    return { rows: certain, before: 0, total: certain.length + 1 }
+    return { rows: certain, before: 0, total: orMore(rows.length, count) }
   }
 
   /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */
@@ -123,7 +136,7 @@ export class EventReader {
     const filters = this.#filters(words)
     const lists = await Promise.all(filters.map(read))
     if (lists.some((rows, at) => this.#ignoresType(rows, filters[at]))) return this.#passing([], read)
-    return lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId)))
+    return once(lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId))))
   }
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */

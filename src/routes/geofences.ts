@@ -5,7 +5,7 @@ import { Geofence, GeofenceDetail, GeofencesQuery, toGeofence, toGeofenceFeature
 import { toCollection } from '../resources/geojson.js'
 import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { identified, mediaTypes, type Needs, notFound, PathId, pageOfRows, sendJson } from './query.js'
+import { identified, type Needs, notFound, PathId, pageOfRows, sendJson } from './query.js'
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -22,7 +22,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const ordered = translate('get_geofences', rows, identified)
     const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
     if (format === 'json') return list
-    return sendJson<typeof list>(reply, JSON.stringify(toCollection(list, toGeofenceFeature)), mediaTypes.geojson)
+    return sendJson<typeof list>(reply, JSON.stringify(toCollection(list, toGeofenceFeature)), format)
   })
 
   const getGeofenceSchema = {

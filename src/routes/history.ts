@@ -1,7 +1,6 @@
 /** `GET /v1/history/:device_id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { geoJson } from '../resources/geojson.js'
 import { History, HistoryQuery } from '../resources/history.js'
 import { epochDay } from '../resources/time.js'
 import { id } from '../resources/units.js'
@@ -28,7 +27,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
     const wanted = { deviceId, ...days, positions: positions === 'true', format }
     const json = await account.history(wanted, await account.knownSetup())
     // The worker has translated it to the documented shape.
-    return sendJson<History>(reply, json, format === 'geojson' ? geoJson : undefined)
+    return sendJson<History>(reply, json, format)
   })
 }
 

@@ -5,7 +5,6 @@ import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import { ApiError } from '../errors.js'
 import type { Scalar } from '../platform/shape.js'
-import { geoJson } from '../resources/geojson.js'
 import { type List, type Page, page } from '../resources/list.js'
 import { id } from '../resources/units.js'
 import type { KeyStore } from '../store/store.js'
@@ -35,11 +34,11 @@ export function notFound(noun: string, sent: string): ApiError {
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
 }
 
-export const mediaTypes = { json: 'application/json; charset=utf-8', geojson: `${geoJson}; charset=utf-8` } as const
+const mediaTypes = { json: 'application/json; charset=utf-8', geojson: 'application/geo+json; charset=utf-8' } as const
 
 /** Sends JSON text; typed as the value it represents. */
-export function sendJson<T>(reply: FastifyReply, body: string | Buffer, type: string = mediaTypes.json): T {
-  reply.type(type)
+export function sendJson<T>(reply: FastifyReply, body: string | Buffer, format: keyof typeof mediaTypes = 'json'): T {
+  reply.type(mediaTypes[format])
   return body as unknown as T
 }
 

@@ -8,6 +8,10 @@ const handlers = {
   },
   exit: () => process.exit(7),
   hang: () => new Promise(() => {}),
+  hold: (reservation) => {
+    reservation.grow(5_000)
+    return handlers.hang()
+  },
 }
 
 if (parentPort) {
@@ -15,9 +19,9 @@ if (parentPort) {
     get_devices: async () => {
       throw new Error('not used')
     },
-    get_history: async ({ params: { from, to } }) => {
+    get_history: async ({ params: { from, to } }, { reservation }) => {
       if (from === 'json') return { result: { json: Buffer.from(to), skippedRows: 0 }, transfer: [] }
-      return handlers[from]?.()
+      return handlers[from]?.(reservation)
     },
   })
 }

@@ -70,6 +70,15 @@ t.test('the memory of the responses that the worker reads is known while it read
   await until(() => worker.usedBytes === 0)
 })
 
+t.test('no memory is in use after the end of a worker that held some', async (t) => {
+  const { history, failure, worker } = await mortalJobs(t)
+  const held = failure(history('hold'))
+  await until(() => worker.usedBytes === 5_000)
+  await failure(history('exit'))
+  await held
+  t.equal(worker.usedBytes, 0)
+})
+
 const onLinux = { skip: process.platform !== 'linux' && 'priorities of Linux' }
 t.test('responses from memory go before lists', onLinux, async (t) => {
   const { devices } = await jobs(t, sends(JSON.stringify(list(3))))

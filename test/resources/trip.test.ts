@@ -61,6 +61,22 @@ t.test('trips, stops and events are oldest first', async (t) => {
   t.hasStrict(events, [{ message: '08:00:00' }, { message: '09:00:00' }, { message: '10:00:00' }])
 })
 
+t.test('trips, stops and events of the hour that the end of summer repeats are oldest first', async (t) => {
+  const summer = { from: '03-29 02:00', to: '05-11 01:00' }
+  const times = ['01:30', '01:55', '01:10', '01:50', '02:20']
+  const items = times.flatMap((time) =>
+    [1, 2, 5].map((status) => ({ status, raw_time: `2026-05-11 ${time}:00`, time: '20min 0s', message: time })),
+  )
+  const { trips, stops, events } = history({ items }, { zone: { offsetMinutes: 60, summer } })
+  const ends = ['01:50', '01:15', '01:30', '02:10', '02:40']
+  const spans = times.map((time, at) => ({ from: `2026-05-11 ${time}:00`, to: `2026-05-11 ${ends[at]}:00` }))
+  t.hasStrict({ trips, stops }, { trips: spans, stops: spans })
+  t.strictSame(
+    events.map(({ message }) => message),
+    times,
+  )
+})
+
 maps('fuel is in litres, or null', (fuel_consumption) => history({ fuel_consumption }).fuel_l, [
   [11.27, '11.27 Liters'],
   [7.5, '7,5 l'],

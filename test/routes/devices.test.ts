@@ -93,7 +93,7 @@ t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with a
     const { body } = await get(`/v1/devices?${query}`, someHash)
     t.same([idsOf(body), body.count, body.limit], [ids, count, limit], query)
     const { body: geo, headers } = await get(`/v1/devices?${query}&format=geojson`, someHash)
-    t.match(headers.get('content-type'), /^application\/geo\+json/)
+    t.equal(headers.get('content-type'), 'application/geo+json; charset=utf-8')
     t.same([geo.type, geo.count, geo.limit, geo.offset], ['FeatureCollection', count, limit, body.offset])
     t.equal(geo.has_more, body.has_more)
     const shown = body.data.filter(({ id }: { id: number }) => located.includes(id))

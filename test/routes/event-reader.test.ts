@@ -1,63 +1,7 @@
 /** Reading the events that pass all filters, from platforms that filter, page and time events in their own ways. */
-import type { RequestListener } from 'node:http'
-import t, { type Test } from 'tap'
-import { type Bodies, gatewayOn, someHash } from '../helper.js'
+import t from 'tap'
+import { eventPlatform, type Row } from './event-platform.js'
 import { fleet, idsOf } from './fleet.js'
-
-interface Row {
-  id: number
-  device_id: number
-  type?: string
-  message: string
-  time: string
-}
-
-const words = 'zone_in overspeed custom sos driver service stop_duration geofence_in unplugged'.split(' ')
-const messages = ['Zone in', 'Overspeed (90 kph)', 'Harsh braking', 'SOS', 'Driver', 'Service', 'Stop', 'In', 'Cut']
-
-/** Newest first. @param hasTypes as platform 3.x; 2.x sends no type. */
-const rowsOf = (count: number, hasTypes: boolean): Row[] =>
-  Array.from({ length: count }, (_, at) => ({
-    ...{ id: count - at, device_id: 1 + (at % 4), message: messages[at % words.length] ?? '' },
-    ...(hasTypes ? { type: words[at % words.length] ?? '' } : {}),
-    time: new Date(Date.UTC(2026, 4, 11) - at * 1_000).toISOString().slice(0, 19).replace('T', ' '),
-  }))
-
-interface EventPlatform {
-  /** 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
-  generation?: '2.x' | '3.x'
-  ignoresDevice?: boolean
-  bodies?: Bodies
-}
-
-/** A gateway on a platform with events of four devices: how to list them, and all rows of the platform. */
-async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
-  const { generation = '3.x', ignoresDevice = false, bodies = {} } = options
-  const isNew = generation === '3.x'
-  const all = rowsOf(count, isNew)
-  const get_events: RequestListener = (request, response) => {
-    const query = new URL(request.url ?? '', 'http://localhost').searchParams
-    const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
-    const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
-    const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
-    const page = Number(query.get('page'))
-    const data = rows.slice((page - 1) * size, page * size)
-    const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
-    response.end(JSON.stringify({ status: 1, items: { ...paging, data } }))
-  }
-  const { get, calls } = await gatewayOn(
-    t,
-    { env: { POSITION_TTL_MS: '1' } },
-    {
-      get_devices: [{ title: 'A', items: [1, 2, 3, 4].map((id) => ({ id, name: `Van ${id}` })) }],
-      edit_setup_data: { item: { timezone_id: 57, unit_of_distance: 'km' }, timezones: [] },
-      get_events,
-      ...bodies,
-    },
-  )
-  const list = (query: string) => get(`/v1/events?${query}`, someHash)
-  return { all, calls, list }
-}
 
 for (const generation of ['2.x', '3.x'] as const) {
   t.test(`platform ${generation}: a type, kind or alias selects exactly its events (N35)`, async (t) => {
@@ -142,6 +86,24 @@ t.test('where the calls are used up, the rows that were read are the first of a 
   t.equal((await list('type=zone_in&limit=200')).status, 400)
 })
 
+t.test(
+  'where the calls are used up, no event is counted that was not read, except one behind a full window',
+  async (t) => {
+    for (const [count, query, least, most] of [
+      [800, 'limit=50', 800, 800],
+      [3_200, 'device_ids=1,2,3,4&limit=200', 2_800, 3_200],
+      [16_000, 'type=other&limit=10', 1_777, 1_777],
+      [16_000, 'type=other&limit=200&offset=1577', 1_778, 1_778],
+    ] as const) {
+      const { list, calls } = await eventPlatform(t, count, { hidesPaging: true })
+      const { body } = await list(query)
+      t.equal(calls.filter((url) => url.includes('get_events')).length, 16, query)
+      t.ok(body.count >= least && body.count <= most, `${query}: ${body.count}`)
+      t.same([body.data.length, body.has_more], [body.limit, true], query)
+    }
+  },
+)
+
 t.test('of several lists, no row is in a window before one that the calls did not reach', async (t) => {
   const { all, list } = await eventPlatform(t, 30_000, { generation: '2.x' })
   const ofOneDevice = all.splice(0, 4_000).filter(({ device_id }) => device_id !== 1)
@@ -167,6 +129,20 @@ t.test('where the platform ignores `device_id`, each event of the devices comes 
     const { body } = await list(`${query}&limit=200`)
     t.same(idsOf(body), query.includes('after_id') ? wanted.reverse() : wanted, query)
     t.equal(body.count, wanted.length, query)
+  }
+})
+
+t.test('where the platform ignores `device_id` and its rows have none, each event comes once', async (t) => {
+  const { all, list } = await eventPlatform(t, 90, { generation: '2.x', ignoresDevice: true, hidesDevice: true })
+  const newest = all.map(({ id }) => id)
+  for (const [query, wanted] of [
+    ['limit=200', newest],
+    ['limit=10&offset=20', newest.slice(20, 30)],
+    ['type=zone_in&limit=200', all.filter(({ message }) => message === 'Zone in').map(({ id }) => id)],
+    ['after_id=50&limit=200', newest.slice(0, 40).reverse()],
+  ] as [string, number[]][]) {
+    const { body } = await list(`device_ids=2,3&${query}`)
+    t.same([idsOf(body), body.count], [wanted, query.includes('offset') ? 90 : wanted.length], query)
   }
 })
 

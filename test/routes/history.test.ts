@@ -42,7 +42,7 @@ t.test('a track is GeoJSON, and only of the own account', async (t) => {
   const { get, hash, otherHash, id } = await fleet(t)
   const { body: history } = await get(`/v1/history/${id}?${days}`, hash)
   const { status, headers, body } = await get(`/v1/history/${id}?${days}&format=geojson`, hash)
-  t.same([status, headers.get('content-type')], [200, 'application/geo+json'])
+  t.same([status, headers.get('content-type')], [200, 'application/geo+json; charset=utf-8'])
   t.equal(body.geometry.coordinates.length, history.positions.length)
   const without = (await get(`/v1/history/${id}?${days}&positions=false`, hash)).body
   t.same(without, { ...history, positions: [] }, 'positions=false leaves out the positions only')

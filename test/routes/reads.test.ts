@@ -1,4 +1,5 @@
 /** Every read route: its errors, its isolation between accounts, and what a missing permission gets. */
+import type { RequestListener } from 'node:http'
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
 import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
@@ -76,7 +77,7 @@ t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the acc
     const [mine, theirs] = await Promise.all(
       [hash, otherHash].map(async (credential) => {
         const { body, headers } = await get(`/v1/${path}?format=geojson`, credential)
-        t.match(headers.get('content-type'), /^application\/geo\+json/)
+        t.equal(headers.get('content-type'), 'application/geo+json; charset=utf-8')
         check(JSON.stringify(body))
         t.ok(body.features.length > 0 && body.count >= body.features.length)
         return idsOf(body)
@@ -130,6 +131,50 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
   }
   const { status, body } = await get('/v1/events?from=2026-05-11T00:00:00Z', someHash)
   t.same([status, body.message.includes('to read its time zone on')], [403, true], 'which an offset needs')
+})
+
+t.test('a device that the platform does not send is not found, whatever it sends instead (N22)', async (t) => {
+  const bodies: Bodies = {}
+  const { get } = await gatewayOn(t, { env: { POSITION_TTL_MS: '1' } }, bodies)
+  for (const get_devices of [[], [{ title: 'Ungrouped', items: [] }], [{ title: 'A', items: [{ id: 1 }] }]]) {
+    Object.assign(bodies, { get_devices })
+    for (const path of ['/v1/devices/77', '/v1/devices/77/location', `/v1/history/77?${days}`]) {
+      const { status, body } = await get(path, someHash)
+      t.same([status, body.error], [404, 'not_found'], `${path} ${JSON.stringify(get_devices)}`)
+    }
+    t.same((await get('/v1/events?device_id=77', someHash)).body.data, [])
+  }
+})
+
+t.test('drivers on several pages are one list, and each page is requested once (N50)', async (t) => {
+  const all = Array.from({ length: 13 }, (_, at) => ({ id: String(at + 1), name: `Driver ${at + 1}` }))
+  for (const say of [Number, String]) {
+    const { get, calls } = await gatewayOn(t, {
+      get_devices: [],
+      get_user_drivers: ((request, response) => {
+        const page = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('page'))
+        const data = all.slice(5 * page - 5, 5 * page)
+        const paging = { total: say(13), per_page: say(5), current_page: say(page), last_page: say(3) }
+        response.end(JSON.stringify({ items: { drivers: { ...paging, next_page_url: '/?page=2', data } }, status: 1 }))
+      }) satisfies RequestListener,
+    })
+    t.same(
+      idsOf((await get('/v1/drivers', someHash)).body),
+      all.map(({ id }) => Number(id)),
+    )
+    t.equal(calls.filter((url) => url.includes('get_user_drivers')).length, 3)
+  }
+})
+
+t.test('a history whose parameters the platform rejects is unavailable, and the log says why (N57)', async (t) => {
+  const message = 'The from date field is required. The from time field is required.'
+  const get_history: RequestListener = (_request, response) => {
+    response.writeHead(422).end(JSON.stringify({ message, errors: {} }))
+  }
+  const { get, lines } = await gatewayOn(t, { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history })
+  const { status, body } = await get(`/v1/history/1?${days}`, someHash)
+  t.same([status, body.error], [503, 'gateway_error'])
+  t.match(lines('outage begins'), [{ reason: 'get_history: rejected (status 422)' }])
 })
 
 t.test('health needs no credential, is not counted, and shows what recent calls saw', async (t) => {

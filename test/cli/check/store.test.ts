@@ -6,17 +6,24 @@ import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
 import { encryption } from '../../../src/cli/check/store.js'
+import { PERFORM } from '../../../src/store/scripts.js'
 import { listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
+  const used = new Set([...PERFORM.matchAll(/\bp?call\('([A-Z]+)'/g)].map(([, command = '']) => command))
+  t.ok(used.has('SETRANGE'))
   const cases: [rights: string, commands: RegExp, role?: RegExp][] = [
     ['~gps:* +@all', /^ok: each command of the gateway was tried$/],
     ['~gps:* +@all -hdel -incr', /^fail: .*INCR gps:count:\*.*HDEL gps:owner:\*/],
     ['~gps:key:* ~gps:id:* ~gps:owner:* +@all', /^fail: .*SET gps:count:\*/],
     ['~gps:* +@all -@scripting', /^fail: .*EVAL/],
     ['~gps:* +@all -scan', /^fail: the ACL denies SCAN gps:key:\*$/],
+    ...[...used].map((command): [string, RegExp] => [
+      `~gps:* +@all -${command}`,
+      new RegExp(`^fail: .*(${command}|EVAL) `),
+    ]),
     ['~gps:* +@all -info -config', /^ok/, /^warn: unknown/],
   ]
   for (const [rights, commands, role = /./] of cases) {
