@@ -30,6 +30,8 @@ async function get(agent: Agent | undefined, url: string, credential: string): P
 
 t.test('a rolling restart of two instances under load loses no request', async (t) => {
   const instances = await Promise.all([gatewayProcess(t), gatewayProcess(t)])
+  // The first responses, while modules are compiled, may exceed a deadline.
+  for (const one of instances) await until(async () => (await one.get('/v1/devices')).status === 200)
   // As a load balancer that polls `/ready`: a new connection goes to the next ready instance, and stays there.
   let ready: GatewayProcess[] = instances
   let turn = 0
@@ -62,6 +64,7 @@ t.test('a rolling restart of two instances under load loses no request', async (
   // One restart shows the way; the long form goes round.
   for (const at of isLong ? [0, 1] : [0]) {
     const old = instances[at] as GatewayProcess
+    await until(() => served > lanes.length)
     const before = served
     old.signal('SIGTERM')
     t.equal(await old.exited, 0)
