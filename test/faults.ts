@@ -19,6 +19,9 @@ export function isUnavailable(t: Test, { status, headers, body }: Answer, name: 
   }
 }
 
+/** A host that does not exist: no label has more than 63 characters, so no name server is asked, which may be slow or away. */
+export const nowhere = `${'x'.repeat(64)}.invalid`
+
 /** The files of a key and its self-signed certificate for this machine, made in `dir`. */
 export function certificate(dir: string): { key: string; cert: string } {
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]

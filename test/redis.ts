@@ -1,7 +1,8 @@
 /** Real Redis servers for tests, each a process on a port of its own that ends with its test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
+import { createSocket } from 'node:dgram'
+import { type EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -203,12 +204,17 @@ export const portOf = (server: Server): number => (server.address() as AddressIn
 /** Outside the range of ephemeral ports: no other process takes one of these while its server is down. */
 const PORTS = { from: 20_000, to: 32_000 }
 
-/** A port without a listener. */
+const isListening = (one: EventEmitter): Promise<boolean> => once(one, 'listening').then(Boolean, () => false)
+
+/**
+ * A port without a listener, which no other call gets: until this process ends, it holds the UDP port of that number. Otherwise one
+ * cluster in 800 had two servers with the same port.
+ */
 export async function freePort(): Promise<number> {
   const port = randomInt(PORTS.from, PORTS.to)
+  if (!(await isListening(createSocket('udp4').unref().bind(port, '127.0.0.1')))) return freePort()
   const server = createServer().listen(port, '127.0.0.1')
-  const isFree = await once(server, 'listening').then(Boolean, () => false)
-  if (!isFree) return freePort()
+  if (!(await isListening(server))) return freePort()
   server.close()
   await once(server, 'close')
   return port

@@ -100,16 +100,13 @@ t.test('a response that is no list fails by its name, and the next one is fine',
 })
 
 t.test('a list that takes too long is a timeout, and its request is closed', async (t) => {
+  const deadline = new AbortController()
   const closed: Promise<unknown>[] = []
-  let isReady = false
-  const { run, devices } = await jobs(t, (_request, response) => {
-    if (isReady) closed.push(once(response, 'close'))
-    response.write('[{"items":[{"id":1}')
-    if (!isReady) response.end(']}]')
+  const { run } = await jobs(t, (_request, response) => {
+    closed.push(once(response, 'close'))
+    response.write('[{"items":[{"id":1}', () => deadline.abort())
   })
-  await devices()
-  isReady = true
-  t.equal(await failureOf(run('get_devices', { id: undefined, now }, AbortSignal.timeout(200))), 'timeout')
+  t.equal(await failureOf(run('get_devices', { id: undefined, now }, deadline.signal)), 'timeout')
   await Promise.all(closed)
   t.equal(closed.length, 1)
 })

@@ -67,7 +67,7 @@ t.test('lists that take more memory than their rows end nothing, and smaller one
     get_services: JSON.stringify({ data: services }),
   })
   const pages = Array.from({ length: 14 }, (_, page) => {
-    const data = Array.from({ length: 1_000 }, (_, at) => ({ id: 1_000 * page + at, message: 'm'.repeat(500) }))
+    const data = Array.from({ length: 1_000 }, (_, at) => ({ id: 1_000 * page + at, message: 'm'.repeat(1_000) }))
     return JSON.stringify({ items: { current_page: page + 1, per_page: 1_000, last_page: 14, data } })
   })
   const lists = answers({
