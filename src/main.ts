@@ -90,7 +90,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))
-  closeWithGrace({ delay: graceMs, logger: false }, async ({ err, signal }) => {
+  closeWithGrace({ delay: graceMs, logger }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
     draining = true

@@ -110,6 +110,15 @@ t.test('on SIGTERM a process becomes unready, serves on, finishes what is in fli
   t.same([statusCode, headers.connection, await child.exited], [200, 'close', 0])
 })
 
+t.test('a second signal ends the process at once, and the log has it', async (t) => {
+  const child = await gatewayProcess(t)
+  child.signal('SIGTERM')
+  await child.printed(/"closing"/)
+  child.signal('SIGTERM')
+  t.equal(await child.exited, 1)
+  t.match(child.log, /"level":"error".*"second SIGTERM, exiting"/)
+})
+
 t.test('a request that stops arriving, or arrives byte by byte, does not delay the end', async (t) => {
   const child = await gatewayProcess(t)
   const authorization = `Authorization: Bearer ${sandboxAccounts()[0]?.hash}\r\n`

@@ -1,13 +1,15 @@
-/** Reports outages: one log line when one begins, and one with the number of failed requests when it is over. */
+/** Reports outages: a log line when one begins, one for each further reason, and one with the number of failed requests when it is over. */
 import type { Log } from './log.js'
 
 /** Failures closer together than this belong to one outage, whatever succeeds in between. */
 const quietMs = 10_000
+/** Reasons of one outage that are logged: a platform that is back from an upgrade may fail in a new way. */
+const maxReasons = 5
 
 export class Outages {
   readonly #log: Pick<Log, 'warn'>
   readonly #now: () => number
-  readonly #open = new Map<string, { since: number; lastAt: number; failures: number }>()
+  readonly #open = new Map<string, { since: number; lastAt: number; failures: number; reasons: Set<string> }>()
 
   /** @param now monotonic milliseconds. */
   constructor(log: Pick<Log, 'warn'>, now: () => number) {
@@ -19,11 +21,14 @@ export class Outages {
   failed(of: string, error: unknown, reqId?: string): void {
     const now = this.#now()
     this.#end(of)
-    const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0 }
+    const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0, reasons: new Set() }
     outage.lastAt = now
     outage.failures += 1
     this.#open.set(of, outage)
-    if (outage.failures === 1) this.#log.warn({ of, reason: reasonOf(error), reqId }, 'outage begins')
+    const reason = reasonOf(error)
+    if (outage.reasons.has(reason) || outage.reasons.size === maxReasons) return
+    outage.reasons.add(reason)
+    this.#log.warn({ of, reason, reqId }, outage.failures === 1 ? 'outage begins' : 'outage has another reason')
   }
 
   readonly succeeded = (of: string): void => {

@@ -26,14 +26,16 @@ export function compare(left: unknown, right: unknown, path = '$'): JsonDifferen
   return keys.flatMap((key) => compare(left[key], right[key], step(key)))
 }
 
+/** For a request or a body that fails. @throws Error naming the base URL. */
+export const noResponse =
+  (base: string) =>
+  (error: Error & { cause?: NodeJS.ErrnoException }): never => {
+    throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
+  }
+
 /** Sends a GET and follows no redirect. @throws Error naming the base URL when nothing responds there. */
-export function fetchFrom(base: string, path: string, init: RequestInit): Promise<Response> {
-  return fetch(base + path, { redirect: 'manual', ...init }).catch(
-    (error: Error & { cause?: NodeJS.ErrnoException }) => {
-      throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
-    },
-  )
-}
+export const fetchFrom = (base: string, path: string, init: RequestInit): Promise<Response> =>
+  fetch(base + path, { redirect: 'manual', ...init }).catch(noResponse(base))
 
 /**
  * Sends a request to a gateway; `base` ends in `/api`. After a 429 or an overload it waits for `Retry-After` and tries again.
@@ -41,7 +43,7 @@ export function fetchFrom(base: string, path: string, init: RequestInit): Promis
  */
 export async function send(base: string, path: string, credential: string, retries = 3): Promise<GatewayResponse> {
   const response = await fetchFrom(base, path, { headers: { authorization: `Bearer ${credential}` } })
-  const text = await response.text()
+  const text = await response.text().catch(noResponse(base))
   const body = jsonIn(text) ?? text
   if (retries > 0 && isTemporary(response.status, body)) {
     await wait(1000 * Number(response.headers.get('retry-after') ?? 1))

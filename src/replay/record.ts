@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import { compare, fetchFrom, isHopByHop } from './diff.js'
+import { compare, fetchFrom, isHopByHop, noResponse } from './diff.js'
 import { drift } from './drift.js'
 import {
   type Exchange,
@@ -41,7 +41,7 @@ type RecorderOptions = {
   log: (line: string) => void
 }
 
-/** @throws Error naming the platform when it cannot be reached. */
+/** @throws Error naming the platform when it cannot be reached, or its response is cut. */
 async function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
   const response = await fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, {
     headers: { accept: 'application/json' },
@@ -49,7 +49,7 @@ async function forward(platform: string, action: string, search: URLSearchParams
   })
   const headers = [...response.headers].filter(([name]) => !isHopByHop(name))
   // Unlike `text()`, this keeps a byte order mark.
-  const body = Buffer.from(await response.arrayBuffer()).toString()
+  const body = Buffer.from(await response.arrayBuffer().catch(noResponse(platform))).toString()
   return { status: response.status, headers: Object.fromEntries(headers), body }
 }
 

@@ -1,4 +1,5 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
+import { statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
@@ -15,7 +16,7 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     createKeyFile(path)
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
-    const keys = new EmbeddedKeys(root, deps.onDamaged)
+    const keys = new EmbeddedKeys(root, guardFile(path), deps.onDamaged)
     keys.sweep(deps.clock())
     return {
       keys,
@@ -45,6 +46,18 @@ export function readKeyFile(path: string): void {
     throw new Error('Cut within a page')
 }
 
+/** @returns a function that throws once `path` is another file, or none: the next process to open it would not find what is written here. */
+function guardFile(path: string): () => void {
+  const identity = (): string => {
+    const { dev, ino } = statSync(path)
+    return `${dev} ${ino}`
+  }
+  const opened = identity()
+  return () => {
+    if (identity() !== opened) throw new Error('It was replaced: restart the gateway')
+  }
+}
+
 type OwnerKey = [owner: string, id: string]
 
 /** Before every text, and behind the numbers, which a damaged key may seem to be and lmdb cannot always decode. */
@@ -54,6 +67,7 @@ class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
   readonly #works = { read: true, write: true }
   readonly #root: RootDatabase<string, string>
+  readonly #guard: () => void
   readonly #onDamaged: OnDamaged
   /** digest → record as JSON */
   readonly #records: Database<string, string>
@@ -64,8 +78,9 @@ class EmbeddedKeys implements KeyStore {
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
-  constructor(root: RootDatabase<string, string>, onDamaged: OnDamaged) {
+  constructor(root: RootDatabase<string, string>, guard: () => void, onDamaged: OnDamaged) {
     this.#root = root
+    this.#guard = guard
     this.#onDamaged = onDamaged
     this.#records = root.openDB({ name: 'records', encoding: 'string' })
     this.#ids = root.openDB({ name: 'ids', encoding: 'string' })
@@ -195,8 +210,10 @@ class EmbeddedKeys implements KeyStore {
     try {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       if (kind === 'read') this.#root.resetReadTxn()
+      else this.#guard()
       const result = kind === 'read' ? action() : this.#root.transactionSync(action)
-      this.#works[kind] = true
+      // A write that changes nothing succeeds on a full disk, too.
+      if (kind === 'read' || (result && result !== 'too_many')) this.#works[kind] = true
       return result
     } catch (error) {
       this.#works[kind] = false

@@ -7,8 +7,8 @@ const REPLY_MS = 250
 /** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 
-/** What the client says without a connection. */
-const DISCONNECTED = /^(Stream isn't writeable|Connection is closed)/
+/** What the client says without a connection; the last when it is lost before the reply. */
+const DISCONNECTED = /^(Stream isn't writeable|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
@@ -58,7 +58,7 @@ export class Connection {
   /** With the cause of a failed command. */
   unavailable(error: unknown): StoreUnavailable {
     const failure = withoutCommand(error)
-    const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? failure) : failure
+    const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? new Error('Not connected')) : failure
     return new StoreUnavailable('Redis is unavailable', { cause })
   }
 }

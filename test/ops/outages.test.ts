@@ -1,4 +1,4 @@
-/** Outages in the log: one line when one begins, one with a count when it is over, however many requests fail. */
+/** Outages in the log: a line when one begins, one for each further reason, one with a count when it is over, however many requests fail. */
 import t from 'tap'
 import { Outages } from '../../src/ops/outages.js'
 import { type Bodies, gatewayOn, someHash } from '../helper.js'
@@ -56,6 +56,16 @@ t.test('failures and successes that alternate are one outage', async (t) => {
   outages.succeeded('b')
   outages.succeeded('a')
   t.same(lines[1], [{ of: 'a', failures: 100, seconds: 891 }, 'outage over'])
+})
+
+t.test('an outage logs each of its reasons once, and no more than five', async (t) => {
+  const lines: unknown[][] = []
+  const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => 0)
+  const reasons = ['down', 'no field email', 'down', 'c', 'd', 'no field email', 'e', 'f', 'g']
+  for (const reason of reasons) outages.failed('a', new Error(reason), 'r')
+  const line = (reason: string, msg: string) => [{ of: 'a', reason, reqId: 'r' }, msg]
+  const further = ['no field email', 'c', 'd', 'e'].map((reason) => line(reason, 'outage has another reason'))
+  t.same(lines, [line('down', 'outage begins'), ...further])
 })
 
 t.test('an outage of the gateway itself is over with a success', async (t) => {

@@ -53,6 +53,16 @@ t.test('a recorder writes only when told to, and names the differences from what
   t.same(away.lines, [`get_devices: ${nowhere} does not respond (ECONNREFUSED)`])
 })
 
+t.test('a response that is cut is not written, and the line names the platform', async (t) => {
+  const { url: base } = await platform(t, (_, response) => {
+    response.writeHead(200, { 'content-length': '10' }).write('[ ]', () => response.destroy())
+  })
+  const one = await recording(t, base, scrub, true)
+  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=${hash}`)).status, 502)
+  t.same(one.lines, [`get_devices: ${base} does not respond (UND_ERR_SOCKET)`])
+  t.same(await filesIn(one.folder), [])
+})
+
 t.test('an exchange that still holds a leak is not written', async (t) => {
   const get_devices = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
   const { url: base } = await platform(t, { get_devices })

@@ -1,6 +1,6 @@
 /** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
@@ -137,9 +137,38 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   }
   t.same(await store.keys.list(owner, NOW), [])
   t.same((await store.keys.use(record.digest, DAY_MS, NOW))?.record, record)
-  t.equal(store.up(), false, 'reads alone do not make it whole')
+  t.equal(await store.keys.revoke(owner, lost[0]!.id, NOW), false)
+  t.equal(await store.keys.create(aKey(record.owner).record, 1, NOW), 'too_many')
+  t.equal(store.up(), false, 'neither reads nor writes that change nothing make it whole')
 
   limitFiles('unlimited')
   t.equal(await store.keys.create(lost[0]!, 1, NOW), 'created')
   t.equal(store.up(), true)
 })
+
+t.test(
+  'once the key file is removed or replaced, no key is acknowledged that the next process would not find',
+  async (t) => {
+    const place = await embeddedPlace(t)
+    const store = await place.open()
+    const record = await storedKey(store)
+    const { dataDir } = place.config
+    const isRefused = async (message: RegExp) => {
+      await t.rejects(store.keys.create(aKey(anOwner()).record, 20, NOW), {
+        name: 'StoreUnavailable',
+        cause: { message },
+      })
+      await t.rejects(store.keys.revoke(record.owner, record.id, NOW), StoreUnavailable)
+      t.match(await store.keys.find(record.digest, NOW), record)
+      t.equal(store.up(), false)
+    }
+    renameSync(dataDir, `${dataDir}.old`)
+    await isRefused(/ENOENT/)
+    cpSync(`${dataDir}.old`, dataDir, { recursive: true })
+    await isRefused(/replaced: restart/)
+    rmSync(dataDir, { recursive: true })
+    renameSync(`${dataDir}.old`, dataDir)
+    t.equal(await store.keys.revoke(record.owner, record.id, NOW), true)
+    t.equal(store.up(), true)
+  },
+)

@@ -101,6 +101,15 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
   }
 
+  t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
+    const server = await redisServer(t)
+    const store = await openRedis(t, server.url)
+    server.freeze()
+    const lost = t.rejects(store.keys.find('unknown', NOW), { cause: { message: /^(Not connected|connect ECONN)/ } })
+    await server.stop()
+    await lost
+  })
+
   t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
     const line = await detour(t, await redisServer(t))
     const store = await openRedis(t, line.url)

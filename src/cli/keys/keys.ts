@@ -51,7 +51,9 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
   if (redisUrl === undefined && !existsSync(keyFileIn(dataDir))) {
-    throw new NotFound(`There is no key file in ${dataDir}. Is DATA_DIR, or REDIS_URL, set as it is for the gateway?`)
+    throw new NotFound(
+      `There is no key file in ${dataDir}. Is DATA_DIR, or REDIS_URL, set as for the gateway, and is this its user?`,
+    )
   }
   if (redisUrl === undefined) await verifyKeyFile(keyFileIn(dataDir))
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
