@@ -1,7 +1,7 @@
 /** The verdicts on a soak and on a run: what grows is found, what wobbles is not. */
 import t from 'tap'
 import { grownIn, type Sample } from './flat.js'
-import { verdictOn } from './table.js'
+import { spread, verdictOn } from './table.js'
 
 /** Half an hour in which nothing grows except for the change. */
 function soak(change: (minute: number) => Partial<Sample>): Sample[] {
@@ -33,6 +33,7 @@ t.test('what is more at the end of a soak is found, a wobble and the growth of a
   }
 })
 
-t.test('a floor whose rounds differ by more than 30 % proves nothing', async (t) => {
+t.test('a floor whose rounds differ by more than 30 %, or that had one round, proves nothing', async (t) => {
   t.same([verdictOn([3, 30]).isNoisy, verdictOn([3, 31]).isNoisy], [false, true])
+  t.same([verdictOn([spread([90, 100, 110])]).isNoisy, verdictOn([3, spread([100])]).isNoisy], [false, true])
 })

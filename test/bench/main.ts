@@ -25,7 +25,7 @@ const subjects: Record<string, (bench: Bench) => Promise<Table[]>> = {
 const usage = `npm run bench -- [--quick] [--json] [--only <subject>]... [--against <folder>]
 npm run bench -- soak [--minutes <n>]
 
-  --quick            one short round, to see that it runs
+  --quick            two short rounds, to see that it runs
   --json             print the result as JSON
   --only <subject>   ${Object.keys(subjects).join(', ')}
   --against <folder> compare with the build in another checkout, in the same run
@@ -58,7 +58,7 @@ process.once('exit', () => processes.killAll())
 
 const own = { label: '', folder: fileURLToPath(new URL('../../../', import.meta.url)) }
 const builds = values.against === undefined ? [own] : [own, { label: otherLabel, folder: resolve(values.against) }]
-const pace = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 2 }
+const pace = values.quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 2 }
 const show = (text: string): void => void (values.json || console.log(text))
 
 /** A platform of its own for each subject. */

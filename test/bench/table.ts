@@ -32,9 +32,9 @@ export function median(values: readonly number[]): number {
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
 }
 
-/** The distance between the smallest and the largest value, in percent of the median. */
+/** The distance between the smallest and the largest value, in percent of the median; NaN for one value, which shows none. */
 export const spread = (values: readonly number[]): number =>
-  Math.round((100 * (Math.max(...values) - Math.min(...values))) / median(values))
+  values.length < 2 ? Number.NaN : Math.round((100 * (Math.max(...values) - Math.min(...values))) / median(values))
 
 export const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits))
 
@@ -49,7 +49,7 @@ const maxFloorSpread = 30
 export function verdictOn(floorSpreads: readonly number[]): { isNoisy: boolean; text: string } {
   if (floorSpreads.length === 0) return { isNoisy: false, text: 'No floor was measured: compare the spreads.' }
   const worst = Math.max(...floorSpreads)
-  const isNoisy = !(worst <= maxFloorSpread) // NaN without a response
+  const isNoisy = !(worst <= maxFloorSpread) // NaN without a response, or with one round
   const meaning = isNoisy ? 'THIS RUN PROVES NOTHING: use a quiet machine.' : 'Smaller differences mean nothing.'
   return { isNoisy, text: `Rounds of the floor differ by up to ${worst} %. ${meaning}` }
 }

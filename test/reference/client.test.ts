@@ -50,6 +50,29 @@ t.test('a generated client reads who a device is, where, in what state, and only
   }
 })
 
+t.test('a generated client reads what events, alerts, accounts, trips, stops and positions tell', async (t) => {
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  const latest = { type: 'geofence.enter', to: yesterday, limit: 1 }
+  const { data: events } = await client.GET('/v1/events', { params: { query: latest } })
+  const event = events?.data[0]
+  t.match([event?.kind, event?.speed, event?.alert_id], ['geofence.enter', Number, Number])
+  t.match([event?.geofence?.id, event?.geofence?.name, event?.address], [Number, String, null])
+  const path = { device_id: event?.device_id ?? 0 }
+  const query = { from: yesterday, to: yesterday, positions: 'true' as const, format: 'json' as const }
+  const { data: history } = await client.GET('/v1/history/{device_id}', { params: { path, query } })
+  const [trip, stop, happened, fix] = [history?.trips[0], history?.stops[0], history?.events[0], history?.positions[0]]
+  t.match([trip?.from, trip?.to, stop?.from, stop?.to, happened?.time, happened?.message], Array(6).fill(String))
+  t.match([trip?.driver, stop?.address, history?.fuel_l], [null, null, null])
+  const ends = [trip?.start.lat, trip?.start.lng, trip?.end.lat, trip?.end.lng, stop?.lat, stop?.lng]
+  const amounts = [trip?.distance_km, trip?.duration_seconds, trip?.top_speed, trip?.average_speed]
+  const others = [stop?.duration_seconds, happened?.lat, happened?.lng, fix?.course, fix?.altitude, fix?.timestamp]
+  t.match([...ends, ...amounts, ...others], Array(16).fill(Number))
+  const { data: alerts } = await client.GET('/v1/alerts')
+  t.type(alerts?.data[0]?.all_devices, 'boolean')
+  const { data: me } = await client.GET('/v1/me')
+  t.match(me?.utc_offset, /^[+-]\d\d:\d\d$/)
+})
+
 t.test('a generated client creates, uses and revokes a key', async (t) => {
   const platform = await sandbox(t)
   const hash = platform.hashes[0] ?? ''

@@ -1,4 +1,5 @@
 /** The README is true: its settings, its links and all its commands. CONTRIBUTING.md links only to what exists. */
+import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -51,6 +52,20 @@ t.test('npm ci warns about nothing: no package wants a newer Node, every install
     if (deprecated) t.fail(`${name} is deprecated: ${deprecated}`)
     if (engines?.node && newer.test(engines.node)) t.fail(`${name} wants Node ${engines.node}`)
   }
+})
+
+t.test('the end of npm test says what was skipped for want of which program, and how to install it', async (t) => {
+  const programs = ['redis-server', 'chromium', 'wrk', 'promtool', 'nginx']
+  const folder = t.testdir({ none: {}, all: {} })
+  for (const name of programs) writeFileSync(join(folder, 'all', name), '', { mode: 0o755 })
+  const [, ...args] = (scripts.posttest as string).split(' ')
+  const printed = (PATH: string) => spawnSync(process.execPath, args, { env: { PATH }, encoding: 'utf8' }).stdout
+  const said = printed(join(folder, 'none'))
+  // Programs in /usr/sbin, such as nginx, are found in any case.
+  for (const name of programs.slice(0, 4))
+    t.match(said, new RegExp(`^SKIPPED: .*, because ${name} is not installed\\.$`, 'm'))
+  t.match(said, /^Install: apt-get install redis-server chromium wrk prometheus/m)
+  t.equal(printed(join(folder, 'all')), '')
 })
 
 t.test('every linked file and every named script exists', async (t) => {

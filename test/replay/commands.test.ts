@@ -1,5 +1,6 @@
 /** The commands replay, diff and record: output and exit codes. */
-import { readdir, readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
 import t from 'tap'
@@ -8,6 +9,7 @@ import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } f
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
 import { freePort } from '../redis.js'
+import { fixtures } from './folders.js'
 import { acme, hashQuery, run, started, workingFolder } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
@@ -37,6 +39,24 @@ t.test('replay --gateway is a process that starts a gateway on the replay, and e
   t.ok(JSON.parse(text).count > 0)
   child.signal('SIGINT')
   t.equal(await child.exited, 0)
+})
+
+t.test('the fixture that the guide writes from nothing is formatted and served as pasted', async (t) => {
+  const guide = await readFile(join(fixtures, 'README.md'), 'utf8')
+  const [, code = ''] = /## A fixture from nothing\n+```\n(.*?)```/s.exec(guide) ?? []
+  const cwd = workingFolder(t)
+  await mkdir('fixtures')
+  execFileSync('bash', ['-ec', code.replace(/^(npm|curl) .*/gm, '')])
+  const commands = [...code.matchAll(/^npm run replay -- (.*)/gm)].map(([, words = '']) => words.split(' '))
+  t.equal(commands.length, 2)
+  const [formatting = [], serving = []] = commands
+  t.match(await run(t, 'replay', formatting), { code: 0, text: 'fixtures/mine: 2 files changed' })
+  const env = { DATA_DIR: join(cwd, 'data') }
+  const child = await new GatewayProcess(t, ['replay', ...serving, '--port', '0'], env).ready()
+  const { status, text } = await child.get('/v1/devices', 'any-hash')
+  t.match([status, JSON.parse(text)], [200, { count: 1, data: [{ id: 7, name: 'Van' }] }])
+  child.signal('SIGTERM')
+  t.equal(await child.exited, 0, 'no request was a miss')
 })
 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {

@@ -8,7 +8,7 @@ import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { buildScrub } from '../../src/replay/scrub.js'
-import { gateway, platform, sandbox } from '../helper.js'
+import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
 import { listening, recording } from './folders.js'
 
@@ -61,6 +61,40 @@ t.test('a response that is cut is not written, and the line names the platform',
   t.equal((await fetch(`${one.base}/get_devices?user_api_hash=${hash}`)).status, 502)
   t.same(one.lines, [`get_devices: ${base} does not respond (UND_ERR_SOCKET)`])
   t.same(await filesIn(one.folder), [])
+})
+
+t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
+  const ids = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
+  const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
+  const fix = { lat: 41.387917, lng: 2.169919, course: 92, traccar }
+  const device = { ...ids, ...fix, name: 'Falcon 12', driver: 'Ana Ruiz', device_data: { sim_number: '34600123456' } }
+  const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
+  const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
+  const bodies: Bodies = {
+    get_user_data: { email: 'ops@fleet.test', plan: 'Gold', days_left: 3 },
+    get_devices: [{ title: 'Northern Depot', items: [device] }],
+    'services/47110': { status: 1, data: [service] },
+    get_events: { status: 1, items: { data: [event] } },
+  }
+  const identifying =
+    /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
+  const { url } = await platform(t, bodies)
+  const one = await recording(t, url, scrub)
+  for (const [action, body] of Object.entries(bodies)) {
+    const response = await fetch(`${one.base}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)
+    t.same(await response.json(), body)
+  }
+  const files = await filesIn(one.folder)
+  t.equal(files.length, 5)
+  for (const file of files) t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
+  const base = await listening(t, buildReplay([await readFolder(one.folder)]))
+  for (const [action, body] of Object.entries(bodies)) {
+    const expected = scrub({ action, query: {}, responses: [{ json: body }] })
+    const replayed = await fetch(`${base}/${expected.action}?user_api_hash=any`)
+    // With the sorted keys of a file.
+    const { json } = JSON.parse(format(expected)).responses[0]
+    t.same([replayed.status, await replayed.text()], [200, JSON.stringify(json)], action)
+  }
 })
 
 t.test('an exchange that still holds a leak is not written', async (t) => {

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t from 'tap'
-import { compare } from '../../src/replay/diff.js'
+import { compare, send } from '../../src/replay/diff.js'
 import { type Exchange, parseTarget, type RecordedResponse, readFolder } from '../../src/replay/exchange.js'
 import { match, nearest } from '../../src/replay/match.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
+import { platform } from '../helper.js'
 import { accounts, exchange, fixtures, folderOf, listening } from './folders.js'
 
 /** Status, headers and body over a socket of the agent; rejects when the connection is reset. */
@@ -124,6 +125,23 @@ t.test('only GET is served', async (t) => {
   const response = await fetch(`${base}/get_devices?user_api_hash=h`, { method: 'POST' })
   t.equal(response.status, 405)
   t.notMatch(await response.text(), /user_api_hash/)
+})
+
+t.test('headers of the connection and of a single request are no difference, others are', async (t) => {
+  const sent = async (headers: Record<string, string>) => {
+    const { url } = await platform(t, (_, response) => response.writeHead(200, { etag: 'a', ...headers }).end('{}'))
+    return send(url, '/v1/me', 'x')
+  }
+  const ofOne = { connection: 'close', trailer: 'x', 'transfer-encoding': 'chunked', age: '1', 'x-request-id': 'a' }
+  const ofOther = {
+    'keep-alive': 'timeout=9',
+    'content-length': '2',
+    'proxy-authenticate': 'x',
+    'ratelimit-reset': '3',
+  }
+  const one = await sent(ofOne)
+  t.same(compare(one, await sent(ofOther)), [])
+  t.same(compare(one, await sent({ etag: 'b' })), [{ path: '$.headers.etag', left: 'a', right: 'b' }])
 })
 
 t.test('compare names the path of every difference and nothing else', async (t) => {

@@ -137,7 +137,7 @@ async function addresses(config: Config, platform: CheckedPlatform, hash: string
   const { addressLookupsPerMinute: perMinute } = config
   if (perMinute === 0) return ok('addresses', 'not looked up; ADDRESS_LOOKUPS_PER_MINUTE is 0')
   const limit = `at most ${perMinute} lookups a minute`
-  if (hash === undefined) return ok('addresses', `${limit}, not tried`)
+  if (hash === undefined) return warn('addresses', `${limit}, not tried; set PLATFORM_HASH to an account’s hash`)
   try {
     await requestAddress(platform.client, hash, place)
     return ok('addresses', limit)
