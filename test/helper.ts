@@ -124,7 +124,8 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
   }
 }
 
-async function ask(base: string, path: string, credential?: string, init: RequestInit = {}): Promise<Answer> {
+/** The response of a gateway to a request for a path below its base. */
+export async function ask(base: string, path: string, credential?: string, init: RequestInit = {}): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
   const response = await fetch(`${base}${path}`, { ...init, headers })
