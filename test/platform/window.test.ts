@@ -43,7 +43,7 @@ const isReadable = ({ pageSize, fixed, total, lastPage, currentPage, perPage }: 
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
 
-t.test('any window is exactly that part of the list, and the total is all of it', async () => {
+t.test('any window is exactly that part of the list, and the total is all of it (N33)', async () => {
   const pageSize = fc.constantFrom(30, 100, 1_000)
   const habits = fc.record({ pageSize, fixed: fc.boolean(), strings: fc.boolean(), ...numbers }).filter(isReadable)
   const window = fc.record({ count: fc.nat(400), offset: fc.nat(450), limit: fc.integer({ min: 1, max: 200 }) })
@@ -58,7 +58,7 @@ t.test('any window is exactly that part of the list, and the total is all of it'
   )
 })
 
-t.test('a list is read to its end if its rows fill the requested size, or any number tells of more', async () => {
+t.test('a list is read to its end if its rows fill the requested size, or any number tells of more (N50)', async () => {
   const size = fc.constantFrom(20, 30, Number.POSITIVE_INFINITY)
   const habits = fc.record({ ...numbers, strings: fc.boolean() })
   await fc.assert(
