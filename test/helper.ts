@@ -35,6 +35,9 @@ function onlyReads(calls: readonly Call[]): void {
   }
 }
 
+/** A hash or an API key, as it is or percent-encoded: the log of no test may have one, at any level. */
+const credential = /(\$|%24)2y(\$|%24)10(\$|%24)|gps_live_[0-9a-f]{48}|user_api_hash=/i
+
 const isGateway = (agent: string | undefined): boolean => agent === 'gps-fleet-gateway'
 
 /** What of tap's test object the helpers need. */
@@ -104,7 +107,10 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
   }
   const [app] = await Promise.all([buildApp(config, parts), startedWorker()])
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => app.close())
+  t.teardown(async () => {
+    await app.close()
+    if (credential.test(lines.join(''))) throw new Error('a credential is in the log')
+  })
   return {
     /** `http://127.0.0.1:<port>/api` */
     url: `${origin}/api`,
@@ -124,7 +130,8 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
   }
 }
 
-async function ask(base: string, path: string, credential?: string, init: RequestInit = {}): Promise<Answer> {
+/** The response of a gateway to a request for a path below its base. */
+export async function ask(base: string, path: string, credential?: string, init: RequestInit = {}): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
   const response = await fetch(`${base}${path}`, { ...init, headers })

@@ -71,6 +71,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['N54 the same beside an e-mail', 'get_user_data', 'data', 200, { ...zero, email: 'a@example.com' }],
   ['N54 any other text beside no data', 'get_events', 'data', 200, { status: 0, message: 'No events', items: [] }],
   ['status 0 beside data is data', 'get_alerts', 'data', 200, { status: 0, items: { alerts: [] } }],
+  ['N57 sentences about parameters', 'get_history', 'rejected', 422, { message: 'The from date field is required.' }],
   ['an unknown action as a success', 'services', 'missing_action', 200, { statusCode: 404, message: 'Not found' }],
   ['N55 403', 'get_geofences', 'forbidden', 403, { message: 'No permission' }],
   ['N56 to the login page', 'get_devices', 'refused', 302, '', 'https://fleet.example.com/login?next=x'],

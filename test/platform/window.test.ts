@@ -58,7 +58,7 @@ t.test('any window is exactly that part of the list, and the total is all of it 
   )
 })
 
-t.test('a list is read to its end if its rows fill the requested size, or any number tells of more', async () => {
+t.test('a list is read to its end if its rows fill the requested size, or any number tells of more (N50)', async () => {
   const size = fc.constantFrom(20, 30, Number.POSITIVE_INFINITY)
   const habits = fc.record({ ...numbers, strings: fc.boolean() })
   await fc.assert(

@@ -68,13 +68,14 @@ t.test('the end of npm test says what was skipped for want of which program, and
   t.equal(printed(join(folder, 'all')), '')
 })
 
-t.test('every linked file and every named script exists', async (t) => {
+t.test('every linked file and every named script exists, and two commands set everything up', async (t) => {
   for (const text of [readme, readFileSync('CONTRIBUTING.md', 'utf8')]) {
     const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path]) => path as string)
     t.ok(links.length > 10)
     for (const path of links) t.ok(existsSync(path), path)
     for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) t.ok((name as string) in scripts, `npm run ${name}`)
   }
+  for (const setUp of ['npm ci && npm start', 'npm ci && npm test']) t.match(readme, setUp)
   t.match(readFileSync('CHANGELOG.md', 'utf8'), `## ${version}\n`, 'the changelog has this version')
 })
 
