@@ -2,6 +2,7 @@
 import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
+import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
@@ -13,6 +14,12 @@ const phone: View = { width: 390, height: 844, isStill: true }
 /** All requests but those to the gateway itself. */
 const outside = ({ requests }: Opened, url: string): string[] =>
   requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
+
+/** Takes a screenshot for a person to look at, if there is a folder for it. */
+const keep = async (page: Page, name: string) => {
+  const { PICTURES } = process.env
+  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
+}
 
 const marks = (page: Page): Locator => page.locator('.fleet > g')
 const operation = '#operation-listDevices'
@@ -149,6 +156,21 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       t.ok(bottom - top <= 2 * phone.height, 'two screens of a phone too')
   })
 
+  t.test('the docs link of every error opens its entry', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    for (const code of Object.keys(errorTable) as ErrorCode[]) {
+      // A 429 has no link, but an entry.
+      await page.goto(errorBody(new ApiError(code), `${url}/docs`).docs ?? `${url}/docs#error-${code}`)
+      const entry = page.locator(`#error-${code}:target`)
+      await until(async () => {
+        const { y = -1 } = (await entry.boundingBox()) ?? {}
+        return y >= 0 && y < desktop.height
+      })
+      t.match(await entry.innerText(), new RegExp(`${code}\\s+${errorTable[code][0]}`))
+    }
+    t.same(complaints, [])
+  })
+
   t.test('without JavaScript everything but the map and the console works', async (t) => {
     const opened = await open(t, { ...phone, isScripted: false })
     const { page } = opened
@@ -181,6 +203,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           [...drawn, ...labels.slice(at + 1)].filter((one) => overlap(label, one)),
         )
         t.same(inTheWay.flat(), [], 'no label of the map lies on a mark or on another label')
+        await keep(page, `map, ${axeScheme}, ${view.width} pixels`)
         await page.goto(`${url}/docs${operation}`)
         await openConsole(page)
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -190,6 +213,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           const width = await page.evaluate<number>('document.documentElement.scrollWidth')
           t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
           t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
+          await keep(page, `console, ${name}`)
         }
         t.same(complaints, [])
       }
