@@ -146,8 +146,10 @@ async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise
   }
 }
 
+// Of the whole file: its own limit would end the test earlier.
+t.setTimeout(600_000)
 const isLong = process.env.FAULTS === 'long' ? false : 'installs packages: set FAULTS=long'
-t.test('the steps of the Dockerfile make something that answers', { skip: isLong, timeout: 600_000 }, async (t) => {
+t.test('the steps of the Dockerfile make something that answers', { skip: isLong }, async (t) => {
   const roots = new Map<string, string>()
   for (const stage of stages.filter(({ steps }) => steps[0]?.rest.startsWith('$'))) await build(t, stage, roots)
   const app = join(roots.get('gateway') ?? '', 'app')
