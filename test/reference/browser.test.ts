@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/error
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
-import { browser, type Opened, type View, withoutChromium } from './browser.js'
+import { browser, isSettled, keep, type Opened, tooFaint, type View, withoutChromium } from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
 const phone: View = { width: 390, height: 844, isStill: true }
@@ -14,12 +14,6 @@ const phone: View = { width: 390, height: 844, isStill: true }
 /** All requests but those to the gateway itself. */
 const outside = ({ requests }: Opened, url: string): string[] =>
   requests.filter((one) => !one.startsWith(new URL(url).origin) && !one.startsWith('data:'))
-
-/** Takes a screenshot for a person to look at, if there is a folder for it. */
-const keep = async (page: Page, name: string) => {
-  const { PICTURES } = process.env
-  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
-}
 
 const marks = (page: Page): Locator => page.locator('.fleet > g')
 const operation = '#operation-listDevices'
@@ -238,26 +232,3 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-listDevices-javascript').isVisible())
   })
 })
-
-/** Whether the console has followed the scheme, and no colour is in transition. */
-const isSettled = (scheme: 'light' | 'dark') =>
-  `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
-
-/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
-const tooFaint = `(() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = rgb(getComputedStyle(at).backgroundColor)
-      if (colour.length === 3 || colour[3] === 1) return colour
-    }
-    return [255, 255, 255]
-  }
-  const own = [...document.querySelectorAll('body *')].filter((one) => !one.closest('svg, noscript, option') && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-  return own.filter((one) => one.checkVisibility() && !one.closest('.skip')).flatMap((one) => {
-    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(ground(one))].sort((x, y) => y - x)
-    const contrast = (a + 0.05) / (b + 0.05)
-    return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
-  })
-})()`
