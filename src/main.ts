@@ -132,7 +132,7 @@ All but the last two read the environment of the gateway.`
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return serve()
-  if (name === 'check' && args.length === 0) return printCheck()
+  if (/^(--)?check$/.test(name) && args.length === 0) return printCheck()
   if (name === 'keys') {
     const { runKeys } = await import('./cli/keys/keys.js')
     process.exitCode = await runKeys(args, { env: process.env, input: () => text(process.stdin), console })

@@ -23,7 +23,7 @@ const parts = [
   },
   { programs: ['wrk'], packages: 'wrk', tests: 'the benchmark' },
   { programs: ['promtool'], packages: 'prometheus', tests: 'metrics and alert rules' },
-  { programs: ['nginx'], packages: 'nginx-light', tests: 'the benchmark' },
+  { programs: ['nginx'], packages: 'nginx-light', tests: 'the benchmark, and the nginx of the README' },
 ]
 const missing = parts.filter(({ programs }) => !programs.some(isInstalled))
 const lines = missing.map(({ programs, tests }) => `SKIPPED: ${tests}, because ${programs[0]} is not installed.`)

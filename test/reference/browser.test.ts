@@ -2,10 +2,11 @@
 import axe from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
+import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
-import { browser, type Opened, type View, withoutChromium } from './browser.js'
+import { browser, isSettled, keep, type Opened, tooFaint, type View, withoutChromium } from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
 const phone: View = { width: 390, height: 844, isStill: true }
@@ -149,6 +150,21 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       t.ok(bottom - top <= 2 * phone.height, 'two screens of a phone too')
   })
 
+  t.test('the docs link of every error opens its entry', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    for (const code of Object.keys(errorTable) as ErrorCode[]) {
+      // A 429 has no link, but an entry.
+      await page.goto(errorBody(new ApiError(code), `${url}/docs`).docs ?? `${url}/docs#error-${code}`)
+      const entry = page.locator(`#error-${code}:target`)
+      await until(async () => {
+        const { y = -1 } = (await entry.boundingBox()) ?? {}
+        return y >= 0 && y < desktop.height
+      })
+      t.match(await entry.innerText(), new RegExp(`${code}\\s+${errorTable[code][0]}`))
+    }
+    t.same(complaints, [])
+  })
+
   t.test('without JavaScript everything but the map and the console works', async (t) => {
     const opened = await open(t, { ...phone, isScripted: false })
     const { page } = opened
@@ -181,6 +197,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           [...drawn, ...labels.slice(at + 1)].filter((one) => overlap(label, one)),
         )
         t.same(inTheWay.flat(), [], 'no label of the map lies on a mark or on another label')
+        await keep(page, `map, ${axeScheme}, ${view.width} pixels`)
         await page.goto(`${url}/docs${operation}`)
         await openConsole(page)
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -190,6 +207,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           const width = await page.evaluate<number>('document.documentElement.scrollWidth')
           t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
           t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
+          await keep(page, `console, ${name}`)
         }
         t.same(complaints, [])
       }
@@ -214,26 +232,3 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.ok(await page.locator('#code-listDevices-javascript').isVisible())
   })
 })
-
-/** Whether the console has followed the scheme, and no colour is in transition. */
-const isSettled = (scheme: 'light' | 'dark') =>
-  `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
-
-/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
-const tooFaint = `(() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = rgb(getComputedStyle(at).backgroundColor)
-      if (colour.length === 3 || colour[3] === 1) return colour
-    }
-    return [255, 255, 255]
-  }
-  const own = [...document.querySelectorAll('body *')].filter((one) => !one.closest('svg, noscript, option') && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-  return own.filter((one) => one.checkVisibility() && !one.closest('.skip')).flatMap((one) => {
-    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(ground(one))].sort((x, y) => y - x)
-    const contrast = (a + 0.05) / (b + 0.05)
-    return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
-  })
-})()`

@@ -52,3 +52,32 @@ export async function browser(t: Test): Promise<(t: Test, view: View) => Promise
     return opened
   }
 }
+
+/** Takes a screenshot for a person to look at, if there is a folder for it. */
+export const keep = async (page: Page, name: string) => {
+  const { PICTURES } = process.env
+  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
+}
+
+/** Whether the console has followed the scheme, and no colour is in transition. */
+export const isSettled = (scheme: 'light' | 'dark') =>
+  `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
+
+/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
+export const tooFaint = `(() => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = rgb(getComputedStyle(at).backgroundColor)
+      if (colour.length === 3 || colour[3] === 1) return colour
+    }
+    return [255, 255, 255]
+  }
+  const own = [...document.querySelectorAll('body *')].filter((one) => !one.closest('svg, noscript, option') && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  return own.filter((one) => one.checkVisibility() && !one.closest('.skip')).flatMap((one) => {
+    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(ground(one))].sort((x, y) => y - x)
+    const contrast = (a + 0.05) / (b + 0.05)
+    return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
+  })
+})()`

@@ -1,13 +1,15 @@
 /** A client generated from the document, used without a single cast. */
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { transform } from 'esbuild'
 import createClient, { type Client } from 'openapi-fetch'
-import openapiTS, { astToString } from 'openapi-typescript'
+import { COMMENT_HEADER } from 'openapi-typescript'
 import t from 'tap'
+import { temporaryFolder } from '../folder.js'
 import { gateway, sandbox } from '../helper.js'
-import { pageBlocks } from './blocks.js'
+import { blocksOf, pageBlocks } from './blocks.js'
 import { committed, isUpdating, publicUrl, remedy, tidied, typesPath, write } from './committed.js'
 import type { components, paths } from './types.js'
 
@@ -22,10 +24,18 @@ const clientOf = (baseUrl: string, credential: string): Client<paths> =>
   createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${credential}` } })
 const client = clientOf(url, 'demo')
 
-t.test('the committed types match the served document', async (t) => {
-  const source = astToString(await openapiTS(await (await fetch(`${url}/openapi.json`)).text()))
+t.test('the command of the page generates the committed types, with which its TypeScript runs as pasted', async (t) => {
+  const blocks = await blocksOf(url)
+  const cwd = temporaryFolder(t)
+  await symlink(resolve('node_modules'), join(cwd, 'node_modules'))
+  await run('bash', ['-c', blocks.get('generate')?.code ?? ''], { cwd })
+  const source = (await readFile(join(cwd, 'gateway.ts'), 'utf8')).replace(COMMENT_HEADER, '')
   if (isUpdating) await write(typesPath, source)
   t.equal(await tidied(typesPath, source), await readFile(typesPath, 'utf8'), remedy)
+  const { code } = await transform(blocks.get('typed')?.code ?? '', { loader: 'ts' })
+  await writeFile(join(cwd, 'typed.mjs'), code)
+  const { stdout } = await run(process.execPath, ['typed.mjs'], { cwd })
+  t.match(stdout, /^(Van|Truck|Courier) \d+ \d/)
 })
 
 t.test('a generated client reads who a device is, where, in what state, and only what it selects', async (t) => {
@@ -71,6 +81,22 @@ t.test('a generated client reads what events, alerts, accounts, trips, stops and
   t.type(alerts?.data[0]?.all_devices, 'boolean')
   const { data: me } = await client.GET('/v1/me')
   t.match(me?.utc_offset, /^[+-]\d\d:\d\d$/)
+})
+
+t.test('a generated client pages through events without missing or repeating one', async (t) => {
+  const to = new Date().toISOString()
+  const { data: all } = await client.GET('/v1/events', { params: { query: { to, limit: 60 } } })
+  const ids: (number | undefined)[] = []
+  for (const offset of [0, 20, 40]) {
+    const { data } = await client.GET('/v1/events', { params: { query: { to, limit: 20, offset } } })
+    t.equal(data?.has_more, true)
+    ids.push(...(data?.data ?? []).map(({ id }) => id))
+  }
+  t.equal(new Set(ids).size, 60)
+  t.same(
+    ids,
+    all?.data.map(({ id }) => id),
+  )
 })
 
 t.test('a generated client creates, uses and revokes a key', async (t) => {

@@ -8,6 +8,7 @@ import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { temporaryFolder } from '../folder.js'
 import { gateway, platform } from '../helper.js'
 import { Program } from '../process.js'
+import { freePort, until } from '../redis.js'
 import { fencedBlocks, runBlock } from './blocks.js'
 import { isUpdating } from './committed.js'
 
@@ -102,6 +103,27 @@ t.test('every request runs as pasted', async (t) => {
     keyId = JSON.parse(out).id ?? keyId
     t.ok(JSON.parse(out), line)
   }
+})
+
+const nginx = '/usr/sbin/nginx'
+const withoutNginx =
+  process.env.CI || existsSync(nginx) ? false : 'nginx is not installed: ITS CONFIGURATION IS NOT RUN'
+
+t.test('behind nginx as configured, a request counts on its client', { skip: withoutNginx }, async (t) => {
+  const { url, lines } = await gateway(t, { env: { TRUST_PROXY: '1' } })
+  const { code = '' } = fencedBlocks(readme).find(({ language }) => language === 'nginx') ?? {}
+  const [folder, port] = [temporaryFolder(t), await freePort()]
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
+  const server = `listen 127.0.0.1:${port}; ${code.replace('http://127.0.0.1:3000', new URL(url).origin)}`
+  const config = `daemon off; master_process off; pid ${folder}/pid; events {} http { access_log off; ${paths.join(' ')} server { ${server} } }`
+  writeFileSync(join(folder, 'nginx.conf'), config)
+  const proxy = new Program(t, nginx, ['-c', join(folder, 'nginx.conf'), '-e', 'stderr'])
+  const headers = { authorization: 'Bearer demo', 'x-forwarded-for': '203.0.113.9' }
+  const send = () => fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers }).catch(() => undefined)
+  await until(async () => (await send())?.status === 200)
+  t.match(lines('request'), [{ ip: '127.0.0.1', status: 200 }], proxy.log)
 })
 
 /** The output of a command. Without an exit code it keeps running, and is ended after that output. */

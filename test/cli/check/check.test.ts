@@ -145,7 +145,10 @@ t.test('a misspelt variable is found, and a name of something else is not', asyn
 
 // That it is 0 for a sound deployment: every command of the README is run as pasted.
 t.test('the exit code is 1 when something needs fixing', async (t) => {
-  const child = new GatewayProcess(t, ['check'], { ...env, PLATFORM_URL: 'http://127.0.0.1:1/api' })
-  t.equal(await child.exited, 1)
-  t.match(child.log, /^fail +platform /m)
+  const run = async (name: string) => {
+    const child = new GatewayProcess(t, [name], { ...env, PLATFORM_URL: 'http://127.0.0.1:1/api' })
+    t.equal(await child.exited, 1, name)
+    t.match(child.log, /^fail +platform /m, name)
+  }
+  await Promise.all(['check', '--check'].map(run))
 })
