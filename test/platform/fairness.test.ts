@@ -22,7 +22,7 @@ const anyPath = (n: number): string => {
 }
 
 /** Requests at this rate that hang until the deadline need more sockets than the 64 that there are. */
-const [timeoutMs, ratePerSecond, forMs] = isLong ? [10_000, 35, 20_000] : [4_000, 30, 2_500]
+const [timeoutMs, ratePerSecond, forMs] = isLong ? [10_000, 35, 20_000] : [3_500, 35, 2_000]
 t.setTimeout(600_000)
 // The long form takes the whole machine, so its parts run one after another.
 t.jobs = isLong ? 1 : 3

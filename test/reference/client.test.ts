@@ -28,7 +28,9 @@ t.test('the command of the page generates the committed types, with which its Ty
   const blocks = await blocksOf(url)
   const cwd = temporaryFolder(t)
   await symlink(resolve('node_modules'), join(cwd, 'node_modules'))
-  await run('bash', ['-c', blocks.get('generate')?.code ?? ''], { cwd })
+  // Without the settings of the npm that runs the tests.
+  const { PATH, HOME } = process.env
+  await run('bash', ['-c', blocks.get('generate')?.code ?? ''], { cwd, env: { PATH, HOME } })
   const source = (await readFile(join(cwd, 'gateway.ts'), 'utf8')).replace(COMMENT_HEADER, '')
   if (isUpdating) await write(typesPath, source)
   t.equal(await tidied(typesPath, source), await readFile(typesPath, 'utf8'), remedy)

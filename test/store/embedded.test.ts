@@ -105,8 +105,8 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
     await t.rejects(verifying(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
 
   t.test('and so is one that was cut within a page, unless no key is lost', async (t) => {
-    const { size } = statSync(join(dir, 'whole', 'keys.mdb'))
-    for (let end = 10_000; end < size; end += 4_096) {
+    // The names of the tables are in one of these pages.
+    for (let end = 10_000; end < 32_000; end += 4_096) {
       const name = `cut ${end}`
       cut(name, end)
       const refusal = await verifying(name).catch((error: Error) => error.name)
