@@ -149,7 +149,7 @@ async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise
 // Of the whole file: its own limit would end the test earlier.
 t.setTimeout(600_000)
 const isLong = process.env.FAULTS === 'long' ? false : 'installs packages: set FAULTS=long'
-t.test('the steps of the Dockerfile make a gateway that answers, and its tools', { skip: isLong }, async (t) => {
+t.test('the steps of the Dockerfile make a gateway that responds, and its tools', { skip: isLong }, async (t) => {
   const roots = new Map<string, string>()
   for (const stage of stages.filter(({ steps }) => steps[0]?.rest.startsWith('$'))) await build(t, stage, roots)
   const app = join(roots.get('gateway') ?? '', 'app')

@@ -19,7 +19,7 @@ export function isUnavailable(t: Test, { status, headers, body }: Answer, name: 
   }
 }
 
-/** A host that does not exist: no label has more than 63 characters, so no name server is asked, which may be slow or away. */
+/** A host that does not exist: no label has more than 63 characters, so no name server is queried, which may be slow or away. */
 export const nowhere = `${'x'.repeat(64)}.invalid`
 
 /** The files of a key and its self-signed certificate for this machine, made in `dir`. */

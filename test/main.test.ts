@@ -85,7 +85,7 @@ t.test('a rolling restart of three instances behind a TCP load balancer loses no
   }
   const kept = Array.from({ length: 6 }, () => lane(new Agent({ keepAlive: true, maxSockets: 1 })))
   const lanes = [...kept, lane(), lane()]
-  // One restart shows the way; the long form goes round.
+  // One restart is enough; the long form restarts all three.
   for (const at of isLong ? [0, 1, 2] : [0]) {
     const old = instances[at] as GatewayProcess
     await until(() => served > lanes.length)

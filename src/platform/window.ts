@@ -8,7 +8,7 @@ export type FetchPage = (number: number, size: number) => Promise<Page>
 interface Count {
   /** Items in the whole list; counted page by page where the platform does not send it. */
   total: number
-  /** False if counting takes more calls than are left: `total` is then what is known to be there, and there may be more. */
+  /** False if counting takes more calls than are left: `total` is then a minimum. */
   isCounted: boolean
 }
 

@@ -30,14 +30,14 @@ const isOfOtherType =
   (row: WireEvent): boolean =>
     filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
 
-/** A platform that ignores `device_id` sends rows without a device for each of several. */
-const once = (rows: readonly WireEvent[]): WireEvent[] => [
+/** Each row once: a platform that ignores `device_id` may send rows that do not name their device for each of several devices. */
+const distinct = (rows: readonly WireEvent[]): WireEvent[] => [
   ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
 ]
 
-const hasRepeats = (rows: readonly WireEvent[]): boolean => once(rows).length < rows.length
+const hasRepeats = (rows: readonly WireEvent[]): boolean => distinct(rows).length < rows.length
 
-/** The number of events of which `known` are certain: one more where a window ends with these, since more may follow. */
+/** The count where more events may follow those known: one more if the window ends with them, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
 
 function isOlder(a: WireEvent, b: WireEvent): boolean {
@@ -91,7 +91,7 @@ export class EventReader {
       if (!shown.every(({ seen }, at) => this.#isFiltered(readRows(seen), some[at]))) return undefined
       lists.push(...found)
     }
-    // A row in two lists shows that the platform ignores a filter: it has one device and one word.
+    // A row in two lists shows that the platform ignores a filter: each row has one device and one type.
     if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
     const known = lists.reduce((sum, list) => sum + list.total, 0)
     const total = lists.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
@@ -136,7 +136,7 @@ export class EventReader {
     const filters = this.#filters(words)
     const lists = await Promise.all(filters.map(read))
     if (lists.some((rows, at) => this.#ignoresType(rows, filters[at]))) return this.#passing([], read)
-    return once(lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId))))
+    return distinct(lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId))))
   }
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */

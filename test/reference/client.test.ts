@@ -62,7 +62,7 @@ t.test('a generated client reads who a device is, where, in what state, and only
   }
 })
 
-t.test('a generated client reads what events, alerts, accounts, trips, stops and positions tell', async (t) => {
+t.test('a generated client reads events, alerts, accounts, trips, stops and positions', async (t) => {
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   const latest = { type: 'geofence.enter', to: yesterday, limit: 1 }
   const { data: events } = await client.GET('/v1/events', { params: { query: latest } })
