@@ -40,7 +40,7 @@ function endWithoutTerminal(): void {
 
 /** Holds a free port, which the links in responses name before the API listens on it. */
 async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
-  const server = createServer().listen(0, host)
+  const server = createServer((socket) => socket.destroy()).listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return { port, release: () => new Promise((released) => server.close(() => released())) }
@@ -90,7 +90,10 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))
-  closeWithGrace({ delay: graceMs, logger }, async ({ err, signal }) => {
+  // It logs texts of its own, and whatever was thrown.
+  const error = (what: unknown): void =>
+    typeof what === 'string' ? logger.error(what) : logger.error({ err: what }, 'unexpected failure while closing')
+  closeWithGrace({ delay: graceMs, logger: { error } }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
     draining = true
@@ -132,6 +135,7 @@ All but the last two read the environment of the gateway.`
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return serve()
+  // `--check` since the first release.
   if (/^(--)?check$/.test(name) && args.length === 0) return printCheck()
   if (name === 'keys') {
     const { runKeys } = await import('./cli/keys/keys.js')

@@ -37,13 +37,10 @@ export function readKeyFile(path: string): void {
   // Not there before the first key.
   const opened = ['records', 'ids', 'owners'].map((name) => root.openDB({ name, ...binary }) as Database | undefined)
   const tables = opened.filter((table) => table !== undefined)
-  const values = tables.flatMap((table) => [...table.getRange()].map(({ value }) => value as Buffer))
   // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
-  if (
-    tables.length !== (root.getStats() as { entryCount: number }).entryCount ||
-    values.some(({ length }) => length === 0)
-  )
-    throw new Error('Cut within a page')
+  let isCut = tables.length !== (root.getStats() as { entryCount: number }).entryCount
+  for (const table of tables) for (const { value } of table.getRange()) isCut ||= (value as Buffer).length === 0
+  if (isCut) throw new Error('Cut within a page')
 }
 
 /** @returns a function that throws once `path` is another file, or none: the next process to open it would not find what is written here. */
