@@ -21,7 +21,7 @@ const anyPath = (n: number): string => {
   return [...allPaths, ...varied, ...varied][n % 15] as string
 }
 
-/** Requests at this rate that hang until the deadline need more sockets than the 64 that there are. */
+/** Requests at this rate that hang until the deadline would need more sockets than the 64 that there are. */
 const [timeoutMs, ratePerSecond, forMs] = isLong ? [10_000, 35, 20_000] : [3_500, 35, 2_000]
 t.setTimeout(600_000)
 // The long form takes the whole machine, so its parts run one after another.
