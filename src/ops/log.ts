@@ -1,6 +1,6 @@
 /** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
 import { isatty } from 'node:tty'
-import { type DestinationStream, type LogFn, type Logger, pino, stdTimeFunctions } from 'pino'
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
 import { type LineBuffer, lineBuffer } from './line-buffer.js'
 import { readableLine } from './readable-line.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
@@ -14,6 +14,21 @@ function logged(error: unknown, depth = 0): object {
     code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     stack: depth > 0 ? undefined : error.stack,
     cause: error.cause === undefined || depth > 3 ? undefined : logged(error.cause, depth + 1),
+  }
+}
+
+/** `,"time":"<ISO 8601, UTC>"` as pino expects it; formats everything but the milliseconds once per second. */
+function timestamp(): () => string {
+  let second = -1
+  let text = ''
+  return () => {
+    const now = Date.now()
+    const ms = now % 1_000
+    if (now - ms !== second) {
+      second = now - ms
+      text = `,"time":"${new Date(second).toISOString().slice(0, 20)}`
+    }
+    return `${text}${String(ms).padStart(3, '0')}Z"`
   }
 }
 
@@ -78,7 +93,7 @@ interface LogOptions {
  */
 export function createLogger(level: string, { destination, onDropped = () => {} }: LogOptions = {}): Log {
   const out = destination ?? openStdout(onDropped)
-  const time = stdTimeFunctions.isoTime
+  const time = timestamp()
   const options = {
     level,
     base: null,
