@@ -15,8 +15,8 @@ export const paging = {
   has_more: field.flag('Whether more items follow'),
 }
 
-/** The envelope of every list (spec.md, List envelope) with the applied paging. */
-export const ListOf = <T extends TSchema>(item: T) => {
+/** The envelope of every list (spec.md, List envelope) with the applied paging. @param limit of the example, which is a whole list. */
+export const ListOf = <T extends TSchema>(item: T, limit = 1) => {
   const { title, examples = [] } = item as Annotated
   return Type.Object(
     { object: ObjectName('list'), ...paging, data: Type.Array(item, { description: 'The items' }) },
@@ -24,7 +24,7 @@ export const ListOf = <T extends TSchema>(item: T) => {
       additionalProperties: false,
       title: `${title}List`,
       description: 'The items, with the applied paging',
-      examples: [{ object: 'list', count: 1, limit: 50, offset: 0, has_more: false, data: examples }],
+      examples: [{ object: 'list', count: 1, limit, offset: 0, has_more: false, data: examples }],
     },
   )
 }

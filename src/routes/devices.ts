@@ -97,7 +97,7 @@ export function devices(app: App, needs: Needs): void {
       'The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.',
     tags: ['Devices'],
     querystring: DevicesQuery,
-    response: { 200: ListOf(Device) },
+    response: { 200: ListOf(Device, 50) },
   }
   app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
     const { account, query } = request

@@ -26,7 +26,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
       'Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. If the platform does not send the number of events, they are counted on up to 16 of its pages, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.',
     tags: ['Events'],
     querystring: EventsQuery,
-    response: { 200: ListOf(Event) },
+    response: { 200: ListOf(Event, 50) },
   }
   app.get('/events', { schema: listEventsSchema }, async (request) => {
     const { account } = request

@@ -4,7 +4,8 @@ import type { Store } from './store.js'
 export interface StoreReport {
   /** The name of the method. */
   verb: string
-  outcome: 'ok' | 'unavailable'
+  /** `none`: there is no such key. */
+  outcome: 'ok' | 'none' | 'unavailable'
   /** Why it is unavailable. */
   error?: unknown
   ms: number
@@ -28,7 +29,7 @@ function timed<T extends object>(target: T, onStored: OnStored): T {
         onStored({ verb, outcome, error, ms: performance.now() - started })
       const reply = method.apply(target, args)
       reply.then(
-        () => report('ok'),
+        (found) => report(found === undefined ? 'none' : 'ok'),
         (error) => report('unavailable', error),
       )
       return reply

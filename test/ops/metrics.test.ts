@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Metrics } from '../../src/ops/metrics.js'
 import { gateway, gatewayOn, sandbox, someHash } from '../helper.js'
-import { createKey, revokeKey } from '../limits.js'
+import { createKey, randomKey, revokeKey } from '../limits.js'
 
 /** Name and labels of every series of ours. */
 const seriesOf = (text: string): string[] => text.match(/^gateway_.*(?= )/gm) ?? []
@@ -54,6 +54,8 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
 t.test('requests, calls, lookups and limiter counts are counted as they happened, in every scrape', async (t) => {
   const bodies = { get_devices: [], get_alerts: '<html>' }
   const { get, metrics } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '4' } }, bodies)
+  const { body: created } = await createKey(get)
+  for (const key of [created.key, randomKey()]) await get('/v1/me', key)
   for (const path of ['devices', 'devices', 'alerts', 'me', 'me']) await get(`/v1/${path}`, someHash)
   await get('/nowhere')
   await metrics()
@@ -69,7 +71,9 @@ t.test('requests, calls, lookups and limiter counts are counted as they happened
     'gateway_positions_lookups_total{result="miss"}': 1,
     'gateway_positions_lookups_total{result="hit"}': 2,
     gateway_limiter_limited_total: 1,
-    'gateway_limiter_counts_total{counter="local"}': 6,
+    'gateway_limiter_counts_total{counter="local"}': 10,
+    'gateway_store_calls_total{verb="use",outcome="ok"}': 1,
+    'gateway_store_calls_total{verb="use",outcome="none"}': 1,
     'gateway_breaker_state{realm="platform",state="closed"}': 1,
     gateway_store_up: 1,
   }

@@ -1644,7 +1644,7 @@ export interface operations {
            * @example {
            *       "object": "list",
            *       "count": 1,
-           *       "limit": 50,
+           *       "limit": 1,
            *       "offset": 0,
            *       "has_more": false,
            *       "data": [
@@ -1990,7 +1990,7 @@ export interface operations {
            * @example {
            *       "object": "list",
            *       "count": 1,
-           *       "limit": 50,
+           *       "limit": 1,
            *       "offset": 0,
            *       "has_more": false,
            *       "data": [
@@ -2062,7 +2062,7 @@ export interface operations {
            * @example {
            *       "object": "list",
            *       "count": 1,
-           *       "limit": 50,
+           *       "limit": 1,
            *       "offset": 0,
            *       "has_more": false,
            *       "data": [
@@ -2128,7 +2128,7 @@ export interface operations {
            * @example {
            *       "object": "list",
            *       "count": 1,
-           *       "limit": 50,
+           *       "limit": 1,
            *       "offset": 0,
            *       "has_more": false,
            *       "data": [
@@ -2235,7 +2235,7 @@ export interface operations {
            * @example {
            *       "object": "list",
            *       "count": 1,
-           *       "limit": 50,
+           *       "limit": 1,
            *       "offset": 0,
            *       "has_more": false,
            *       "data": [
