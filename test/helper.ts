@@ -114,6 +114,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
   return {
     /** `http://127.0.0.1:<port>/api` */
     url: `${origin}/api`,
+    httpServer: app.server,
     store: own,
     /** All lines logged so far. */
     log: () => lines.join(''),

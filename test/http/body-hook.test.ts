@@ -78,7 +78,7 @@ t.test('bodies over 1 KiB are compressed as the client prefers, with the tag of 
     const bytes = Buffer.byteLength(text)
     const isLarge = bytes > 1_024 && cacheControl !== 'no-store'
     large += Number(isLarge)
-    for (const encoding of ['br', 'gzip', 'identity', 'zstd']) {
+    for (const encoding of ['br', 'gzip', 'identity']) {
       for (const method of ['GET', 'HEAD']) {
         const { headers, body } = await read(path, { 'accept-encoding': encoding }, method)
         const applied = isLarge && (encoding === 'br' || encoding === 'gzip') ? encoding : null

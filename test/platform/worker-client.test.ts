@@ -22,7 +22,7 @@ async function mortalJobs(t: Parameters<typeof jobs>[0]) {
   return { history, failure, worker }
 }
 
-t.test('a bug in one job fails that job alone, and quotes nothing of a response', async (t) => {
+t.test('a bug in one job, or its aborted signal, fails that job alone, and quotes nothing of a response', async (t) => {
   const { history, failure } = await mortalJobs(t)
   const stop = new AbortController()
   const beside = failure(history('hang', stop.signal))
@@ -30,6 +30,7 @@ t.test('a bug in one job fails that job alone, and quotes nothing of a response'
   t.equal(Buffer.from((await history('json')).json).toString(), '{}')
   stop.abort()
   t.equal(await beside, 'PlatformUnavailable get_history: timeout')
+  t.equal(await failure(history('hang', stop.signal)), 'PlatformUnavailable get_history: timeout', 'aborted before')
 })
 
 t.test('a worker that ends fails its jobs, and the next job starts another', async (t) => {
@@ -42,12 +43,6 @@ t.test('a worker that ends fails its jobs, and the next job starts another', asy
   await worker.close()
   t.match(await closed, /overload/)
   t.equal(await failure(history('json')), 'a result')
-})
-
-t.test('a job whose signal is aborted before or while it runs is a timeout', async (t) => {
-  const { history, failure } = await mortalJobs(t)
-  t.equal(await failure(history('hang', AbortSignal.abort())), 'PlatformUnavailable get_history: timeout')
-  t.equal(await failure(history('hang', AbortSignal.timeout(200))), 'PlatformUnavailable get_history: timeout')
 })
 
 t.test('a worker that cannot start says why', async (t) => {

@@ -47,6 +47,12 @@ async function reject(t: Test, store: Store, requests: Record<string, () => Prom
   }
 }
 
+/** How a server goes away, and how it comes back. */
+const absences = [
+  ['stop', 'start'],
+  ['freeze', 'thaw'],
+] as const
+
 interface Outage {
   options?: string[]
   begin: (server: RedisServer) => unknown
@@ -79,6 +85,8 @@ const outages: Record<string, Outage> = {
 }
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
+  // Most of their time is waiting.
+  t.jobs = 3
   for (const [name, { options = [], begin, end, isTotal, isUsable }] of Object.entries(outages)) {
     t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
       const server = await redisServer(t, ...options)
@@ -138,17 +146,18 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 
-  t.test('is away at the start, the store opens degraded and connects later', async (t) => {
-    const server = await redisServer(t)
-    await server.stop()
-    const started = performance.now()
-    const store = await openRedis(t, server.url)
-    t.ok(performance.now() - started < 2 * PROMPTLY_MS)
-    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
-    await server.start()
-    await until(() => store.up())
-    t.equal(await store.keys.find('unknown', NOW), undefined)
-  })
+  for (const [begin, end] of absences)
+    t.test(`is away at the start (${begin}), the store opens degraded and connects later`, async (t) => {
+      const server = await redisServer(t)
+      await server[begin]()
+      const started = performance.now()
+      const store = await openRedis(t, server.url)
+      t.ok(performance.now() - started < 2 * PROMPTLY_MS)
+      await reject(t, store, methods(store, aKey(anOwner()).record).writes)
+      await server[end]()
+      await until(() => store.up())
+      t.equal(await store.keys.find('unknown', NOW), undefined)
+    })
 
   t.test('resets the first connection, the store opens with the second', async (t) => {
     const { port } = await redisServer(t)
@@ -162,11 +171,6 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
     const store = await openRedis(t, proxy)
     t.equal(store.up(), true)
-  })
-
-  t.test('accepts connections and sends nothing, the store opens degraded', async (t) => {
-    const store = await openRedis(t, await listening(t, () => {}))
-    await reject(t, store, methods(store, aKey(anOwner()).record).writes)
   })
 
   t.test('refuses the password, no error holds the password', async (t) => {
@@ -217,12 +221,11 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
     const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
     await find(lost)
-    const outages = { freeze: 'thaw', stop: 'start' } as const
-    for (const begin of ['freeze', 'stop'] as const) {
+    for (const [begin, end] of absences) {
       await nodes[2]![begin]()
       await reject(t, store, { [begin]: () => find(lost) })
       t.equal(await find(kept), undefined)
-      await nodes[2]![outages[begin]]()
+      await nodes[2]![end]()
       await until(() => works(find(lost)))
       t.equal(store.up(), true)
     }
