@@ -1,6 +1,6 @@
 /** Debian's Chromium, driven by Playwright: opens pages and records every complaint and request. */
 import { existsSync } from 'node:fs'
-import { chromium, type Page } from 'playwright-core'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Test } from '../helper.js'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -17,7 +17,6 @@ export function withoutChromium(): string | false {
 export interface View {
   width: number
   height: number
-  isStill?: boolean
   isScripted?: boolean
 }
 
@@ -28,20 +27,26 @@ export interface Opened {
   requests: string[]
 }
 
-/** Starts Chromium, which ends with the test. @returns a function that opens an empty page, which closes with the test that opened it. */
+/**
+ * Starts Chromium, which ends with the test.
+ * @returns a function that opens an empty page, which closes with the test that opened it. Pages of one view share a cache: the first to run a
+ * script takes three times as long.
+ */
 export async function browser(t: Test): Promise<(t: Test, view: View) => Promise<Opened>> {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
-  return async (t, { width, height, isStill = false, isScripted = true }) => {
-    const context = await running.newContext({
-      viewport: { width, height },
-      isMobile: width < 600,
-      javaScriptEnabled: isScripted,
-      reducedMotion: isStill ? 'reduce' : 'no-preference',
-    })
+  const contexts = new Map<View, BrowserContext>()
+  const contextOf = async (view: View): Promise<BrowserContext> => {
+    const { width, height, isScripted = true } = view
+    const options = { viewport: { width, height }, isMobile: width < 600, javaScriptEnabled: isScripted }
+    const context = contexts.get(view) ?? (await running.newContext(options))
+    contexts.set(view, context)
+    return context
+  }
+  return async (t, view) => {
+    const page = await (await contextOf(view)).newPage()
     // An open page goes on to draw the map.
-    t.teardown(() => context.close())
-    const page = await context.newPage()
+    t.teardown(() => page.close())
     const opened: Opened = { page, complaints: [], requests: [] }
     page.on('request', (request) => opened.requests.push(request.url()))
     page.on('pageerror', (error) => opened.complaints.push(String(error)))

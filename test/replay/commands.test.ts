@@ -4,7 +4,6 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { hashOf } from '../../src/replay/replay.js'
 import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
@@ -31,17 +30,7 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
   t.equal(await lenient.end(), 0)
 })
 
-t.test('replay --gateway is a process that starts a gateway on the replay, and ends it on a signal', async (t) => {
-  const env = { DATA_DIR: join(t.testdir({}), 'data') }
-  const child = new GatewayProcess(t, ['replay', acme, '--port', '0', '--gateway'], env)
-  const { status, text } = await (await child.ready()).get('/v1/devices', hashOf('acme'))
-  t.equal(status, 200)
-  t.ok(JSON.parse(text).count > 0)
-  child.signal('SIGINT')
-  t.equal(await child.exited, 0)
-})
-
-t.test('the fixture that the guide writes from nothing is formatted and served as pasted', async (t) => {
+t.test('the fixture that the guide writes from nothing is formatted, and served until a signal', async (t) => {
   const guide = await readFile(join(fixtures, 'README.md'), 'utf8')
   const [, code = ''] = /## A fixture from nothing\n+```\n(.*?)```/s.exec(guide) ?? []
   const cwd = workingFolder(t)
