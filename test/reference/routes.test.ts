@@ -168,7 +168,10 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   const response = await fetch(`${url}/docs`)
   const html = await response.text()
   t.equal(response.status, 200)
-  t.match(response.headers.get('content-security-policy'), /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';/)
+  t.match(
+    response.headers.get('content-security-policy'),
+    /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';/,
+  )
   t.notMatch(response.headers.get('content-security-policy'), /unsafe/)
   t.ok(response.headers.has('ratelimit-remaining'))
   const links = [...html.matchAll(/(?:href|src|data-console)="([^"]*)"/g)].flatMap(([, link = '']) => link.split(' '))
