@@ -9,6 +9,9 @@ import { sendTogether } from '../../src/http/send-together.js'
 import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 
+const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
+
 t.test('connections are accepted while many requests wait, which begin in order', async (t) => {
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
@@ -28,12 +31,12 @@ t.test('connections are accepted while many requests wait, which begin in order'
   const clients = Array.from({ length: 100 }, open)
   await Promise.all(clients.map((socket) => once(socket, 'connect')))
   while (begunBefore.length < clients.length) await once(server, 'connection')
-  const responses = clients.map(async (socket) => String((await once(socket, 'data'))[0]))
-  for (const [at, socket] of clients.entries()) socket.write(`GET /${at} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  const responses = Promise.all(clients.map(response))
+  for (const [at, socket] of clients.entries()) ask(socket, `/${at}`)
   const later = [open(), open(), open(), open()]
   // While this thread is blocked, the system delivers what it has written.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
-  for (const [at, text] of (await Promise.all(responses)).entries()) t.match(text, `\r\n\r\n/${at}`)
+  for (const [at, text] of (await responses).entries()) t.match(text, `\r\n\r\n/${at}`)
   t.same(begun, arrived)
   const gaps = begunBefore.slice(clients.length).map((count, at, all) => count - (all[at - 1] ?? 0))
   t.ok(Math.max(...gaps) <= 32, `requests begun between two connections: ${gaps}`)
@@ -70,9 +73,6 @@ async function connected(t: Test, count: number, seen: string[] = []): Promise<S
   await Promise.all(sockets.map(response))
   return sockets
 }
-
-const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
-const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
 
 t.test('responses wait until all sockets that are readable now have been read', async (t) => {
   const seen: string[] = []
