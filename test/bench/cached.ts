@@ -64,12 +64,13 @@ export async function cachedLocation(bench: Bench): Promise<Table[]> {
 /** A page cut from a list that the proxies pass through whole. */
 export async function cachedPage(bench: Bench): Promise<Table[]> {
   const { processes, platform, rounds } = bench
+  const caching = await processes.nginx(platform.url, true)
   const own = await gateways(bench, pageOf50)
   const entries: Entry[] = [
     ...(await bareServers(bench, await bodyOf(own[0]?.[1].url + pageOf50, hash))),
     ...own,
     ['@fastify/http-proxy, untranslated', await processes.peer('proxy', platform.url), platformList(hash)],
-    ['nginx proxy_cache, untranslated', await processes.nginx(platform.url, true), platformList(hash)],
+    ['nginx proxy_cache, untranslated', caching, platformList(hash)],
   ]
   const subject = 'A cached page of 50 devices, 64 connections'
   const note = "The proxies send the platform's own list of these devices."

@@ -15,9 +15,10 @@ const run = promisify(execFile)
 const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
 const documentOf = async (url: string): Promise<string> => (await fetch(`${url}/openapi.json`)).text()
 const text = await documentOf(url)
-/** With another address, and another token for the demo. */
+/** With another address, token of the demo, fleet and limit. */
 const deepUrl = 'https://fleet.example.org/deep/down/api'
-const deep = await gateway(t, { env: { PUBLIC_URL: `${deepUrl}/`, DEMO_TOKEN: 'other' } })
+const other = { DEMO_TOKEN: 'other', SANDBOX_SEED: '3', RATE_LIMIT_MAX: '70' }
+const deep = await gateway(t, { env: { PUBLIC_URL: `${deepUrl}/`, ...other } })
 const html = await (await fetch(`${url}/docs`)).text()
 if (isUpdating) {
   const now = JSON.parse(text) as OpenApi
@@ -31,8 +32,6 @@ t.test('the document is the committed one', async (t) => {
 })
 
 t.test('one build serves the same bytes everywhere except for `servers`', async (t) => {
-  const other = await gateway(t, { env: { PUBLIC_URL: publicUrl, SANDBOX_SEED: '3', RATE_LIMIT_MAX: '7' } })
-  t.equal(text, await documentOf(other.url))
   const { servers, ...rest } = JSON.parse(await documentOf(deep.url))
   const { servers: _, ...same } = JSON.parse(text)
   t.equal(servers[0].url, deepUrl)
@@ -168,11 +167,10 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   const response = await fetch(`${url}/docs`)
   const html = await response.text()
   t.equal(response.status, 200)
-  t.match(
-    response.headers.get('content-security-policy'),
-    /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';/,
-  )
-  t.notMatch(response.headers.get('content-security-policy'), /unsafe/)
+  const policy = response.headers.get('content-security-policy')
+  const own = /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';/
+  t.match(policy, own)
+  t.notMatch(policy, /unsafe/)
   t.ok(response.headers.has('ratelimit-remaining'))
   const links = [...html.matchAll(/(?:href|src|data-console)="([^"]*)"/g)].flatMap(([, link = '']) => link.split(' '))
   const others = /^(#|openapi\.json$|https:\/\/openapi-ts\.dev$)/
@@ -214,7 +212,7 @@ t.test('the root leads to the reference', async (t) => {
   t.same([status, landed], [200, `${url}/docs`])
 })
 
-t.test('every link has a target, every chapter a link, every error an anchor, and no id is used twice', async (t) => {
+t.test('every link has a target, every chapter a link, and no id is used twice', async (t) => {
   const all = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
   const ids = new Set(all)
   t.equal(ids.size, all.length)
@@ -222,7 +220,6 @@ t.test('every link has a target, every chapter a link, every error an anchor, an
   const missing = targets.filter((target) => !ids.has(target))
   t.same(missing, [])
   const [contents = ''] = html.split('</nav>')
-  for (const code of Object.keys(errorTable)) t.ok(ids.has(`error-${code}`), code)
   for (const id of chapters(html)) t.ok(contents.includes(`href="#${id}"`), `${id} is in the contents`)
   t.ok(operations.every(({ operation }) => targets.includes(`operation-${operation.operationId}`)))
 })
