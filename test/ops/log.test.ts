@@ -62,6 +62,7 @@ t.test('a second signal ends a process under load at once, and it loses no line 
     t.ok(performance.now() - signalled < 4_500, 'it waits neither before closing nor for a request in flight')
   }
   t.equal(await endsUnderLoad(t, child, end), 1)
+  t.match(child.log, /"level":"error".*"second SIGTERM, exiting"/)
 })
 
 t.test('a log without a reader takes bounded memory, and dropped lines are counted', async (t) => {

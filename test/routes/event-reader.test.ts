@@ -118,31 +118,23 @@ t.test('of several lists, no row is in a window before one that the calls did no
   t.same(statuses, new Set([200, 400]))
 })
 
-t.test('where the platform ignores `device_id`, each event of the devices comes once, and no other', async (t) => {
-  const { all, list } = await eventPlatform(t, 90, { generation: '2.x', ignoresDevice: true })
-  for (const [query, selects] of [
-    ['device_id=2', ({ device_id }) => device_id === 2],
-    ['device_ids=2,3&type=zone_in', ({ device_id, message }) => [2, 3].includes(device_id) && message === 'Zone in'],
-    ['device_ids=2,3&after_id=50', ({ device_id, id }) => [2, 3].includes(device_id) && id > 50],
-  ] as [string, (row: Row) => boolean][]) {
-    const wanted = all.filter(selects).map(({ id }) => id)
-    const { body } = await list(`${query}&limit=200`)
-    t.same(idsOf(body), query.includes('after_id') ? wanted.reverse() : wanted, query)
-    t.equal(body.count, wanted.length, query)
-  }
-})
-
-t.test('where the platform ignores `device_id` and its rows have none, each event comes once', async (t) => {
-  const { all, list } = await eventPlatform(t, 90, { generation: '2.x', ignoresDevice: true, hidesDevice: true })
-  const newest = all.map(({ id }) => id)
-  for (const [query, wanted] of [
-    ['limit=200', newest],
-    ['limit=10&offset=20', newest.slice(20, 30)],
-    ['type=zone_in&limit=200', all.filter(({ message }) => message === 'Zone in').map(({ id }) => id)],
-    ['after_id=50&limit=200', newest.slice(0, 40).reverse()],
-  ] as [string, number[]][]) {
-    const { body } = await list(`device_ids=2,3&${query}`)
-    t.same([idsOf(body), body.count], [wanted, query.includes('offset') ? 90 : wanted.length], query)
+t.test('where `device_id` is ignored, each event comes once, and no other unless rows hide their device', async (t) => {
+  for (const hidesDevice of [false, true]) {
+    const { all, list } = await eventPlatform(t, 90, { generation: '2.x', ignoresDevice: true, hidesDevice })
+    const ids = (devices: number[], selects = (_row: Row) => true) =>
+      all.filter((row) => selects(row) && (hidesDevice || devices.includes(row.device_id))).map(({ id }) => id)
+    const both = ids([2, 3])
+    const rows: [query: string, wanted: number[], count?: number][] = [
+      ['device_id=2&limit=200', ids([2])],
+      ['device_ids=2,3&limit=200', both],
+      ['device_ids=2,3&limit=10&offset=20', both.slice(20, 30), both.length],
+      ['device_ids=2,3&limit=200&type=zone_in', ids([2, 3], ({ message }) => message === 'Zone in')],
+      ['device_ids=2,3&limit=200&after_id=50', ids([2, 3], ({ id }) => id > 50).reverse()],
+    ]
+    for (const [query, wanted, count = wanted.length] of rows) {
+      const { body } = await list(query)
+      t.same([idsOf(body), body.count], [wanted, count], query)
+    }
   }
 })
 

@@ -4,6 +4,8 @@ import { type Bodies, gatewayOn, someHash } from '../helper.js'
 import { metres } from '../sandbox/requests.js'
 import { days, fleet } from './fleet.js'
 
+const { get, hash, otherHash, id } = await fleet(t)
+
 t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
   const time = (at: number) => new Date(Date.UTC(2026, 4, 11) + at * 1_000).toISOString().slice(0, 19).replace('T', ' ')
   const points = Array.from({ length: 100_000 }, (_, at) => {
@@ -40,7 +42,6 @@ t.test('a history of 100,000 points is complete and in order, and other requests
 })
 
 t.test('the totals of a history agree with its positions, and each event lies on the history of its day', async (t) => {
-  const { get, hash, id } = await fleet(t)
   const at = (time: string): number => Date.parse(`${time}Z`) / 1000
   let onTrack = 0
   for (const device of [id, id + 1, id + 2, id + 3]) {
@@ -67,7 +68,6 @@ t.test('the totals of a history agree with its positions, and each event lies on
 })
 
 t.test('a track is GeoJSON, and only of the own account', async (t) => {
-  const { get, hash, otherHash, id } = await fleet(t)
   const { body: history } = await get(`/v1/history/${id}?${days}`, hash)
   const { status, headers, body } = await get(`/v1/history/${id}?${days}&format=geojson`, hash)
   t.same([status, headers.get('content-type')], [200, 'application/geo+json; charset=utf-8'])

@@ -5,8 +5,9 @@ import { demo, NOON, open, other } from './requests.js'
 
 const json = { 'content-type': 'application/json' }
 
+const { send, get, devicesOf } = await open(t)
+
 t.test('an e-mail and its password log in, by GET and by every kind of POST body', async (t) => {
-  const { send } = await open(t)
   const { email, password } = other
   const form = new FormData()
   form.set('email', email)
@@ -33,7 +34,6 @@ t.test('an e-mail and its password log in, by GET and by every kind of POST body
 })
 
 t.test('a read by POST is the same as by GET, however a list is written', async (t) => {
-  const { send, get } = await open(t)
   const body = JSON.stringify({ user_api_hash: demo.hash, id: [1001, 1003], lang: 'en' })
   const devices = await (await send('get_devices', '', { method: 'POST', body, headers: json })).json()
   const form = 'id[]=1001&id[]=1003'
@@ -44,7 +44,6 @@ t.test('a read by POST is the same as by GET, however a list is written', async 
 })
 
 t.test('every documented filter of devices and groups filters, alone and together', async (t) => {
-  const { get, devicesOf } = await open(t)
   const devices = await devicesOf()
   const sample = devices[6]!
   const ids = (list: Device[]) => list.map(({ id }) => id)
@@ -80,7 +79,6 @@ t.test('every documented filter of devices and groups filters, alone and togethe
 })
 
 t.test('the latest devices are those since `time`, with their events and lists as JSON in a text', async (t) => {
-  const { get } = await open(t)
   type Latest = { items: (Device & { sensors: string })[]; events: { device: { id: number } }[]; time: number }
   const since = NOON - 3_600
   const { items, events, time } = await get<Latest>(`get_devices_latest?time=${since}`)
@@ -91,7 +89,6 @@ t.test('the latest devices are those since `time`, with their events and lists a
 })
 
 t.test('every position has an address, the same in all three actions', async (t) => {
-  const { get, devicesOf } = await open(t)
   const addresses = new Set<string>()
   for (const { lat, lng } of (await devicesOf()).filter((device) => device.lat !== null)) {
     const address = await get<string>(`address?lat=${lat}&lng=${lng}`)
@@ -105,7 +102,6 @@ t.test('every position has an address, the same in all three actions', async (t)
 })
 
 t.test('the older list of maintenance services has those of one device', async (t) => {
-  const { send, get, devicesOf } = await open(t)
   const { device_data, services, id } = (await devicesOf()).find((device) => device.services.length > 1)!
   const { data, ...page } = await get<{ data: Service[] }>(`get_services?device_id=${id}`)
   t.strictSame(
