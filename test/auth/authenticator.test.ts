@@ -43,10 +43,6 @@ t.test('a missing credential is unauthorized, and a wrong one is invalid_token',
   const { get } = await gatewayOn(t, strict)
   const none = await get('/v1/devices')
   t.same([none.status, none.body.error, none.headers.get('www-authenticate')], [401, 'unauthorized', 'Bearer'])
-  for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', 'bearer']) {
-    const { body } = await get('/v1/devices', undefined, { headers: { authorization } })
-    t.equal(body.error, 'unauthorized', authorization)
-  }
   for (const wrong of ['nonsense', otherHash, randomKey(), 'gps_live_short', 'demo', 'x'.repeat(600)]) {
     const { status, body, headers } = await get('/v1/devices', wrong)
     t.same([status, body.error], [401, 'invalid_token'], wrong.slice(0, 20))

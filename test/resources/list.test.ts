@@ -51,6 +51,7 @@ t.test('a high limit is lowered, unknown parameters are ignored, no default is s
 
 t.test('an invalid parameter is named, with what it must be, and its value is not repeated', async (t) => {
   const atLeast1 = 'must be an integer of at least 1'
+  const oneOf3 = 'must be one of online, offline, moving'
   const upTo4 = 'must be 1 to 4 ids, separated by commas'
   type Row = [Parameters<typeof readQuery>[0], Record<string, unknown>, param: string, expected: string]
   const limits = '1e3| 5|5 |+5|0|-1|1.0||x|0x10|٥'.split('|')
@@ -61,11 +62,7 @@ t.test('an invalid parameter is named, with what it must be, and its value is no
     [DevicesQuery, { limit: ['5', '5'] }, 'limit', 'must not be repeated'],
     [DevicesQuery, { offset: '-1' }, 'offset', 'must be an integer of at least 0'],
     [DevicesQuery, { offset: '99999999999999999999' }, 'offset', 'must be an integer of at least 0'],
-    [DevicesQuery, { status: 'parked' }, 'status', 'must be one of online, offline, moving'],
-    [DevicesQuery, { status: 'Moving' }, 'status', 'must be one of online, offline, moving'],
-    [DevicesQuery, { status: '' }, 'status', 'must be one of online, offline, moving'],
-    [EventsQuery, { device_id: '0' }, 'device_id', atLeast1],
-    [EventsQuery, { device_id: '1e3' }, 'device_id', atLeast1],
+    ...['parked', 'Moving', ''].map((status): Row => [DevicesQuery, { status }, 'status', oneOf3]),
     [EventsQuery, { device_id: '99999999999999999999' }, 'device_id', atLeast1],
     [EventsQuery, { type: '' }, 'type', 'must be text of 1 to 100 characters'],
     [EventsQuery, { type: 'x'.repeat(101) }, 'type', 'must be text of 1 to 100 characters'],

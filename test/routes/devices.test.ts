@@ -135,23 +135,6 @@ t.test('no parameter or format shows a device of another account', async (t) => 
   }
 })
 
-t.test('what the platform sends or fails to send one account is no response of another', async (t) => {
-  const otherHash = someHash.replace('ab', 'zz')
-  const get_devices: RequestListener = (request, response) => {
-    const isOwn = request.url?.includes(encodeURIComponent(someHash))
-    answers({ get_devices: isOwn ? [{ title: 'A', items: [{ id: 1 }] }] : 500 })(request, response)
-  }
-  const { get } = await gatewayOn(t, { get_devices })
-  for (const path of ['/v1/devices', '/v1/devices/1', '/v1/devices']) {
-    const sent = Array.from({ length: 6 }, (_, at) => get(path, at % 2 ? otherHash : someHash))
-    for (const [at, { status, body }] of (await Promise.all(sent)).entries()) {
-      t.equal(status, at % 2 ? 503 : 200, path)
-      if (at % 2) t.notOk('data' in body || 'id' in body)
-      else t.match(body.data?.[0] ?? body, { id: 1 })
-    }
-  }
-})
-
 t.test('a group has the first 200 characters of its title', async (t) => {
   const { get } = await gatewayOn(t, { get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] })
   t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))

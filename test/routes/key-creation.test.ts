@@ -94,7 +94,6 @@ t.test('each change or refused change of a key is one log line on every gateway'
       { key: id, label, ...who(8), msg: 'API key revoked' },
     ],
   ])
-  for (const secret of [key, someHash]) for (const { log } of gateways) t.notOk(log().includes(secret))
 })
 
 t.test('a credential in place of a label is refused, and neither logged nor stored', async (t) => {

@@ -180,10 +180,9 @@ t.test('a foreign key and a key that never existed get the same 404', async (t) 
   }
 })
 
-t.test('only the creation response holds a complete key, and no log line holds a credential', async (t) => {
-  const { get, log, metrics } = await setUp(t, { MAX_KEYS_PER_ACCOUNT: '3' })
-  const keys = [(await createKey(get)).body, (await createKey(get)).body]
-  const { key, id } = keys[0]
+t.test('only the creation response holds a complete key', async (t) => {
+  const { get } = await setUp(t)
+  const { key, id } = (await createKey(get)).body
   const everything = await Promise.all([
     get('/v1/keys', someHash),
     ...['/v1/me', '/v1/devices', '/v1/drivers', '/v1/keys', `/v1/devices/${key}`, `/v1/devices?status=${key}`].map(
@@ -201,10 +200,6 @@ t.test('only the creation response holds a complete key, and no log line holds a
     /gps_live_[0-9a-f]{48}/.test(JSON.stringify([body, [...headers]])),
   )
   t.same(echoed, [], 'not even where a key was sent as an id')
-  const kept = `${log()}${await metrics()}`
-  t.ok(kept.length > 1000)
-  for (const secret of [...keys.map((one) => one.key), someHash, encodeURIComponent(someHash)])
-    t.notOk(kept.includes(secret))
 })
 
 t.test('a loop of create, spend and revoke gets at most a fifth of the limit in keys per window', async (t) => {
