@@ -47,11 +47,8 @@ async function reject(t: Test, store: Store, requests: Record<string, () => Prom
   }
 }
 
-/** How a server goes away, and how it comes back. */
-const absences = [
-  ['stop', 'start'],
-  ['freeze', 'thaw'],
-] as const
+/** How a server comes back, by how it goes away. */
+const returns = { stop: 'start', freeze: 'thaw' } as const
 
 interface Outage {
   options?: string[]
@@ -85,8 +82,7 @@ const outages: Record<string, Outage> = {
 }
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
-  // Most of their time is waiting.
-  t.jobs = 3
+  t.jobs = 3 // most of their time is waiting
   for (const [name, { options = [], begin, end, isTotal, isUsable }] of Object.entries(outages)) {
     t.test(`${name}, requests fail promptly, and work again by themselves afterwards`, async (t) => {
       const server = await redisServer(t, ...options)
@@ -146,7 +142,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 
-  for (const [begin, end] of absences)
+  for (const begin of ['stop', 'freeze'] as const)
     t.test(`is away at the start (${begin}), the store opens degraded and connects later`, async (t) => {
       const server = await redisServer(t)
       await server[begin]()
@@ -154,7 +150,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
       const store = await openRedis(t, server.url)
       t.ok(performance.now() - started < 2 * PROMPTLY_MS)
       await reject(t, store, methods(store, aKey(anOwner()).record).writes)
-      await server[end]()
+      await server[returns[begin]]()
       await until(() => store.up())
       t.equal(await store.keys.find('unknown', NOW), undefined)
     })
@@ -221,11 +217,11 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
     const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
     await find(lost)
-    for (const [begin, end] of absences) {
+    for (const begin of ['stop', 'freeze'] as const) {
       await nodes[2]![begin]()
       await reject(t, store, { [begin]: () => find(lost) })
       t.equal(await find(kept), undefined)
-      await nodes[2]![end]()
+      await nodes[2]![returns[begin]]()
       await until(() => works(find(lost)))
       t.equal(store.up(), true)
     }
