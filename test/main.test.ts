@@ -140,7 +140,7 @@ t.test('a request that stops arriving, or arrives byte by byte, does not delay t
   t.match(child.log, '"closed"')
 })
 
-t.test('a used port and a damaged key file are one sentence and exit code 1', async (t) => {
+t.test('a used port, an unusable data folder and a damaged key file are one sentence and exit code 1', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -150,16 +150,18 @@ t.test('a used port and a damaged key file are one sentence and exit code 1', as
     const child = new GatewayProcess(t, args, env)
     return { code: await child.exited, log: child.log }
   }
-  const [used, unknown, asked, host, torn] = await Promise.all([
+  const [used, unknown, asked, host, folder, torn] = await Promise.all([
     ended({ PORT: String(port), DATA_DIR: `${dataDir}/data` }),
     ended({}, 'nonsense'),
     ended({ PLATFORM_URL: 'nothing' }, 'check', '--help'),
     ended({ HOST: nowhere, DATA_DIR: `${t.testdirName}/data` }),
+    ended({ DATA_DIR: '/proc/nope' }),
     ended({ DATA_DIR: `${dataDir}/torn` }),
   ])
   t.same(used, { code: 1, log: `Cannot listen on 127.0.0.1:${port}: the port is in use.\n` })
   t.match(host, { code: 1, log: /^Cannot listen on x{64}\.invalid: ENOTFOUND\.\n$/ })
   t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
+  t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
   t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[\s\S]*gps-fleet-gateway check/ })
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })

@@ -6,9 +6,9 @@ import { days, fleet } from './fleet.js'
 
 const { get, hash, otherHash, id } = await fleet(t)
 
-t.test('a history of 50,000 points is complete and in order, and other requests do not wait for it', async (t) => {
+t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
   const time = (at: number) => new Date(Date.UTC(2026, 4, 11) + at * 1_000).toISOString().slice(0, 19).replace('T', ' ')
-  const points = Array.from({ length: 50_000 }, (_, at) => {
+  const points = Array.from({ length: 100_000 }, (_, at) => {
     const place = { lat: 40 + at / 1e5, lng: 2, speed: 30 }
     return { id: at + 1, raw_time: time(at), ...place, other: 'x'.repeat(100) }
   })
@@ -35,10 +35,10 @@ t.test('a history of 50,000 points is complete and in order, and other requests 
   const response = await large
   t.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
   const body = (await response.json()) as { positions: { time: string }[] }
-  t.equal(body.positions.length, 50_000)
+  t.equal(body.positions.length, 100_000)
   t.match(body, { distance_km: 111, move_seconds: 99_960 })
   t.ok(body.positions.every(({ time }, at) => at === 0 || time > (body.positions[at - 1]?.time ?? '')))
-  t.match(body.positions[49_999], { time: time(49_999), lat: 40.49999, lng: 2, speed: 30, address: null })
+  t.match(body.positions[99_999], { time: time(99_999), lat: 40.99999, lng: 2, speed: 30, address: null })
 })
 
 t.test('the totals of a history agree with its positions, and each event lies on the history of its day', async (t) => {

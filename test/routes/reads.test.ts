@@ -80,7 +80,7 @@ t.test('any window of devices and events is that part of the complete list, with
       const { body } = await get(`/v1/${filter}&offset=${offset}&limit=${limit}`, hash)
       deepEqual(body, { ...all, offset, limit, has_more, data })
     }),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   )
 })
 
