@@ -19,7 +19,7 @@ t.test('the same request at the same instant has the same response, byte for byt
       const [a, b] = await Promise.all([one.send(path, account.hash), two.send(path, account.hash)])
       return a.status === 200 && (await a.text()) === (await b.text())
     }),
-    { numRuns: 12 },
+    { numRuns: 25 },
   )
 })
 

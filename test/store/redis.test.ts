@@ -102,14 +102,19 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
   t.test('counts of the same turn share one call, as do all requests that are alike', async (t) => {
     const record = await storedKey(here)
     const before = await server.scripts()
-    const requests = Array.from({ length: 64 }, (_, i) => [
-      keys.find(i % 2 ? record.digest : `unknown${i}`, NOW),
-      counters.increment(`batch${i % 8}`, 60_000),
-      counters.read('never'),
-    ])
-    const replies = await Promise.all(requests.flat())
+    const requests = Array.from({ length: 64 }, (_, i) =>
+      Promise.all([
+        keys.find(i % 2 ? record.digest : `unknown${i}`, NOW),
+        counters.increment(`batch${i % 8}`, 60_000),
+        counters.read('never'),
+      ]),
+    )
+    const replies = await Promise.all(requests)
     t.equal((await server.scripts()) - before, 3)
-    t.same(replies.at(-1), { current: 0, ttlMs: 0 })
+    for (const [i, [found, { current }, read]] of replies.entries()) {
+      t.same([found, current], [i % 2 ? record : undefined, Math.floor(i / 8) + 1])
+      t.same(read, { current: 0, ttlMs: 0 })
+    }
   })
 })
 
