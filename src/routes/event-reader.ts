@@ -1,7 +1,7 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
-import { read } from '../platform/shape.js'
+import { itemsOf, read } from '../platform/shape.js'
 import { maxPageSize, readUntil, TooManyCalls, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
@@ -20,10 +20,22 @@ interface EventSearch {
 
 /** Page size for what is new since the last request. */
 const smallPage = 200
-/** A page is the last one that may hold new events if this many at its end are old: events can arrive late. */
+/** A list has no more new events behind this many old ones in a row: events can arrive late. */
 const lateEvents = 50
 
 const readRows = (rows: readonly unknown[]): WireEvent[] => read([wireEvent] as const, rows)
+
+const idOf = (row: WireEvent): number => id(row.id) ?? Number.POSITIVE_INFINITY
+
+/** Whether the pages so far, the newest events first, end with `lateEvents` old ones. */
+function endsOld(isOld: (row: WireEvent) => boolean) {
+  let old = 0
+  return (page: readonly WireEvent[]): boolean => {
+    const newestOld = page.findLastIndex((row) => !isOld(row)) + 1
+    old = newestOld === 0 ? old + page.length : page.length - newestOld
+    return old >= lateEvents
+  }
+}
 
 const isOfOtherType =
   (filter: EventFilter | undefined) =>
@@ -55,8 +67,7 @@ export class EventReader {
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
-    const words = search.type?.words ?? []
-    this.#words = words.length * search.devices.length > search.calls ? [] : words
+    this.#words = this.#wordsFor(search.calls)
     this.#uses = account.openSearch(search.calls)
   }
 
@@ -117,18 +128,33 @@ export class EventReader {
 
   /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */
   async after(afterId: number) {
-    const isOld = (row: WireEvent): boolean => (id(row.id) ?? Number.POSITIVE_INFINITY) <= afterId
-    const isLast = (page: readonly WireEvent[]): boolean => page.slice(-lateEvents).every(isOld)
+    const isOld = (row: WireEvent): boolean => idOf(row) <= afterId
     const read = async (filter: EventFilter): Promise<WireEvent[]> => {
       let isComplete = true
+      const isLast = endsOld(isOld)
       const recent = await this.#until(filter, smallPage, (page) => {
-        isComplete = isLast(page)
-        return true
+        const isEnough = isLast(page)
+        // Where pages can be larger, the rest takes fewer calls.
+        isComplete = isEnough || page.length < smallPage
+        return isEnough || !isComplete
       })
-      return isComplete ? recent : this.#until(filter, maxPageSize, isLast)
+      return isComplete ? recent : this.#until(filter, maxPageSize, endsOld(isOld))
     }
-    const rows = (await this.#passing(this.#words, read)).filter((row) => !isOld(row))
+    const words = this.#wordsFor(this.#search.calls - 1)
+    const newest = this.#filters(words).length > 1 ? await this.#newestId() : Number.POSITIVE_INFINITY
+    const found = await this.#passing(words, read)
+    const rows = found.filter((row) => !isOld(row) && idOf(row) <= newest)
     return { rows, before: 0, total: rows.length }
+  }
+
+  /**
+   * The greatest id of the newest events. Of events that are written while several lists are read, the last list may show one and the first
+   * list not yet the one before, which the next request would skip: those beyond this id are left to it.
+   */
+  async #newestId(): Promise<number> {
+    const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
+    const { rows } = await this.#account.eventPages(all, this.#uses)(1, smallPage)
+    return Math.max(...readRows(itemsOf(rows)).map(idOf).filter(Number.isFinite))
   }
 
   /** The rows that pass all filters, of those that `read` returns for each filter of the platform. */
@@ -146,6 +172,13 @@ export class EventReader {
       return isEnough(page) || this.#ignoresType(page, filter)
     })
     return this.#account.readEvents(rows)
+  }
+
+  /** The words of the type; none if they take more calls. */
+  #wordsFor(calls: number): readonly string[] {
+    const { type, devices } = this.#search
+    const words = type?.words ?? []
+    return words.length * devices.length > calls ? [] : words
   }
 
   /** One filter for each device and word. */

@@ -29,16 +29,19 @@ interface EventPlatform {
   hidesDevice?: boolean
   /** Its pages have no numbers. */
   hidesPaging?: boolean
+  /** Called with the parameters of each call for events, before its rows are selected. */
+  onCall?: (query: URLSearchParams) => unknown
   bodies?: Bodies
 }
 
 /** A gateway on a platform with events of four devices: how to list them, and all rows of the platform. */
 export async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
-  const { generation = '3.x', ignoresDevice, hidesDevice, hidesPaging, bodies = {} } = options
+  const { generation = '3.x', ignoresDevice, hidesDevice, hidesPaging, onCall, bodies = {} } = options
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
   const get_events: RequestListener = (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
+    onCall?.(query)
     const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
