@@ -5,7 +5,7 @@ import { displayTime } from './display-time.js'
 import { type Coordinate, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
-import { coordinates, flag, number, text, toMetres } from './units.js'
+import { degrees, flag, number, text, toMetres } from './units.js'
 
 const listItem = {
   id: field.id('Unique geofence identifier'),
@@ -29,7 +29,7 @@ export const Geofence = Resource('Geofence', 'An area on the map', listItem, exa
 
 const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
-    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type',
+    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, an unusable one, a circle without a centre, or another type',
 })
 const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', { minimum: 0 })
 const exampleGeometry: Static<typeof Polygon> = {
@@ -84,23 +84,30 @@ function signedArea(ring: readonly Coordinate[]): number {
 
 const same = (a: Coordinate | undefined, b: Coordinate | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
 
-/** The closed counter-clockwise ring of the corners (RFC 7946 3.1.6); undefined with fewer than three different ones. */
+/** A corner as the map of the platform stores it: beyond 180 degrees where the shape crosses the date line. */
+function cornerOf({ lat, lng }: WireGeofence['center']): Coordinate | undefined {
+  const [x, y] = [degrees(lng, 360), degrees(lat, 90)]
+  return x === undefined || y === undefined ? undefined : [x, y]
+}
+
+const within180 = ([x, y]: Coordinate): Coordinate => [Math.abs(x) > 180 ? x - Math.sign(x) * 360 : x, y]
+
+/** The closed counter-clockwise ring of the corners (RFC 7946 3.1.6); undefined with an unusable one, or fewer than three different ones. */
 function ringOf(corners: WireGeofence['coordinates']): Coordinate[] | undefined {
-  const points = corners
-    .map(({ lat, lng }) => coordinates(lat, lng))
-    .filter((point) => point !== undefined)
-    .map(({ lat, lng }): Coordinate => [lng, lat])
-    .filter((point, at, all) => at === 0 || !same(point, all[at - 1]))
+  const all = corners.map(cornerOf)
+  const known = all.filter((corner) => corner !== undefined)
+  if (known.length < all.length) return undefined
+  const points = known.filter((point, at) => at === 0 || !same(point, known[at - 1]))
   const open = same(points[0], points.at(-1)) ? points.slice(0, -1) : points
   if (new Set(open.map(String)).size < 3) return undefined
   const ring = signedArea(open) < 0 ? open.toReversed() : open
-  return [...ring, [...(ring[0] as Coordinate)]]
+  return [...ring, ring[0] as Coordinate].map(within180)
 }
 
 function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'] {
   if (type === 'circle') {
-    const center = coordinates(wire.center.lat, wire.center.lng)
-    return center ? { type: 'Point', coordinates: [center.lng, center.lat] } : null
+    const center = cornerOf(wire.center)
+    return center && !same(center, [0, 0]) ? { type: 'Point', coordinates: within180(center) } : null
   }
   const ring = type === 'polygon' ? ringOf(wire.coordinates) : undefined
   return ring ? { type: 'Polygon', coordinates: [ring] } : null

@@ -112,8 +112,8 @@ export function id(value: Scalar): number | undefined {
   return typeof parsedId === 'number' && Number.isSafeInteger(parsedId) && parsedId > 0 ? parsedId : undefined
 }
 
-/** Decimal degrees. A comma is always a decimal separator here; `number` would take `55,922` for thousands. */
-function degrees(value: Scalar, max: number): number | undefined {
+/** Decimal degrees up to `max`, of either sign. A comma is always a decimal separator here; `number` would take `55,922` for thousands. */
+export function degrees(value: Scalar, max: number): number | undefined {
   const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : value
   const result = typeof plain === 'string' ? (PLAIN.test(plain) ? Number(plain) : undefined) : number(plain)
   return result !== undefined && Math.abs(result) <= max ? result + 0 : undefined

@@ -140,6 +140,20 @@ t.test('a ring is closed once and counter-clockwise, in any order of corners (RF
   t.strictSame(geofence({ coordinates: square })?.geometry, { type: 'Polygon', coordinates: [positions] })
 })
 
+t.test('a geofence has all of its corners, also 0/0 and those beyond the date line', async (t) => {
+  const shown = (...corners: [lng: number, lat: number][]) =>
+    geofence({ coordinates: corners.map(([lng, lat]) => ({ lat, lng })) })?.geometry
+  const ring = (...coordinates: number[][]) => ({ type: 'Polygon' as const, coordinates: [coordinates] })
+  t.strictSame(shown([0, 0], [1, 0], [1, 1], [0, 1]), ring([0, 0], [1, 0], [1, 1], [0, 1], [0, 0]))
+  const east = ring([179.5, -17], [-179.5, -17], [-179.5, -16], [179.5, -16], [179.5, -17])
+  t.strictSame(shown([179.5, -17], [180.5, -17], [180.5, -16], [179.5, -16]), east)
+  const center = { lat: '-16,5', lng: '-180.25' }
+  t.strictSame(geofence({ type: 'circle', radius: 50, center })?.geometry, {
+    type: 'Point',
+    coordinates: [179.75, -16.5],
+  })
+})
+
 const none = { geometry: null }
 check('a geofence without a usable shape has a null geometry (N18)', geofence, [
   ['N18 broken text', { coordinates: '[{"lat":1' }, none],
@@ -147,6 +161,7 @@ check('a geofence without a usable shape has a null geometry (N18)', geofence, [
   ['two corners', { coordinates: corners.slice(0, 2) }, none],
   ['two different corners', { coordinates: [0, 0, 1, 0, 1].map((at) => corners[at]) }, none],
   ['an invalid corner', { coordinates: [{ lat: 'x', lng: 1 }, ...corners.slice(1)] }, none],
+  ['an invalid corner beside three others', { coordinates: [...corners, { lat: 48, lng: 361 }] }, none],
   ['a circle without a centre', { type: 'circle', center: { lat: 0, lng: 0 }, radius: 50 }, { ...none, radius: 50 }],
   ['another type', { type: 'corridor', coordinates: corners }, none],
 ])
