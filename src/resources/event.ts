@@ -119,6 +119,9 @@ function geofenceOf({ geofence, geofence_id, geofence_name }: WireEvent): Event[
   return found.id === null && found.name === null ? null : found
 }
 
+/** Units of speed by the account's unit of distance; any other is km/h. */
+const speedUnits: Readonly<Record<string, string>> = { mi: 'mph', nm: 'kn' }
+
 /**
  * The event of a platform row (spec.md, Event; platform.md 11.4); undefined without a valid id.
  * @param deviceName returns a device's name by its id, for rows without a name; undefined for an unknown device.
@@ -134,7 +137,7 @@ export function toEvent(
   const device = eventDevice(wire)
   const position = coordinates(wire.latitude, wire.longitude) ?? coordinates(wire.lat, wire.lng)
   const created = displayTime(wire.created_at)
-  const unit = text(setup?.item.unit_of_distance)?.toLowerCase() === 'mi' ? 'mph' : 'km/h'
+  const unit = speedUnits[text(setup?.item.unit_of_distance)?.toLowerCase() ?? '']
   return {
     id: eventId,
     ...describe(wire),

@@ -62,8 +62,9 @@ check('each field is taken from the first place that has it (N01, N05, N34, N35,
 ])
 
 t.test("a speed is in km/h by the unit of the account's setup, and null without it", async (t) => {
-  const mph = read(wireSetup, { item: { unit_of_distance: 'mi' } })
-  t.same([event({ speed: 60 }, mph)?.speed, event({ speed: -60 }, mph)?.speed], [96.6, 0])
+  const speedIn = (unit_of_distance: string, speed: number) =>
+    event({ speed }, read(wireSetup, { item: { unit_of_distance } }))?.speed
+  t.same([speedIn('mi', 60), speedIn('mi', -60), speedIn('NM', 10), speedIn('km', 60)], [96.6, 0, 18.5, 60])
   t.equal(toEvent(read(wireEvent, { id: 1, speed: 60 }), () => undefined, undefined)?.speed, null)
 })
 
