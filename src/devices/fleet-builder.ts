@@ -104,7 +104,7 @@ export class FleetBuilder {
     this.#bytes += length + rowBytes
     const sent = statusOf(row, this.#now)
     const ahead = minutesAhead(row, sent !== 'offline', this.#now)
-    if (this.#clock) correctTimes(row, this.#clock)
+    if (this.#clock) correctTimes(row, this.#clock, this.#now)
     const status = this.#clock ? statusOf(row, this.#now) : sent
     const flags =
       statuses.indexOf(status) |

@@ -175,10 +175,10 @@ export class Fleet implements Sliceable<Device> {
   }
 
   #row(index: number): WireDevice {
-    const { rows, groups, groupOf } = this.#columns
+    const { rows, groups, groupOf, now } = this.#columns
     const row = toRow(textAt(rows, index)) as WireDevice
     row.group = groups[groupOf[index] as number]
-    if (this.#isWallClock && this.#zone) correctTimes(row, this.#zone)
+    if (this.#isWallClock && this.#zone) correctTimes(row, this.#zone, now)
     return row
   }
 

@@ -6,18 +6,28 @@ import type { WireSetup } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
 import { unixSeconds } from '../resources/time.js'
 import { number } from '../resources/units.js'
-import { fromWallClock, offsetMinutesAt, toZone, type Zone } from '../resources/zone.js'
+import { fromWallClock, offsetMinutesAt, repeatsAfter, toZone, type Zone } from '../resources/zone.js'
 
 const unixTimes = ['timestamp', 'acktimestamp', 'moved_timestamp'] as const
 type UnixTimes = { [name in (typeof unixTimes)[number]]?: Scalar }
 
-/** Corrects the Unix times of a row in place. */
-export function correctTimes(row: UnixTimes, zone: Zone): void {
+/** Corrects the Unix times of a row in place. @param now Unix milliseconds. */
+export function correctTimes(row: UnixTimes, zone: Zone, now: number): void {
   for (const name of unixTimes) {
     const wall = unixSeconds(number(row[name]))
-    if (wall > 0) row[name] = Math.floor(fromWallClock(wall * 1000, zone) / 1000)
+    if (wall > 0) row[name] = Math.floor(instantOf(wall * 1000, zone, now) / 1000)
   }
 }
+
+/** Of two instants that the clock showed within the last hours, because summer has ended, the later one. */
+function instantOf(wall: number, zone: Zone, now: number): number {
+  const first = fromWallClock(wall, zone)
+  if (first < now - 2 * HOUR || first > now) return first
+  const second = first + repeatsAfter(first, zone)
+  return second <= now + toleranceMinutes * 60_000 ? second : first
+}
+
+const HOUR = 3_600_000
 
 /** Clock skew and network delay are smaller than this. */
 const toleranceMinutes = 5

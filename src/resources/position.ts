@@ -5,7 +5,7 @@ import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
-import { clockReader, wallClock, type Zone } from './zone.js'
+import { clockReader, repeatsAfter, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
@@ -43,6 +43,8 @@ export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone
     timestampOf: zone ? instantOf : () => null,
     /** The account's clock some seconds after an instant; it may have been changed in between. */
     later: (from: number, seconds: number) => wallClock((from + seconds) * 1000, known),
+    /** Seconds after which the account's clock shows the same once more; 0 if it does not. */
+    repeatsAfter: (instant: number) => repeatsAfter(instant * 1000, known) / 1000,
   }
 }
 
@@ -99,21 +101,22 @@ export function legsOf(
   })
 }
 
-const hourS = 3_600
+/** Clocks are moved by this at most. */
+const maxRepeatS = 3_600
 
 /**
  * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not tell which one
  * it is in: one that falls behind its predecessor is in the second.
  */
-function orderedBy({ later }: Reading): <T extends Pick<Position, 'time' | 'timestamp'>>(moment: T) => T {
+function orderedBy({ repeatsAfter }: Reading): <T extends Pick<Position, 'timestamp'>>(moment: T) => T {
   let last = Number.NEGATIVE_INFINITY
   return (moment) => {
-    const { time, timestamp } = moment
+    const { timestamp } = moment
     if (timestamp === null) return moment
-    const isBehind = timestamp < last && last - timestamp <= hourS
-    const isSecond = isBehind && later(timestamp, hourS) === time
-    last = isSecond ? timestamp + hourS : timestamp
-    return isSecond ? { ...moment, timestamp: last } : moment
+    const behindS = last - timestamp
+    const repeatS = behindS > 0 && behindS <= maxRepeatS ? repeatsAfter(timestamp) : 0
+    last = behindS <= repeatS ? timestamp + repeatS : timestamp
+    return last === timestamp ? moment : { ...moment, timestamp: last }
   }
 }
 

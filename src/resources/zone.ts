@@ -53,9 +53,16 @@ export const utcOffset = (ms: number, setup: WireSetup): string | undefined =>
 export function fromWallClock(ms: number, zone: Zone): number {
   const standard = ms - zone.offsetMinutes * 60_000
   if (!zone.summer && zone.name === undefined) return standard
-  const summer = standard - 3_600_000
-  return ms - offsetMinutesAt(summer, zone) * 60_000
+  const withOffsetAt = (instant: number): number => ms - offsetMinutesAt(instant, zone) * 60_000
+  const first = withOffsetAt(standard - 3_600_000)
+  // Lord Howe Island moves its clocks by half an hour: the offset of an hour before may have ended.
+  const other = withOffsetAt(first)
+  return withOffsetAt(other) === other ? other : first
 }
+
+/** Milliseconds after which the clock shows the same once more, because summer ends in between; 0 if it does not. */
+export const repeatsAfter = (ms: number, zone: Zone): number =>
+  [1_800_000, 3_600_000].find((later) => wallClock(ms + later, zone) === wallClock(ms, zone)) ?? 0
 
 /** An instant (Unix milliseconds) on the account's clock. */
 function local(ms: number, { offsetMinutes, summer, name }: Zone): DateTime {

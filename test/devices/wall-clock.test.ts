@@ -1,6 +1,6 @@
 /** Installations that write their wall clock as Unix time are recognised per account, and every time is corrected. */
 import t, { type Test } from 'tap'
-import { isWallClock } from '../../src/devices/wall-clock.js'
+import { correctTimes, isWallClock } from '../../src/devices/wall-clock.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 
 const now = Date.UTC(2026, 4, 12, 9, 30)
@@ -20,6 +20,22 @@ t.test('the rows of a list decide whether its Unix times are the wall clock', as
       t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
     }
   t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
+})
+
+t.test('in the hour that the end of summer repeats, what has just come is corrected to now', async (t) => {
+  const zone = { offsetMinutes: 60, name: 'Europe/Berlin' }
+  for (const [now, wall, corrected] of [
+    ['00:30', '02:29', '00:29'],
+    ['01:30', '02:29', '01:29'],
+    ['01:30', '02:45', '00:45'],
+    ['02:10', '02:45', '01:45'],
+    ['09:00', '02:45', '00:45'],
+  ]) {
+    const [at, shown, expected] = [now, wall, corrected].map((time) => Date.parse(`2026-10-25T${time}:00Z`))
+    const row = { timestamp: Number(shown) / 1_000 }
+    correctTimes(row, zone, Number(at))
+    t.equal(row.timestamp, Number(expected) / 1_000, `${wall} at ${now}`)
+  }
 })
 
 const row = (id: number, agoS: number, more: object = {}) => ({

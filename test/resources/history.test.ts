@@ -96,7 +96,8 @@ t.test(
   },
 )
 
-t.test('the hour that the end of summer repeats keeps its order, and trips start and end by time', async (t) => {
+const lordHowe = { offsetMinutes: 630, name: 'Australia/Lord_Howe' }
+t.test('the time that the end of summer repeats keeps its order, and trips start and end by time', async (t) => {
   const summer = { from: '03-29 02:00', to: '05-11 01:00' }
   const times = ['01:40', '01:55', '01:10', '01:25', '02:05']
   const points = times.map((time, at) => point(at + 1, `${time}:00`, { longitude: 16 + at / 10 }))
@@ -109,6 +110,15 @@ t.test('the hour that the end of summer repeats keeps its order, and trips start
     t.strictSame(minutes, [0, 15, 30, 45, 85])
     if (groups.length === 1) t.hasStrict(trips, [{ start: { lng: 16 }, end: { lng: 16.4 } }])
   }
+  const onLordHowe = ['01:20', '01:40', '01:58', '01:35', '01:55', '02:10'].map((time, at) =>
+    point(at, '', { raw_time: `2026-04-05 ${time}:00`, time: '' }),
+  )
+  const halfHour = history({ items: [{ status: 1, items: onLordHowe }] }, { zone: lordHowe }).positions
+  const from = Date.UTC(2026, 3, 4, 14, 20) / 1000
+  t.strictSame(
+    halfHour.map(({ timestamp }) => ((timestamp ?? 0) - from) / 60),
+    [0, 20, 38, 45, 65, 80],
+  )
   const [a, c] = [point(2, '07:00:00', { longitude: 16 }), point(3, '07:02:00', { longitude: 17 })]
   const items = [{ status: 1, raw_time: '2026-05-11 07:00:00', items: [c, point(1, '07:01:00'), a] }]
   for (const context of [{ zone }, {}])

@@ -131,8 +131,13 @@ maps('the offset is told as of an instant, and only where the setup has a zone',
 
 t.test('a wall clock is read back as the instant that it shows, in every zone', async () => {
   const changing = [dst('03-29 02:00', '10-25 02:00'), dst('10-04', '04-05')]
-  const zones = [{ offsetMinutes: 330 }, { offsetMinutes: -120 }, ...changing]
+  const lordHowe: Zone = { offsetMinutes: 630, name: 'Australia/Lord_Howe' }
+  const zones: Zone[] = [{ offsetMinutes: 330 }, { offsetMinutes: -120 }, lordHowe, ...changing]
   const instants = fc.date({ min: new Date('2024-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+  const afterChanges = ['2026-04-04T15:40:00Z', '2026-10-03T15:40:00Z'].map((at): [Date, Zone] => [
+    new Date(at),
+    lordHowe,
+  ])
   fc.assert(
     fc.property(instants, fc.constantFrom(...zones), (date, zone) => {
       const ms = Math.floor(date.getTime() / 1000) * 1000
@@ -140,6 +145,7 @@ t.test('a wall clock is read back as the instant that it shows, in every zone', 
       const found = fromWallClock(Date.parse(`${shown.replace(' ', 'T')}Z`), zone)
       return wallClock(found, zone) === shown && Math.abs(found - ms) <= 3_600_000
     }),
+    { examples: afterChanges },
   )
 })
 
