@@ -72,8 +72,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const outages = new Outages(logger, ticks)
   const store = instrumented(deps.store, (report) => {
     metrics.observeStoreCall(report)
-    if (report.outcome === 'ok') outages.succeeded('key store')
-    else outages.failed('key store', report.error)
+    if (report.outcome === 'unavailable') outages.failed('key store', report.error)
+    else outages.succeeded('key store')
   })
   // The objects that a response is made of take several times its bytes.
   const budget = new ByteBudget(getHeapStatistics().heap_size_limit / 4)

@@ -41,6 +41,13 @@ t.test('a failure of the sandbox is no outage of the platform beside it', async 
   t.match(lines('outage begins'), [{ of: /^sandbox / }])
 })
 
+t.test('a key that the store does not know is no outage of the store', async (t) => {
+  const { get, log, metrics } = await gatewayOn(t, {})
+  t.equal((await get('/v1/me', `gps_live_${'0'.repeat(48)}`)).status, 401)
+  t.match(await metrics(), 'gateway_store_calls_total{verb="use",outcome="none"} 1')
+  t.notMatch(log(), 'outage')
+})
+
 t.test('failures and successes that alternate are one outage', async (t) => {
   const lines: unknown[][] = []
   let now = 0
