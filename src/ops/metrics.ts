@@ -45,6 +45,8 @@ export class Metrics {
   readonly #requests = this.#counter('gateway_requests_total', 'Requests', 'method', 'route', 'status')
   readonly #requestLatency = this.#histogram('gateway_request_seconds', 'Latency of requests', requestBuckets, 'route')
   readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)')
+  /** One series from the start: Prometheus sees no increase in one that begins with its first error. */
+  readonly #errors = this.#counter('gateway_internal_errors_total', 'Responses with status 500')
   readonly shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded')
   readonly cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', 'reason')
   readonly logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines')
@@ -93,6 +95,7 @@ export class Metrics {
     this.#requests.inc({ method: label, route, status: String(status) })
     this.#requestLatency.observe({ route }, ms / 1_000)
     if (status === 429) this.#limited.inc()
+    if (status === 500) this.#errors.inc()
   }
 
   readonly observeCall = (realm: Realm, { action, outcome, ms }: CallReport): void => {

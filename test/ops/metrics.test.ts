@@ -51,6 +51,15 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
   }
 })
 
+t.test('the first 500 is an increase: its series is there from the start', async (t) => {
+  const metrics = new Metrics()
+  const errors = async () => countOf((await metrics.text()).body, 'gateway_internal_errors_total')
+  t.equal(await errors(), 0)
+  for (const status of [500, 503, 'rehearsed'] as const)
+    metrics.observeRequest({ method: 'GET', route: '/', status, ms: 1 })
+  t.equal(await errors(), 1)
+})
+
 t.test('requests, calls, lookups and limiter counts are counted as they happened, in every scrape', async (t) => {
   const bodies = { get_devices: [], get_alerts: '<html>' }
   const { get, metrics } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '4' } }, bodies)
