@@ -39,9 +39,10 @@ function invalidBody(schema: TSchema, problem: Problem): ApiError {
 const invalid = (param: string, expected: string): ApiError =>
   new ApiError('invalid_request', { param, message: `\`${param}\` ${expected}.` })
 
-/** Unlike in a query, a number above the maximum is invalid, and a list is one of JSON. */
+/** Unlike in a query, a number above the maximum is invalid, a list is one of JSON, and a text may be empty. */
 function expectation(rule: Parameter, keyword: string): string {
   if (rule.type === 'integer') return `must be an integer from ${rule.minimum} to ${rule.maximum}`
   if (rule.type === 'array') return `must be a list of 1 to ${rule.maxItems} ids`
-  return `${requirement(rule)}${keyword === 'pattern' ? ' without control characters' : ''}`
+  const text = rule.minLength ? requirement(rule) : `must be text of at most ${rule.maxLength} characters`
+  return `${text}${keyword === 'pattern' ? ' without control characters' : ''}`
 }

@@ -29,7 +29,7 @@ export const Geofence = Resource('Geofence', 'An area on the map', listItem, exa
 
 const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
-    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, an unusable one, a circle without a centre, or another type',
+    'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type',
 })
 const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', { minimum: 0 })
 const exampleGeometry: Static<typeof Polygon> = {

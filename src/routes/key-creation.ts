@@ -110,7 +110,7 @@ function checkLabel(body: unknown): void {
   const { label } = body
   if (typeof label !== 'string') return
   if (/\p{Cs}/u.test(label))
-    throw invalid('label', '`label` must be text of 1 to 100 characters, without lone surrogates.')
+    throw invalid('label', '`label` must be text of at most 100 characters, without lone surrogates.')
   const isHash = 'platform_hash' in body && body.platform_hash === label
   if (isHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
   body.label = label.trim()

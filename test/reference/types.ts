@@ -653,7 +653,7 @@ export interface components {
       color: string
       /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
       created_at: string | null
-      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different points, a circle without a centre, or another type */
+      /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type */
       geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
       /** @description Radius of a circle in metres; null for other shapes */
       radius: number | null
@@ -1756,7 +1756,7 @@ export interface operations {
         device_id?: number
         /** @description Only events of these devices: at most 10 ids, separated by commas */
         device_ids?: number[]
-        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. */
+        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. One that reaches the platform late may be missing if 50 others are newer by their time. */
         after_id?: number
         /** @description Only events of this type: the platform's word, a `kind`, or another word of its row in the table there */
         type?: string
