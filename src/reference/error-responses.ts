@@ -19,7 +19,7 @@ export const headers: Record<string, JsonObject> = {
   ),
   ETag: header('Tag of the body, for `If-None-Match`', 'W/"4vEJqUoXIPSFZ1gGVrdnNA"'),
   'Cache-Control': header('How long the response may be reused', 'private, max-age=5'),
-  Age: header('Seconds since the data was requested from the platform', 3),
+  Age: header('Seconds since the data was requested from the platform; only with devices', 3),
   'Cache-Status': header(
     'Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)',
     'gps-fleet-gateway; hit; ttl=-85',

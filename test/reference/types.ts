@@ -1308,7 +1308,7 @@ export interface components {
      */
     'Cache-Control': string
     /**
-     * @description Seconds since the data was requested from the platform
+     * @description Seconds since the data was requested from the platform; only with devices
      * @example 3
      */
     Age: number
