@@ -8,7 +8,7 @@ const REPLY_MS = 250
 export const SILENCE_MS = 1000
 
 /** What the client says without a connection; the last when it is lost before the reply. */
-const DISCONNECTED = /^(Stream isn't writeable|Connection is closed|Reached the max retries)/
+const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/

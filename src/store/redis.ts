@@ -59,7 +59,12 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   }
 }
 
-const mastersOf = (client: Redis | Cluster): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
+function mastersOf(client: Redis | Cluster): Redis[] {
+  if (!(client instanceof Cluster)) return [client]
+  // Until then, the client has no nodes, or those of its URLs only.
+  if (client.status !== 'ready') throw new Error("Cluster isn't ready")
+  return client.nodes('master')
+}
 
 async function digests(client: Redis | Cluster): Promise<string[]> {
   const found = new Set<string>()
