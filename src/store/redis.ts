@@ -121,7 +121,11 @@ function connect(list: string): Redis | Cluster {
   const isSecure = protocol === 'rediss:'
   return new Cluster(urls, {
     enableOfflineQueue: false,
-    clusterRetryStrategy: retry,
+    clusterRetryStrategy(this: Cluster, times: number, reason?: Error) {
+      // A host without an address, which the client reports in no other way.
+      if (reason) this.emit('error', reason)
+      return retry(times)
+    },
     slotsRefreshTimeout: SILENCE_MS,
     retryDelayOnFailover: 50,
     retryDelayOnClusterDown: 50,
