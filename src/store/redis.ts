@@ -115,7 +115,12 @@ function connect(list: string): Redis | Cluster {
   } satisfies RedisOptions
   const [first = ''] = urls
   if (urls.length === 1) {
-    return new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts })
+    const redis = new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts })
+    // Where the server refuses the number of the database, the client would go on with database 0.
+    redis.on('error', ({ command }: Error & { command?: { name: string } }) => {
+      if (command?.name === 'select') redis.disconnect(true)
+    })
+    return redis
   }
   const { protocol, username, password } = new URL(first)
   const isSecure = protocol === 'rediss:'

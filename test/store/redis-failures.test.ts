@@ -2,8 +2,8 @@
 import { inspect } from 'node:util'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { redisServer, withoutRedis } from '../redis.js'
-import { aKey, anOwner, NOW, openRedis } from './places.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
+import { aKey, anOwner, NOW, openRedis, storedKey } from './places.js'
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
   t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
@@ -26,6 +26,26 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
     const welcome = await openRedis(t, server.url.replace('//', '//:invented-right@'))
     t.equal(await welcome.keys.find('unknown', NOW), undefined)
+  })
+
+  t.test('refuses the database, the store uses no other, and works once Redis is mended', async (t) => {
+    const server = await redisServer(t, '--databases', '2')
+    const setuser = (right: string) =>
+      server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', '+@all', right)
+    await setuser('-select')
+    const [missing, denied] = [`${server.url}/2`, `${server.url.replace('//', '//gateway:a-password@')}/1`]
+    const refuses = async (url: string, message: RegExp) => {
+      const store = await openRedis(t, url)
+      for (let n = 0; n < 3; n += 1) await t.rejects(storedKey(store), { cause: { message } })
+      t.equal(store.up(), false)
+      return store
+    }
+    await refuses(missing, /^ERR DB index is out of range$/)
+    const store = await refuses(denied, /^NOPERM .*'select' command/)
+    await setuser('+select')
+    await until(() => store.up())
+    await storedKey(store)
+    t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
   })
 
   t.test('refuses a record, the error does not hold the record', async (t) => {
