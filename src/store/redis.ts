@@ -84,13 +84,18 @@ export interface ServerInfo {
 
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
 export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; refused: Map<string, string[]> }> {
-  const client = connect(urls)
+  // Each command that a replica refuses would cost a connection, and those after it would find none.
+  const client = connect(urls, { reconnectOnError: null })
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
-      return { info: await node.info().catch(() => ''), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
+      const info = await node.info().catch((error: Error) => {
+        if (error.message.startsWith('NOPERM')) return ''
+        throw new Error(`${node.options.host}:${node.options.port}: ${error.message}`)
+      })
+      return { info, save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
     return {
       servers: await Promise.all(mastersOf(client).map(inspect)),
@@ -101,7 +106,7 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
   }
 }
 
-function connect(list: string): Redis | Cluster {
+function connect(list: string, options: RedisOptions = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
   const scripts = { gpsPerform: { lua: PERFORM } }
   const common = {
@@ -112,6 +117,7 @@ function connect(list: string): Redis | Cluster {
     autoResendUnfulfilledCommands: false,
     // A demoted server behind an unchanged name rejects writes; by then the name leads to its successor.
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+    ...options,
   } satisfies RedisOptions
   const [first = ''] = urls
   if (urls.length === 1) {
