@@ -125,12 +125,13 @@ function baseProblem(raw: string): string | undefined {
   return username + password + search + hash === '' ? undefined : 'must be a URL without user, query and fragment'
 }
 
-/** Rejects URLs with which the Redis client would throw, or end the process. */
-function redisProblem(raw: string): string | undefined {
+/** Rejects URLs with which the Redis client would throw, end the process, or use another database. */
+function redisProblem(raw: string, isCluster: boolean): string | undefined {
   const problem = urlProblem(raw, ['redis:', 'rediss:'])
   if (problem !== undefined) return problem
   const { username, password, pathname } = new URL(raw)
   if (!/^\/?\d{0,9}$/.test(pathname)) return 'must have the number of a database as its path, or none'
+  if (isCluster && Number(pathname.slice(1)) > 0) return 'must not have the number of a database: a cluster has only 0'
   try {
     decodeURIComponent(username + password)
     return undefined
@@ -146,7 +147,7 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
   REDIS_URL: (raw) =>
     raw
       .split(',')
-      .map((one) => redisProblem(one.trim()))
+      .map((one, _, all) => redisProblem(one.trim(), all.length > 1))
       .find((problem) => problem !== undefined),
   DEMO_TOKEN: (raw) =>
     /^[\x21-\x7e]{1,128}$/.test(raw) ? undefined : 'must be 1 to 128 ASCII characters, without spaces',

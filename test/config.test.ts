@@ -63,8 +63,10 @@ t.test('a URL holds nothing that would be printed, ignored, or end the process l
       t.match(message, name)
       t.notMatch(message, 'secret-word')
     }
-  for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1,redis://b/1'])
+  for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1', 'redis://a/0,redis://b'])
     t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
+  const cluster = { REDIS_URL: 'redis://a, redis://b/1' }
+  t.throws(() => readConfig(cluster), /REDIS_URL must not have the number of a database: a cluster has only 0/)
 })
 
 t.test('white space around a value is none of it, as in a file that ends with a line feed', async (t) => {

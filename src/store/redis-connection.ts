@@ -8,7 +8,7 @@ const REPLY_MS = 250
 export const SILENCE_MS = 1000
 
 /** What the client says without a connection; the last when it is lost before the reply. */
-const DISCONNECTED = /^(Stream isn't writeable|Connection is closed|Reached the max retries)/
+const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
@@ -30,7 +30,9 @@ export class Connection {
     })
     for (const event of ['error', 'node error'])
       client.on(event, (error: Error) => {
-        this.#failure = withoutCommand(error)
+        const failure = withoutCommand(error)
+        // That there is no connection is no reason for it.
+        if (!DISCONNECTED.test(failure.message)) this.#failure = failure
       })
   }
 
@@ -73,8 +75,11 @@ function withinLimit<T>(reply: Promise<T>): Promise<T> {
   return Promise.race([reply, limit]).finally(() => clearTimeout(timer))
 }
 
-/** An error of ioredis carries the failed command, with a password or a record among its arguments. */
+/** An error of ioredis carries the failed command, with a password or a record among its arguments; that of a cluster, its reason. */
 export function withoutCommand(error: unknown): Error {
-  const { message, code } = error as NodeJS.ErrnoException
-  return new Error(message || code || 'unknown')
+  const { message, code, lastNodeError } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
+  if (!lastNodeError) return new Error(message || code || 'unknown')
+  return DISCONNECTED.test(lastNodeError.message)
+    ? new Error('No node of the cluster accepts a connection')
+    : withoutCommand(lastNodeError)
 }

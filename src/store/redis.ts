@@ -59,7 +59,12 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   }
 }
 
-const mastersOf = (client: Redis | Cluster): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
+function mastersOf(client: Redis | Cluster): Redis[] {
+  if (!(client instanceof Cluster)) return [client]
+  // Until then, the client has no nodes, or those of its URLs only.
+  if (client.status !== 'ready') throw new Error("Cluster isn't ready")
+  return client.nodes('master')
+}
 
 async function digests(client: Redis | Cluster): Promise<string[]> {
   const found = new Set<string>()
@@ -79,13 +84,18 @@ export interface ServerInfo {
 
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
 export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; refused: Map<string, string[]> }> {
-  const client = connect(urls)
+  // Each command that a replica refuses would cost a connection, and those after it would find none.
+  const client = connect(urls, { reconnectOnError: null })
   try {
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
-      return { info: await node.info().catch(() => ''), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
+      const info = await node.info().catch((error: Error) => {
+        if (error.message.startsWith('NOPERM')) return ''
+        throw new Error(`${node.options.host}:${node.options.port}: ${error.message}`)
+      })
+      return { info, save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
     return {
       servers: await Promise.all(mastersOf(client).map(inspect)),
@@ -96,7 +106,7 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
   }
 }
 
-function connect(list: string): Redis | Cluster {
+function connect(list: string, options: RedisOptions = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
   const scripts = { gpsPerform: { lua: PERFORM } }
   const common = {
@@ -107,16 +117,26 @@ function connect(list: string): Redis | Cluster {
     autoResendUnfulfilledCommands: false,
     // A demoted server behind an unchanged name rejects writes; by then the name leads to its successor.
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+    ...options,
   } satisfies RedisOptions
   const [first = ''] = urls
   if (urls.length === 1) {
-    return new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts })
+    const redis = new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts })
+    // Where the server refuses the number of the database, the client would go on with database 0.
+    redis.on('error', ({ command }: Error & { command?: { name: string } }) => {
+      if (command?.name === 'select') redis.disconnect(true)
+    })
+    return redis
   }
   const { protocol, username, password } = new URL(first)
   const isSecure = protocol === 'rediss:'
   return new Cluster(urls, {
     enableOfflineQueue: false,
-    clusterRetryStrategy: retry,
+    clusterRetryStrategy(this: Cluster, times: number, reason?: Error) {
+      // A host without an address, which the client reports in no other way.
+      if (reason) this.emit('error', reason)
+      return retry(times)
+    },
     slotsRefreshTimeout: SILENCE_MS,
     retryDelayOnFailover: 50,
     retryDelayOnClusterDown: 50,

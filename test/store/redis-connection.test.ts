@@ -1,6 +1,5 @@
 /** Recovery from every kind of outage, of one Redis and of a cluster. */
 import { connect } from 'node:net'
-import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
 import {
@@ -105,17 +104,6 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
   }
 
-  t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
-    const server = await redisServer(t)
-    const store = await openRedis(t, server.url)
-    // The last where the machine is slower than the limit on a reply.
-    const reason = /^(Not connected|connect ECONN|read ECONN|No reply)/
-    server.freeze()
-    const lost = t.rejects(store.keys.find('unknown', NOW), { cause: { message: reason } })
-    await server.stop()
-    await lost
-  })
-
   t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
     const line = await detour(t, await redisServer(t))
     const store = await openRedis(t, line.url)
@@ -167,27 +155,6 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
     const store = await openRedis(t, proxy)
     t.equal(store.up(), true)
-  })
-
-  t.test('refuses the password, no error holds the password', async (t) => {
-    const server = await redisServer(t, '--requirepass', 'invented-right')
-    const store = await openRedis(t, server.url.replace('//', '//:invented-wrong@'))
-    const failure = await store.keys.find('unknown', NOW).catch((error) => error)
-    t.type(failure, StoreUnavailable)
-    t.match(failure.cause.message, 'WRONGPASS', 'not that there is no connection')
-    t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
-    const welcome = await openRedis(t, server.url.replace('//', '//:invented-right@'))
-    t.equal(await welcome.keys.find('unknown', NOW), undefined)
-  })
-
-  t.test('refuses a record, the error does not hold the record', async (t) => {
-    const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
-    const store = await openRedis(t, server.url)
-    const { record } = aKey(anOwner())
-    const failure = await store.keys.create(record, 20, NOW).catch((error) => error)
-    t.match(failure.cause.message, /OOM/)
-    const shown = inspect(failure, { depth: 9, showHidden: true })
-    for (const part of [record.email, record.sealed, record.digest]) t.notOk(shown.includes(part))
   })
 })
 

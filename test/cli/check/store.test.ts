@@ -85,7 +85,8 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   t.match(await found(), { 'Redis commands': /^fail: NOREPLICAS[^:]+: SET gps:count:\*,.* HSET gps:key:\*/ })
   await server.command('config', 'set', 'appendonly', 'yes')
   await server.command('replicaof', '127.0.0.1', '1')
-  t.match(await found(), { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ })
+  const replica = { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: a replica/ }
+  t.match(await found(), { ...replica, 'Redis commands': /^fail: READONLY[^:;]+: SET gps:count:\*,[^;]+$/ })
   const encrypted = await findings({ REDIS_URL: server.url.replace('redis:', 'rediss:') })
   t.equal(encrypted.Redis, 'fail: cannot be used: no reply in time, or the server expects no TLS')
   await server.stop()
@@ -95,15 +96,24 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
 })
 
-t.test('a cluster that is named by one node only, or lacks slots, is found', { skip: withoutRedis }, async (t) => {
-  const { url, nodes } = await redisCluster(t)
-  t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
-  t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
-  await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
-  const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
-  await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
-  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
-})
+t.test(
+  'a cluster that is named by one node only, or lacks slots or a master, is found',
+  { skip: withoutRedis },
+  async (t) => {
+    const { url, nodes } = await redisCluster(t)
+    t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
+    t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
+    await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
+    const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
+    await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
+    t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
+    await Promise.all(nodes.map((node) => node.command('config', 'set', 'cluster-require-full-coverage', 'no')))
+    await until(async () => (await info()).every((text) => text.includes('cluster_state:ok')))
+    await nodes[2]!.stop()
+    const dead = new RegExp(`^fail: cannot be used: 127.0.0.1:${nodes[2]!.port}: `)
+    t.match(await findings({ REDIS_URL: url }), { Redis: dead })
+  },
+)
 
 t.test('Redis without TLS is accepted on private addresses only', async (t) => {
   const verdict = (host: string) => encryption(`redis://${host}:6379`).verdict

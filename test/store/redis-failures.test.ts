@@ -1,0 +1,80 @@
+/** Why Redis is unavailable: the cause in the error, which the log shows. */
+import { inspect } from 'node:util'
+import t from 'tap'
+import { StoreUnavailable } from '../../src/store/store.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
+import { aKey, anOwner, NOW, openRedis, storedKey } from './places.js'
+
+t.test('when one Redis', { skip: withoutRedis }, async (t) => {
+  t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
+    const server = await redisServer(t)
+    const store = await openRedis(t, server.url)
+    // The last where the machine is slower than the limit on a reply.
+    const reason = /^(Not connected|connect ECONN|read ECONN|No reply)/
+    server.freeze()
+    const lost = t.rejects(store.keys.find('unknown', NOW), { cause: { message: reason } })
+    await server.stop()
+    await lost
+  })
+
+  t.test('refuses the password, no error holds the password', async (t) => {
+    const server = await redisServer(t, '--requirepass', 'invented-right')
+    const store = await openRedis(t, server.url.replace('//', '//:invented-wrong@'))
+    const failure = await store.keys.find('unknown', NOW).catch((error) => error)
+    t.type(failure, StoreUnavailable)
+    t.match(failure.cause.message, 'WRONGPASS', 'not that there is no connection')
+    t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
+    const welcome = await openRedis(t, server.url.replace('//', '//:invented-right@'))
+    t.equal(await welcome.keys.find('unknown', NOW), undefined)
+  })
+
+  t.test('refuses the database, the store uses no other, and works once Redis is mended', async (t) => {
+    const server = await redisServer(t, '--databases', '2')
+    const setuser = (right: string) =>
+      server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', '+@all', right)
+    await setuser('-select')
+    const [missing, denied] = [`${server.url}/2`, `${server.url.replace('//', '//gateway:a-password@')}/1`]
+    const refuses = async (url: string, message: RegExp) => {
+      const store = await openRedis(t, url)
+      for (let n = 0; n < 3; n += 1) await t.rejects(storedKey(store), { cause: { message } })
+      t.equal(store.up(), false)
+      return store
+    }
+    await refuses(missing, /^ERR DB index is out of range$/)
+    const store = await refuses(denied, /^NOPERM .*'select' command/)
+    await setuser('+select')
+    await until(() => store.up())
+    await storedKey(store)
+    t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
+  })
+
+  t.test('refuses a record, the error does not hold the record', async (t) => {
+    const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
+    const store = await openRedis(t, server.url)
+    const { record } = aKey(anOwner())
+    const failure = await store.keys.create(record, 20, NOW).catch((error) => error)
+    t.match(failure.cause.message, /OOM/)
+    const shown = inspect(failure, { depth: 9, showHidden: true })
+    for (const part of [record.email, record.sealed, record.digest]) t.notOk(shown.includes(part))
+  })
+})
+
+t.test('when no node of a cluster can be used, the reason is that of a node', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t, '--requirepass', 'invented-right')
+  const wrong = server.url.replace('//', '//:invented-wrong@')
+  const plain = server.url.replace('//', '//:invented-right@')
+  const cases: [url: string, reason: RegExp][] = [
+    [wrong, /^WRONGPASS/],
+    [plain, /^ERR This instance has cluster support disabled$/],
+    ['redis://127.0.0.1:1', /^No node of the cluster accepts a connection$/],
+    // Too long for a name: no server is asked for its address.
+    [`redis://${'n'.repeat(64)}:1`, /^getaddrinfo E/],
+  ]
+  for (const [url, reason] of cases) {
+    const store = await openRedis(t, `${url},${url}`)
+    const failure = await store.keys.find('unknown', NOW).catch((error) => error)
+    t.type(failure, StoreUnavailable)
+    t.match(failure.cause.message, reason)
+    t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
+  }
+})
