@@ -125,13 +125,14 @@ function baseProblem(raw: string): string | undefined {
   return username + password + search + hash === '' ? undefined : 'must be a URL without user, query and fragment'
 }
 
-/** Rejects URLs with which the Redis client would throw, end the process, or use another database. */
+/** Rejects URLs with which the Redis client would throw, end the process, or use another database: it takes any option from a query. */
 function redisProblem(raw: string, isCluster: boolean): string | undefined {
   const problem = urlProblem(raw, ['redis:', 'rediss:'])
   if (problem !== undefined) return problem
-  const { username, password, pathname } = new URL(raw)
+  const { username, password, pathname, search } = new URL(raw)
   if (!/^\/?\d{0,9}$/.test(pathname)) return 'must have the number of a database as its path, or none'
   if (isCluster && Number(pathname.slice(1)) > 0) return 'must not have the number of a database: a cluster has only 0'
+  if (!/^(\?family=[046])?$/.test(search)) return 'must have no query, except family=4 or family=6'
   try {
     decodeURIComponent(username + password)
     return undefined

@@ -57,14 +57,18 @@ t.test('a URL holds nothing that would be printed, ignored, or end the process l
     PLATFORM_URL: [withPassword, 'https://a/api?lang=en', 'https://a/api#x'],
     REDIS_URL: ['redis://:%zz-secret-word@a', 'redis://a/first', 'redis://a/-1', 'redis://a,redis://a/1/2'],
   }
+  const queries = ['lazyConnect=true', 'db=4', 'keyPrefix=x', 'family=6&db=4', 'family=x', 'x=secret-word']
+  wrong.REDIS_URL?.push(...queries.map((query) => `redis://a,redis://b/?${query}`))
   for (const [name, values] of Object.entries(wrong))
     for (const value of values) {
       const { message } = t.throws(() => readConfig({ [name]: value }), value) as unknown as ConfigError
       t.match(message, name)
       t.notMatch(message, 'secret-word')
     }
-  for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1', 'redis://a/0,redis://b'])
+  for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1?family=6', 'redis://a/0,redis://b'])
     t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
+  const query = { REDIS_URL: 'redis://a?db=4' }
+  t.throws(() => readConfig(query), /REDIS_URL must have no query, except family=4 or family=6/)
   const cluster = { REDIS_URL: 'redis://a, redis://b/1' }
   t.throws(() => readConfig(cluster), /REDIS_URL must not have the number of a database: a cluster has only 0/)
 })

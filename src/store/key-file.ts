@@ -1,7 +1,7 @@
 /** Creates and verifies the file of the embedded key store, with rights for its owner only. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { StoreUnavailable } from './store.js'
 
@@ -35,6 +35,14 @@ export function createKeyFile(path: string): void {
  */
 export async function verifyKeyFile(path: string): Promise<void> {
   if (!existsSync(path) || statSync(path).size === 0) return
+  const lock = lockOf(path)
+  try {
+    // The process that reads it creates a missing lock.
+    for (const one of [path, existsSync(lock) ? lock : dirname(path)]) accessSync(one, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    const { message } = error as Error
+    throw new StoreUnavailable(`Cannot use ${dirname(path)} for API keys: ${message}`, { cause: error })
+  }
   const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
   // Without memory for another process, the file is opened as it is.
   const [code, signal] = await once(child, 'exit').catch(() => [0])

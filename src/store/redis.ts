@@ -106,7 +106,7 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
   }
 }
 
-function connect(list: string, options: RedisOptions = {}): Redis | Cluster {
+function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
   const scripts = { gpsPerform: { lua: PERFORM } }
   const common = {

@@ -1,12 +1,13 @@
 /** The command line for API keys, beside a gateway on the same store. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
 import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
 import { runKeys } from '../../src/cli/keys/keys.js'
 import type { StoreConfig } from '../../src/store/open.js'
+import { temporaryFolder } from '../folder.js'
 import { embeddedStore, gatewayOn, someHash } from '../helper.js'
 import { createKey, randomKey } from '../limits.js'
 import { program, withEnv } from '../program.js'
@@ -148,6 +149,21 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   mkdirSync(lock)
   const { err: once } = await keys({ DATA_DIR: dir }, list)
   t.match(once, /^Cannot use \S+ for API keys: EISDIR: [^:]+$/, 'the reason once')
+})
+
+/** Of a user who is not root, and starts the program; a reason to skip where there is none. */
+const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+const asStranger = (args: string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [program('main.js'), ...args], { ...withEnv(env), ...stranger, encoding: 'utf8' })
+const withoutStranger = asStranger(['--help']).status === 0 ? false : 'other users cannot read the checkout'
+
+t.test('a key file of another user is not taken for a damaged one', { skip: withoutStranger }, async (t) => {
+  const dataDir = temporaryFolder(t)
+  writeFileSync(join(dataDir, 'keys.mdb'), 'nonsense', { mode: 0 })
+  chmodSync(dataDir, 0o777)
+  const foreign = asStranger(['keys', 'list'], { DATA_DIR: dataDir })
+  t.match(foreign, { status: 1, stdout: '', stderr: `Cannot use ${dataDir} for API keys: EACCES: permission denied` })
+  t.notMatch(foreign.stderr, /damaged/)
 })
 
 /** A store with an API key, and a way to run commands on it without input. */

@@ -48,6 +48,12 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
   })
 
+  t.test('has an address of the other family only, it is not found', async (t) => {
+    const url = (await redisServer(t)).url.replace('127.0.0.1', 'localhost')
+    await t.rejects((await openRedis(t, `${url}?family=6`)).keys.find('unknown', NOW), StoreUnavailable)
+    t.equal(await (await openRedis(t, `${url}?family=4`)).keys.find('unknown', NOW), undefined)
+  })
+
   t.test('refuses a record, the error does not hold the record', async (t) => {
     const server = await redisServer(t, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
     const store = await openRedis(t, server.url)
