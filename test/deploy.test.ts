@@ -104,7 +104,8 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   const { services, volumes } = parseYaml(text('compose.yaml')) as any
   const { gateway, redis } = services
   const given = Object.entries(gateway.environment as Record<string, string>)
-  t.same(given.map(([name]) => name).sort(), Object.keys(Environment.properties).sort(), 'every variable is forwarded')
+  const names = [...Object.keys(Environment.properties), 'NODE_EXTRA_CA_CERTS'].sort()
+  t.same(given.map(([name]) => name).sort(), names, 'every variable is forwarded')
   for (const [name, value] of given) t.match(value, new RegExp(`^\\$\\{${name}:-[^}]*\\}$`))
   const env = Object.fromEntries(given.map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*)\}/, '$1')]))
   for (const { logging } of [gateway, redis])

@@ -98,7 +98,12 @@ const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
   html: 'responds with a page instead of data: is PLATFORM_URL its API base?',
 }
 
+/** How OpenSSL names a certificate without a known issuer. */
+const unknownIssuer = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/
+
 function explain({ detail, reason }: PlatformUnavailable): string {
+  if (reason === 'connection' && unknownIssuer.test(detail ?? ''))
+    return `its certificate is not trusted (${detail}): set NODE_EXTRA_CA_CERTS to the file of its authority`
   return `${hints[reason] ?? `unusable response: ${reason}`}${detail ? ` (${detail})` : ''}`
 }
 

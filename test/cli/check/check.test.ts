@@ -1,11 +1,15 @@
 /** The preflight check finds and names each problem, prints no credential, and has a reliable exit code. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
 import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
-import { nowhere } from '../../faults.js'
+import { certificate, nowhere } from '../../faults.js'
 import { type Bodies, platform, sandbox, someHash } from '../../helper.js'
 import { GatewayProcess } from '../../process.js'
+import { portOf } from '../../redis.js'
 import { dataDir, findings, settingsIn } from './findings.js'
 
 /** A sandbox for all of the file, and a deployment on it. */
@@ -85,6 +89,18 @@ t.test('a platform that is away, slow, another service, or in another time is re
   for (const [found, finding] of cases) t.match((await found).platform, finding)
   t.match((await behind(refuse)).clock, /^ok: [01] s apart/)
   t.match(await late, { platform: /^warn: responds as expected, in \d{4,} ms/, clock: /^fail: 3[56]\d\d s apart/ })
+})
+
+t.test('a platform with a certificate of a private authority is told how to be trusted', async (t) => {
+  const { key, cert } = certificate(t.testdir({}))
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const found = await findings({ ...env, PLATFORM_URL: `https://127.0.0.1:${portOf(server)}/api` })
+  t.match(
+    found.platform,
+    /^fail: its certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\): set NODE_EXTRA_CA_CERTS/,
+  )
 })
 
 t.test('each action is tried with the hash of an account', async (t) => {
