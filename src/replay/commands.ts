@@ -134,7 +134,8 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
     throw new Error("--platform must be the platform's base URL")
-  if (account === undefined || account !== basename(account)) throw new Error('--as must be the name of a folder')
+  if (account === undefined || account !== basename(account) || /^\.{0,2}$/.test(account))
+    throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)
   const hash = env.PLATFORM_HASH
   if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
@@ -161,7 +162,7 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
   await ended()
   await app.close()
   console.log(update ? `stored ${counts.stored} exchanges in ${folder}` : 'nothing was written; --update writes')
-  if (counts.rejected > 0) console.log(`${counts.rejected} exchanges were not written because of leaks`)
+  if (counts.rejected > 0) console.log(`${counts.rejected} exchanges were not written, for the reasons above`)
   return counts.rejected > 0 ? 1 : 0
 }
 

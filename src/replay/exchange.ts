@@ -141,7 +141,8 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
 
 function parseLines(file: string, text: string): { value: unknown; lines: Map<string, number> } {
   try {
-    return { lines: linesOf(text), value: JSON.parse(text) }
+    const json = text.replace(/^\uFEFF/, '')
+    return { lines: linesOf(json), value: JSON.parse(json) }
   } catch (error) {
     throw new Error(`${file}: ${error instanceof Error ? error.message : error}`)
   }
@@ -191,11 +192,15 @@ export async function formatFolder(path: string): Promise<string[]> {
 async function readFiles(path: string) {
   const manifestPath = join(path, manifestFile)
   const manifestText = await readFile(manifestPath, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    const isMissing = /^(ENOENT|ENOTDIR|EISDIR)$/.test(error.code ?? '')
     throw isMissing ? new Error(`${path} is not a folder with an ${manifestFile}`) : error
   })
   const { value: manifest } = parse(manifestPath, manifestText, manifestShape)
-  const names = (await readdir(path)).filter((name) => name.endsWith('.json') && name !== manifestFile).sort()
+  const entries = (await readdir(path, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
+  const names = entries
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith('.json') && name !== manifestFile)
+    .sort()
   const files = await Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(path, name), 'utf8')

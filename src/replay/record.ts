@@ -85,14 +85,19 @@ export function buildRecorder(options: RecorderOptions) {
     }
     const sent = new URL(incoming.url, 'http://proxy').searchParams
     for (const hash of sent.getAll('user_api_hash')) hashes.add(hash)
+    // The credential of another account than the first one: a folder holds one account.
+    const isOther = options.update && sent.getAll('user_api_hash').some((hash) => hash !== [...hashes][0])
     const response = await forward(options.platform, recorded.action, sent).catch((error: Error) => {
       options.log(`${recorded.action}: ${error.message}`)
     })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
     last = last.then(async () => {
-      const kept = await keep(exchangeOf(recorded, response), hashes, options).catch((error: Error) => {
+      const refuse = (error: Error): void => {
         options.log(`${recorded.action}: not written: ${error.message}`)
-      })
+      }
+      const kept = isOther
+        ? refuse(new Error('a second hash was sent, and a folder is one account; restart with another --as'))
+        : await keep(exchangeOf(recorded, response), hashes, options).catch(refuse)
       if (!kept) counts.rejected++
       else if (options.update) counts.stored++
     })

@@ -1,15 +1,37 @@
-/** Positions in a record, turned by the rotation of a recording. */
+/** Positions in a record or a text, turned by the rotation of a recording. */
 import type { Position, Rotation } from './rotation.js'
 
-const latKey = /^(lat|latitude|lastvalidlatitude)$/i
-const lngKey = /^(lng|lon|long|longitude|lastvalidlongitude)$/i
+const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
+const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
 const courseKey = /^(course|angle)$/i
 const number = /^\s*-?\d+(\.\d+)?\s*$/
+
+/**
+ * A pair in a text with positions. Platforms write no zeros at the end, so any decimals will do: none at all in `41/2.17;41.38/2.17`,
+ * where `;` stands between two pairs, and one or more elsewhere.
+ */
+export const pair =
+  /(?<=^|;)-?\d{1,3}(?:\.\d+)?\/-?\d{1,3}(?:\.\d+)?(?=;|$)|(?<![\w./-])-?\d{1,3}\.\d+(?:\s*[,/|]\s*|\s+)-?\d{1,3}\.\d+(?!\d|[./]\d)/
+/** Half a pair. */
+export const half = /(?<![\d.])-?(?:1[0-8]\d|\d\d?)\.\d+(?!\d|\.\d)/
+
+/** Four decimals are ten metres of a position, and few other numbers have them. The seconds of a time may. */
+const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|\d\d?)\.\d{4}/
+const decimalPairs = /^\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+(\s*[;|]\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+)*[;\s]*$/
+const latestPositions = /^-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?(;-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?)+;?$/
+const wellKnownText = /^\s*(srid=\d+;)?(multi)?(point|linestring|polygon|circle)[ zm]*\(/i
+const named = /\b(lat|lng|lon|latitude|longitude)\b/i
+
+/** Whether a text has positions, so that no decimal number in it may stay. */
+export const hasPositions = (text: string): boolean =>
+  [fine, decimalPairs, latestPositions, wellKnownText, named].some((pattern) => pattern.test(text))
+/** Whether a number may be half a position. */
+export const isFine = (value: unknown): boolean => typeof value === 'number' && fine.test(`${value}`)
 
 export const isCoordinateKey = (key: string): boolean => latKey.test(key) || lngKey.test(key)
 
 /** `''` for `lat` and `lng`, `itude` for `latitude` and `longitude`, so that both keys of a position agree. */
-const styleOf = (key: string): string => key.toLowerCase().replace(/lat|long?(?=itude)|lng|long?$/, '')
+const styleOf = (key: string): string => key.toLowerCase().replace(/(lat|lng|long?)(?=(itude)?(_?\d+)?$)/, '')
 
 /**
  * The coordinates and courses of a record after the rotation, by key. Only those: other keys are absent. 0/0 means no fix and stays;
@@ -17,9 +39,11 @@ const styleOf = (key: string): string => key.toLowerCase().replace(/lat|long?(?=
  */
 export function relocate(rotation: Rotation, record: Record<string, unknown>): Record<string, string | number> {
   const names = Object.keys(record).filter((name) => isNumeric(record[name]))
-  const moved: Record<string, string | number> = {}
+  // Without a prototype: a record may have a member named `constructor`.
+  const moved: Record<string, string | number> = Object.create(null)
   let turn: number | undefined
-  for (const latName of names.filter((name) => latKey.test(name))) {
+  // The shortest name first: the course is that of `lat`, not of `start_lat`.
+  for (const latName of names.filter((name) => latKey.test(name)).sort((a, b) => a.length - b.length)) {
     const lngName = names.find((name) => lngKey.test(name) && styleOf(name) === styleOf(latName))
     if (lngName === undefined) continue
     const position = { lat: Number(record[latName]), lng: Number(record[lngName]) }
@@ -37,15 +61,15 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
 
 /** A pair such as `41.387917, 2.169919` or `41.387917/2.169919` in a text. */
 export function relocatePair(rotation: Rotation, pair: string): string {
-  const [lat = '', lng = ''] = pair.split(/[\s,/;]+/)
+  const [lat = '', lng = ''] = pair.split(/[\s,/|]+/)
   const moved = relocate(rotation, { lat, lng })
   return `${moved.lat}${pair.slice(lat.length, -lng.length)}${moved.lng}`
 }
 
-/** A GeoJSON position: longitude, latitude. */
-export function relocateArray(rotation: Rotation, [lng, lat]: readonly number[]): number[] {
+/** A GeoJSON position: longitude, latitude, perhaps altitude. */
+export function relocateArray(rotation: Rotation, [lng, lat, ...rest]: readonly number[]): number[] {
   const moved = relocate(rotation, { lat, lng })
-  return [Number(moved.lng), Number(moved.lat)]
+  return [Number(moved.lng), Number(moved.lat), ...rest]
 }
 
 const isNowhere = ({ lat, lng }: Position): boolean => lat === 0 && lng === 0

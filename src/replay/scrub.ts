@@ -3,7 +3,7 @@ import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
-import { isCoordinateKey, relocate, relocateArray, relocatePair } from './relocate.js'
+import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
@@ -18,41 +18,49 @@ const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
-  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|tag|type|unit|value_unit|version)$|^(icon|unit_of)_|_(by|color|format|id|type)$/
+  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
+/** Keys of numbers that stay, however many decimals they have. */
+const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
 /** Words of the platform's own English texts. They identify no account, so they are not replaced. */
 const vocabulary = new Set(
-  `a acceleration ack am and api attempts authenticated battery brake braking circle connected credentials custom data date days db device devices distance door drive driver drivers duration
+  `a acceleration ack alarm am and api attempts authenticated battery brake braking circle connected credentials custom data date days db device devices distance door drive driver drivers duration
    end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h harsh has history hours id idle ignition in inactive
    invalid is kilometer left liter liters many meter mile min minutes more moving mt network no none not odometer of off offline on online
-   out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop temperature the theft time to too true
-   unauthorized unauthenticated ungrouped user utc valid volts was wrong zone`.split(/\s+/),
+   out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop tag temperature the theft time to too true
+   unauthorized unauthenticated ungrouped user utc valid value volts was wrong zone`.split(/\s+/),
 )
 
 const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
 const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
-const token = new RegExp(
-  [
-    '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
-    '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
-    '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
-    '(?<pair>-?\\d{1,3}\\.\\d{4,}(?:\\s*[,/;]\\s*|\\s+)-?\\d{1,3}\\.\\d{4,})',
-    '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
-    // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
-    `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
-    '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
-    `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
-    '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
-    '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,})',
-    '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
-    '(?<word>[\\p{L}\\p{M}]+)',
-  ].join('|'),
-  'giu',
-)
+const tokens = (positions: string[]): RegExp =>
+  new RegExp(
+    [
+      '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
+      '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
+      '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
+      ...positions,
+      '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
+      // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
+      `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
+      '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
+      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
+      '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
+      '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
+      '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
+      '(?<word>[\\p{L}\\p{M}]+)',
+    ].join('|'),
+    'giu',
+  )
+const token = tokens([])
+const tokenWithPositions = tokens([
+  `(?<pair>${pair.source})`,
+  `(?<half>${half.source}(?!\\s?(?:${unit})(?![\\p{L}\\d])))`,
+])
 
 /**
  * Whether a word is the letters of a number plate, which may look like a word of the platform.
@@ -93,7 +101,9 @@ class Scrubber {
   }
 
   exchange({ action, query, responses, ...rest }: Exchange): Exchange {
-    const scrubbed = this.#record(action.startsWith('get_devices') ? 'device' : '', query)
+    const isDevices = action.startsWith('get_devices')
+    const scrubbed = this.#record(isDevices ? 'device' : '', query)
+    const key = isAddressLookup(action) ? 'address' : isDevices ? 'get_devices' : ''
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
     const texts = Object.entries(scrubbed).map(([name, text]) => [
       name,
@@ -103,7 +113,7 @@ class Scrubber {
       ...rest,
       action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
       query: Object.fromEntries(texts),
-      responses: responses.map((response) => this.#response(isAddressLookup(action) ? 'address' : '', response)),
+      responses: responses.map((response) => this.#response(key, response)),
     }
   }
 
@@ -132,6 +142,7 @@ class Scrubber {
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
     if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
+    if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
     const isJson = /^\s*[[{]/.test(raw)
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
@@ -148,12 +159,13 @@ class Scrubber {
   #text(raw: string, isText: boolean): string {
     return raw
       .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => this.#id(found))
-      .replace(token, (found: string, ...rest: unknown[]) => {
+      .replace(hasPositions(raw) ? tokenWithPositions : token, (found: string, ...rest: unknown[]) => {
         const kinds = rest.at(-1) as Record<string, string | undefined>
         if (kinds.hash !== undefined) return 'scrubbed'
         if (kinds.url !== undefined) return 'https://platform.example.com/'
         if (kinds.email !== undefined) return this.#pseudonyms.email(found)
         if (kinds.pair !== undefined) return relocatePair(this.#pseudonyms.rotation, found)
+        if (kinds.half !== undefined) return '0'
         if (kinds.groups !== undefined) return this.#pseudonyms.shaped(found.replaceAll(/%3a/gi, ':'))
         const keeps =
           kinds.date !== undefined ||
@@ -174,10 +186,13 @@ class Scrubber {
   #number(key: string, raw: number): number | null {
     if (isCredentialKey(key)) return null
     if (idKey.test(key)) return this.#id(raw)
-    if (isCoordinateKey(key)) return 0
-    const isLong = Math.abs(raw) >= 1e10 && !(raw > 1e12 && raw < 2e12)
+    if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
+    // A phone has nine digits or more, but so may the id of an event.
+    const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isStamp(String(Math.trunc(raw)))
     if (!identityKey.test(key) && !isLong) return raw
-    return Number(this.#pseudonyms.shaped(String(raw)).replace(/^0+(?=\d)/, '1'))
+    // From 1e21 on a number has an exponent instead of all its digits.
+    const digits = String(raw)
+    return /[^\d.-]/.test(digits) ? 0 : Number(this.#pseudonyms.shaped(digits).replace(/^0+(?=\d)/, '1'))
   }
 
   #id<T extends string | number>(raw: T): T {
@@ -188,7 +203,10 @@ class Scrubber {
 
   #list(key: string, raw: unknown[]): unknown[] {
     if (isPosition(key, raw)) return relocateArray(this.#pseudonyms.rotation, raw)
-    if (key !== 'other_arr') return raw.map((item) => this.#value(key, item))
+    if (key !== 'other_arr') {
+      const hasPosition = raw.some(isFine) && !measureKey.test(key)
+      return raw.map((item) => (hasPosition && isDecimal(item) ? 0 : this.#value(key, item)))
+    }
     const pairs = raw.map((item): [string, string] => {
       const [, name = '', rest = String(item)] = /^(\w+): (.*)$/.exec(String(item)) ?? []
       return [name, rest]
@@ -200,9 +218,12 @@ class Scrubber {
   #record(key: string, raw: Record<string, unknown>): Record<string, unknown> {
     const moved = relocate(this.#pseudonyms.rotation, raw)
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
+    // A list may be sent as an object: `{"1": …, "3": …}`.
+    const isRows = (name: string): boolean => key === 'get_devices' && name === 'items'
+    const keyOf = (name: string): string => (/^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name)
     const item = (name: string, value: unknown): unknown => {
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
-      return isId ? this.#id(value) : (moved[name] ?? this.#value(name, value))
+      return isId ? this.#id(value) : (moved[name] ?? this.#value(keyOf(name), value))
     }
     const nameOf = (name: string): string => (plainKey.test(name) ? name : this.#text(name, true))
     return Object.fromEntries(Object.entries(raw).map(([name, one]) => [nameOf(name), item(name, one)]))
@@ -222,6 +243,8 @@ function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse,
 /** Unix seconds or milliseconds as text. */
 const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?$/.test(text)
 
-/** A GeoJSON position: longitude, latitude. */
+const isDecimal = (value: unknown): boolean => typeof value === 'number' && !Number.isInteger(value)
+
+/** A GeoJSON position: longitude, latitude, perhaps altitude. */
 const isPosition = (key: string, raw: unknown[]): raw is number[] =>
-  key === 'coordinates' && raw.length === 2 && raw.every((part) => typeof part === 'number')
+  key === 'coordinates' && (raw.length === 2 || raw.length === 3) && raw.every((part) => typeof part === 'number')

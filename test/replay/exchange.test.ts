@@ -1,5 +1,5 @@
 /** The fixture format: every fixture has it, and what is wrong with a file is named with its line. */
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -80,6 +80,14 @@ t.test('a file in another layout is read, and --format gives it the canonical la
   })
   const good = exchange('get_events', { page: '2' }, { json: [] })
   t.same((await readFolder(folder)).exchanges, [good])
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), 'utf8')
+    await writeFile(join(folder, name), `\uFEFF${text}`)
+  }
+  t.same((await readFolder(folder)).exchanges, [good], 'with a byte order mark')
+  await mkdir(join(folder, 'older.json'))
+  t.same((await readFolder(folder)).exchanges, [good], 'beside a folder')
+  await rm(join(folder, 'older.json'), { recursive: true })
   await rename(join(folder, 'get_events.page=2.json'), join(folder, 'mine.json'))
   await t.rejects(readFolder(folder), { message: /mine\.json: expected the name get_events\.page=2\.json/ })
   t.same(await formatFolder(folder), ['get_events.page=2.json'])

@@ -38,9 +38,14 @@ t.test('a position moves to the same place in whatever form it is sent', async (
   const forms: ((lat: string, lng: string) => unknown)[] = [
     (latitude, longitude) => ({ latitude, longitude }),
     ...[', ', ' ', '/'].map((separator) => (lat: string, lng: string) => `${lat}${separator}${lng}`),
+    (lat, lng) => `${lat}|${lng}`,
+    (start_lat, start_lng) => ({ start_lat, start_lng }),
+    (last_latitude, last_longitude) => ({ last_latitude, last_longitude }),
+    (lat, lng) => ({ lat_1: lat, lng_1: lng, lat_2: '0', lng_2: '0' }),
     (lat, lng) => ({ traccar: { latest_positions: `${lat}/${lng};${lat}/${lng}` } }),
     (lat, lng) => ({ coordinates: JSON.stringify([{ lat, lng }]) }),
     (lat, lng) => ({ coordinates: [Number(lng), Number(lat)] }),
+    (lat, lng) => ({ coordinates: [Number(lng), Number(lat), 12.5] }),
     (lat, lng) => ({ other: `<info><lat>${lat}</lat><lon>${lng}</lon></info>` }),
     (lat, lng) => ({ other_arr: [`lat: ${lat}`, `lng: ${lng}`] }),
   ]
@@ -52,6 +57,65 @@ t.test('a position moves to the same place in whatever form it is sent', async (
     t.same(query, { lat: `${there.lat}`, lon: `${there.lng}` }, 'a lookup of the address of a position')
   }
   t.same(scrubbed({ lat: 41.387917, course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
+  const turned = scrubbed({ lat: 41.387917, lng: 2.169919, course: 12 })
+  t.match(scrubbed({ start_lat: 1, start_lng: 9, lat: 41.387917, lng: 2.169919, course: 12 }), turned)
+})
+
+t.test('a position in a text moves whatever its decimals, since platforms write no zeros at the end', async (t) => {
+  const moved = (lat: number, lng: number): [string, string] => {
+    const position = scrubbed({ lat, lng }) as Position
+    return [position.lat.toFixed(6), position.lng.toFixed(6)]
+  }
+  const first = moved(41.3879, 2.17)
+  const short = moved(41.38, 2)
+  const swapped = moved(2.17, 41.388)
+  const cases: [before: string, after: string][] = [
+    ['41.3879/2.17;26.4/18.811378', `${first.join('/')};${moved(26.4, 18.811378).join('/')}`],
+    ['41.38/2;41.3879/2.17;', `${short.join('/')};${first.join('/')};`],
+    ['41.387,2.169', moved(41.387, 2.169).join(',')],
+    ['41.3879|2.17', first.join('|')],
+    ['41.3879,2.17|41.387,2.169', `${first}|${moved(41.387, 2.169)}`],
+    ['12:03:09 41.3879, 2.17.', `12:03:09 ${first.join(', ')}.`],
+    [
+      'Polygon ((2.17 41.388, 2.1699 41.3879))',
+      `Polygon ((${swapped.join(' ')}, ${moved(2.1699, 41.3879).join(' ')}))`,
+    ],
+    ['Circle (2.17 41.388, 500)', `Circle (${swapped.join(' ')}, 500)`],
+  ]
+  for (const [before, after] of cases) t.same(scrubbed({ remark: before }), { remark: after }, before)
+})
+
+t.test('a number that may be half a position is none, wherever it is', async (t) => {
+  const cases: [unknown, unknown][] = [
+    [{ end_lat: 41.387917 }, { end_lat: 0 }],
+    [{ lat_1: '41.387917' }, { lat_1: '0.000000' }],
+    [
+      { place: 41.387917, other: '-41.387917' },
+      { place: 0, other: '0' },
+    ],
+    [{ bbox: [2.17, 41.387917, 2.18, 41.39, 5] }, { bbox: [0, 0, 0, 0, 5] }],
+    [{ latlng: [41.387917, 2.169919] }, { latlng: [0, 0] }],
+    [{ remark: '41.387917;2.17' }, { remark: '0;0' }],
+    [{ remark: '(41.387917) 2.17' }, { remark: '(0) 0' }],
+  ]
+  for (const [before, after] of cases) t.same(scrubbed(before), after)
+  for (const text of ['lat: 41.387917 lng: 2.17', 'lat:41.38,lng:2.17', 'x 41.387917%2C2.17'])
+    t.notMatch(scrubbed({ remark: text }), /41\.38|2\.17/, text)
+})
+
+t.test('a number that is no position stays', async (t) => {
+  const texts = [
+    '12.5 km / 3.2 l',
+    '3/4',
+    '3.7.7',
+    '12.5',
+    '20.11.2026 10:20',
+    '10:20:07.123456',
+    '0.0671 km',
+    '1.2345 V',
+  ]
+  const numbers = { distance: 1.5971, speed: 41.0367, altitude: '12.34567', fuel_per_km: '0.0671', total: 523.12345 }
+  t.same(scrubbed({ texts, ...numbers }), { texts, ...numbers })
 })
 
 t.test('no position is left in broken JSON in a string', async (t) => {

@@ -35,6 +35,10 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   plan: fc.stringMatching(/^[A-Z][bcdfgh]{6} [klmnpq]{6}$/),
   title: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   description: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
+  created_by: fc.stringMatching(/^[bcdfgh]{5}\.[klmnpq]{6}$/),
+  customer_id: fc.stringMatching(/^[bcdfgh]{5}-[klmnpq]{6}$/),
+  icon_note: fc.stringMatching(/^[bcdfgh]{5}\.[klmnpq]{6}$/),
+  tag: fc.stringMatching(/^[bcdfgh]{5}-[klmnpq]{6}$/),
   mac: fc.stringMatching(/^[1-9a-f]{2}(:[1-9a-f]{2}){5}$/),
 }
 /** Places in which a value can hide. */
@@ -73,6 +77,8 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
       if (verdict.failed) t.fail(`${name} ${hiding}: ${JSON.stringify(verdict.counterexample)}`)
     }
   }
+  for (const phone of [612345678, '612345678', '612 34 56', '612-3456', '612-34-56'])
+    t.notSame(scrubbed({ contact: phone }), { contact: phone })
   t.same(findLeaks(scrub(hidings['under its name']?.('imei', '356938035643809') ?? exchange({}))), [])
 })
 
@@ -132,10 +138,22 @@ t.test("the platform's own words and numbers are not changed", async (t) => {
     power: '-',
     driver: null,
     created_at: '2025-05-05T05:05:05.000000Z',
+    expiration_by: 'engine_hours',
+    icon_color: 'green',
+    shown_value_by: 'tag_value',
+    group_id: '12',
+    data: [{ id: 234567890 }],
     expiration_date: '0000-00-00 00:00:00',
     next_page_url: '/api/get_services?page=2',
   }
   t.same(scrubbed(platformText), platformText)
+})
+
+t.test('a member of any name and a number of any size keeps its place and kind', async (t) => {
+  const names = '{"constructor": "driver", "toString": 1, "__proto__": {"valueOf": true}}'
+  t.equal(JSON.stringify(scrubbed(JSON.parse(names))), JSON.stringify(JSON.parse(names)))
+  const numbers = '{"x": 1e21, "serial": 1e22, "imei": 1e-7, "y": -1e300, "z": 1e400}'
+  t.same(scrubbed(JSON.parse(numbers)), { x: 0, serial: 0, imei: 0, y: 0, z: 0 })
 })
 
 t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
@@ -157,6 +175,22 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     data: [{ id: 90417, device_id: device, geofence_id: fence, geofence: { id: fence } }],
     url: new RegExp(`device_id=${device}&page=1`),
   })
+  const filtered = { alerts: { 3: { devices: { 1: 501 } } }, geofences: { 1: { id: 81 } }, users: { 0: { id: 7 } } }
+  const expected = {
+    alerts: { 3: { devices: { 1: device } } },
+    geofences: { 1: { id: fence } },
+    users: { 0: { id: user } },
+  }
+  t.same(scrubbed(filtered), expected, 'a list that is sent as an object')
+  const rows = [
+    { id: 501, title: '', items: [{ id: 501 }] },
+    { id: 501, items: { 2: { id: 501 } } },
+  ]
+  const ownIds = [
+    { id: 501, title: '', items: [{ id: device }] },
+    { id: 501, items: { 2: { id: device } } },
+  ]
+  t.same(scrubbed(rows), ownIds, 'a device without other fields')
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
   t.same(scrub(exchange({}, { id: '501', 'id[]': '501' })).query, { id: String(device), 'id[]': String(device) })
   const pseudonyms = new Pseudonyms('x')
