@@ -74,7 +74,7 @@ export const EventsQuery = Type.Object({
   device_ids: Type.Optional(Ids(10, 'Only events of these devices')),
   after_id: Type.Optional(
     field.count(
-      'Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. One that reaches the platform late may be missing if 50 others are newer by their time.',
+      'Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event.',
     ),
   ),
   type: Type.Optional(

@@ -1756,7 +1756,7 @@ export interface operations {
         device_id?: number
         /** @description Only events of these devices: at most 10 ids, separated by commas */
         device_ids?: number[]
-        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. One that reaches the platform late may be missing if 50 others are newer by their time. */
+        /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. */
         after_id?: number
         /** @description Only events of this type: the platform's word, a `kind`, or another word of its row in the table there */
         type?: string

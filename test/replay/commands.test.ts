@@ -109,6 +109,19 @@ t.test('record --update stores what the platform sends, and --check fails when i
   }
 })
 
+t.test('record --update exits with 1 when a second hash was sent', async (t) => {
+  workingFolder(t)
+  const { url } = await platform(t, { '*': [] })
+  const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
+  const proxy = await recording.printed(/ on (http:\S+)/)
+  for (const hash of ['first', 'second']) await fetch(`${proxy}/get_devices?user_api_hash=${hash}`)
+  t.equal(await recording.end(), 1)
+  t.match(
+    recording.text(),
+    /stored 1 exchanges in fixtures\/mine\n1 exchanges were not written, for the reasons above$/,
+  )
+})
+
 t.test('record --check sends the real ids, which only the secret of the recording reveals', async (t) => {
   workingFolder(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })

@@ -54,6 +54,7 @@ t.test('what is wrong with a file is told with line, expected and found', async 
   const folder = t.testdir({ 'account.json': account })
   const message = /account\.json: line 2: \/email must match .*, found "a@example\.org"$/
   await t.rejects(readFolder(folder), { message })
+  await t.rejects(readFolder(t.testdir({ 'account.json': {} })), { message: /is not a folder with an account\.json$/ })
 })
 
 t.test('every JSON text has a line for each value, and any other text is an error', async () => {
