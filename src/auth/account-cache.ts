@@ -98,8 +98,9 @@ export class AccountCache {
   }
 }
 
+/** A dash stands for nothing (platform.md 2): accounts that share it would share their API keys. */
 function emailIn({ email }: { email: Scalar }): string | null {
-  const isEmail = typeof email === 'string' && email.length <= maxEmailLength && email.trim() !== ''
+  const isEmail = typeof email === 'string' && email.length <= maxEmailLength && !/^\s*-?\s*$/.test(email)
   return isEmail ? foldedEmail(email) : null
 }
 

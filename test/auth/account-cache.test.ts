@@ -143,7 +143,7 @@ t.test('an account whose user data has no e-mail has the one of its settings, an
   const { get, calls } = await gatewayOn(t, (request, response) => {
     const email = request.url?.includes(encodeURIComponent(someHash)) ? 'Owner@Example.com' : 'other@example.com'
     const edit_setup_data = { item: { email, timezone_id: 61 } }
-    answers({ get_user_data: { status: 1 }, edit_setup_data })(request, response)
+    answers({ get_user_data: { status: 1, email: ' - ' }, edit_setup_data })(request, response)
   })
   t.match(await get('/v1/me', someHash), { status: 200, body: { email: 'owner@example.com' } })
   t.equal(calls.length, 2, 'the settings are requested once')
