@@ -131,6 +131,8 @@ export class Authenticator {
     const now = clock()
     const { record, usage } = await this.#use(key, now)
     attribution.caller = { credential: 'api_key', key: record }
+    // Also the first time here: the last use may be that of an instance of the first release, a moment ago.
+    const completes = !record.renewal && (isStale(record, now) || !this.#unsealed.has(record.digest))
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
       // An account without an e-mail is named by its hash.
@@ -141,10 +143,8 @@ export class Authenticator {
     if (!hash) throw new ApiError('invalid_token')
     const account = await this.#accountOf(record, hash, usage, attempt)
     // A failed update fails no request; the store reports it.
-    if (isStale(record, now)) {
-      keys.update(record.digest, usedAt(now), now).catch(() => {})
-      if (!record.renewal) this.#makeRenewable(record, key, hash, account).catch(() => {})
-    }
+    if (isStale(record, now)) keys.update(record.digest, usedAt(now), now).catch(() => {})
+    if (completes) this.#makeRenewable(record, key, hash, account).catch(() => {})
     return { account, usage }
   }
 

@@ -1,12 +1,13 @@
 /** Tests of authentication: what missing, wrong, unknown, refused and revoked credentials get and cost. */
 import t, { type Test } from 'tap'
-import { Secret } from '../../src/auth/credential.js'
+import { ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import {
   type Answer,
   answers,
   type Bodies,
   Clock,
+  embeddedStore,
   type Gateway,
   gateway,
   gatewayOn,
@@ -27,7 +28,8 @@ import {
   revokeKey,
   statusesOf,
 } from '../limits.js'
-import { redisServer, withoutRedis } from '../redis.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
+import { aKey, DAY_MS } from '../store/places.js'
 
 /** A platform that accepts `someHash` alone. */
 const strict = accountsOf([owner()])
@@ -177,3 +179,18 @@ t.test('keys whose hash the platform refuses cost it no more calls than unknown 
   clock.advance(61_000)
   for (const key of keys) t.equal((await get('/v1/me', key)).status, 200, 'they work again once the hash is accepted')
 })
+
+t.test(
+  'a key of the first release becomes renewable with its first use here, however recent the last one',
+  async (t) => {
+    const [clock, store] = [new Clock(), await embeddedStore(t)]
+    const { record, key, hash } = aKey(ownerOf('owner@example.com'), { email: 'owner@example.com' })
+    const now = clock.now()
+    await store.keys.create({ ...record, createdAt: now, expiresAt: now + DAY_MS, lastUsedAt: now - 1 }, 20, now)
+    const users = [{ ...owner(), hash: hash.reveal() }]
+    const { get } = await gatewayOn(t, { clock: clock.now, store }, accountsOf(users))
+    t.equal((await get('/v1/me', key.reveal())).status, 200)
+    // In the background.
+    await until(async () => (await store.keys.find(record.digest, now))?.renewal?.userId === '7')
+  },
+)
