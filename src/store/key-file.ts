@@ -1,7 +1,17 @@
 /** Creates and verifies the file of the embedded key store, with rights for its owner only. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { StoreUnavailable } from './store.js'
 
@@ -26,7 +36,19 @@ function makeFolder(path: string): void {
  */
 export function createKeyFile(path: string): void {
   makeFolder(dirname(resolve(path)))
-  for (const file of [lockOf(path), path]) closeSync(openSync(file, 'a+', 0o600))
+  const files = [lockOf(path), path]
+  for (const file of files) closeSync(openSync(file, 'a+', 0o600))
+  if (files.some((file) => statSync(file).size === 0)) requireRoom(dirname(path))
+}
+
+/** Throws where new files find no room, tried with more than they need: lmdb, which maps them into memory, would end the process. */
+function requireRoom(folder: string): void {
+  const attempt = join(folder, `.room-${process.pid}`)
+  try {
+    writeFileSync(attempt, Buffer.alloc(64 * 1024), { mode: 0o600 })
+  } finally {
+    rmSync(attempt, { force: true })
+  }
 }
 
 /**

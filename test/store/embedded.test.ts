@@ -1,5 +1,5 @@
 /** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -7,6 +7,7 @@ import t from 'tap'
 import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
+import { program } from '../program.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
 
@@ -145,6 +146,24 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   limitFiles('unlimited')
   t.equal(await store.keys.create(lost[0]!, 1, NOW), 'created')
   t.equal(store.up(), true)
+})
+
+/** Runs a script where it may mount; nobody else sees what it mounts. */
+const mounting = (script: string, ...args: string[]) =>
+  spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', script, ...args], { encoding: 'utf8' })
+const withoutMount = mounting('mount -t tmpfs tmpfs /mnt').status === 0 ? false : 'this process may not mount'
+
+t.test('a new store on a full disk is refused with the cause', { skip: withoutMount }, async (t) => {
+  const folder = temporaryFolder(t)
+  const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
+  for (const size of ['64k', '68k', '72k', '84k']) {
+    const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
+    t.match(
+      ended,
+      { status: 1, stderr: `Cannot use ${folder}/data for API keys: ENOSPC: no space left on device` },
+      size,
+    )
+  }
 })
 
 t.test(
