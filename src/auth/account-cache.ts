@@ -98,7 +98,7 @@ export class AccountCache {
   }
 }
 
-/** A dash stands for nothing (platform.md 2): accounts that share it would share their API keys. */
+/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. */
 function emailIn({ email }: { email: Scalar }): string | null {
   const isEmail = typeof email === 'string' && email.length <= maxEmailLength && !/^\s*-?\s*$/.test(email)
   return isEmail ? foldedEmail(email) : null

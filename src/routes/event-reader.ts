@@ -31,8 +31,8 @@ const idOf = (row: WireEvent): number => id(row.id) ?? Number.POSITIVE_INFINITY
 function endsOld(isOld: (row: WireEvent) => boolean) {
   let old = 0
   return (page: readonly WireEvent[]): boolean => {
-    const newestOld = page.findLastIndex((row) => !isOld(row)) + 1
-    old = newestOld === 0 ? old + page.length : page.length - newestOld
+    const oldFrom = page.findLastIndex((row) => !isOld(row)) + 1
+    old = oldFrom === 0 ? old + page.length : page.length - oldFrom
     return old >= lateEvents
   }
 }
