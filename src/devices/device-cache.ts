@@ -73,9 +73,7 @@ export class DeviceCache {
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
-    const cached =
-      this.#cache.get(this.#keyOf(account)) ??
-      (id === undefined ? undefined : this.#cache.get(this.#keyOf(account, id)))
+    const cached = this.#newest(account, id, (key) => this.#cache.get(key))
     this.#options.onLookup(cached !== undefined)
     if (cached) return cached
     if (id === undefined || this.#lists.ignoresIds(account, this.#options.clock())) return this.#fetchList(account)
@@ -84,9 +82,7 @@ export class DeviceCache {
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
-    const keys = [this.#keyOf(account), this.#keyOf(account, id)]
-    const cached = keys.map((key) => this.#cache.peek(key, { allowStale: true }))
-    const [newest] = cached.filter((fleet) => fleet !== undefined).sort((a, b) => b.requestedAt - a.requestedAt)
+    const newest = this.#newest(account, id, (key) => this.#cache.peek(key, { allowStale: true }))
     return newest && this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
   }
 
@@ -99,6 +95,13 @@ export class DeviceCache {
   /** Estimated memory of all entries. */
   get bytes(): number {
     return this.#cache.calculatedSize
+  }
+
+  /** Of the list and the device alone, what was requested last: a list may arrive after it. */
+  #newest(account: Account, id: number | undefined, read: (key: string) => Fleet | undefined): Fleet | undefined {
+    const list = read(this.#keyOf(account))
+    const device = id === undefined ? undefined : read(this.#keyOf(account, id))
+    return device && (!list || device.requestedAt > list.requestedAt) ? device : list
   }
 
   #keyOf({ hashName }: Account, device?: number): string {

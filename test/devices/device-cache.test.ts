@@ -7,6 +7,7 @@ import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
 import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { sends } from '../platform/faulty.js'
+import { until } from '../redis.js'
 import { jobs, now, row } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
@@ -51,6 +52,26 @@ t.test('once the platform forbids the devices of an account, none comes from the
     for (const path of ['/v1/devices', '/v1/devices/1'])
       t.equal((await get(path, someHash)).status, 403, `${path}, the ${time} time`)
   }
+})
+
+t.test('what was read of a device is not replaced by a list that was requested before', async (t) => {
+  const clock = new Clock(now)
+  const held: (() => void)[] = []
+  const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
+    const isList = request.url?.includes('get_devices') && !request.url.includes('&id=')
+    const send = () =>
+      answers({ get_devices: [{ items: [{ id: 1, name: isList ? 'Old' : 'New' }] }] })(request, response)
+    if (isList && held.length === 0) held.push(send)
+    else send()
+  })
+  const name = async () => (await get('/v1/devices/1', someHash)).body.name
+  const list = get('/v1/devices', someHash)
+  await until(() => held.length === 1)
+  clock.advance(1)
+  t.equal(await name(), 'New')
+  held[0]?.()
+  t.equal((await list).body.data[0].name, 'Old')
+  t.equal(await name(), 'New')
 })
 
 /** Calls that read the list of 250 devices. */
