@@ -25,14 +25,12 @@ interface DeviceCacheOptions {
   onEvicted: () => void
 }
 
-type Load = () => Promise<Fleet>
-
 /** Refused hashes to remember; beyond this, the oldest is forgotten. */
 const maxRefused = 20_000
 
 /** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
-  readonly #cache: LRUCache<string, Fleet, Load>
+  readonly #cache: LRUCache<string, Fleet, { account: Account; id: number | undefined }>
   /** The last refusal of each hash: a part of its keys from then on, so that nothing that was requested before is found. */
   readonly #refusals = new BoundedMap<string, number>(maxRefused)
   #lastRefusal = 0
@@ -58,9 +56,9 @@ export class DeviceCache {
       noDeleteOnFetchRejection: true,
       // The entry of a call in flight may be evicted: the requests that wait for it still get the response.
       ignoreFetchAbort: true,
-      fetchMethod: async (_key, _stale, { context: load, options }) => {
+      fetchMethod: async (_key, _stale, { context: { account, id }, options }) => {
         const sentAt = now()
-        const fleet = await load()
+        const fleet = await this.#load(account, id)
         // The TTL counts from the request: the response may be as old as that.
         options.ttl = Math.max(1, ttlMs - (now() - sentAt))
         return fleet
@@ -76,8 +74,11 @@ export class DeviceCache {
     const cached = this.#newest(account, id, (key) => this.#cache.get(key))
     this.#options.onLookup(cached !== undefined)
     if (cached) return cached
-    if (id === undefined || this.#lists.ignoresIds(account, this.#options.clock())) return this.#fetchList(account)
-    return this.#fetchDevice(account, id)
+    if (id === undefined || this.#lists.ignoresIds(account, this.#options.clock())) return this.#request(account)
+    return this.#request(account, id).catch((error: unknown) => {
+      if (error instanceof OnlyInList) return this.#request(account)
+      throw error
+    })
   }
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
@@ -110,22 +111,13 @@ export class DeviceCache {
     return device === undefined ? name : `${name}:${device}`
   }
 
-  #fetchList(account: Account): Promise<Fleet> {
-    const load = (): Promise<Fleet> => this.#load(account, this.#lists.list(account, this.#options.clock()))
-    return this.#cache.forceFetch(this.#keyOf(account), { context: load })
+  #request(account: Account, id?: number): Promise<Fleet> {
+    return this.#cache.forceFetch(this.#keyOf(account, id), { context: { account, id } })
   }
 
-  async #fetchDevice(account: Account, id: number): Promise<Fleet> {
-    const load = (): Promise<Fleet> => this.#load(account, this.#lists.device(account, id, this.#options.clock()))
-    try {
-      return await this.#cache.forceFetch(this.#keyOf(account, id), { context: load })
-    } catch (error) {
-      if (!(error instanceof OnlyInList)) throw error
-      return await this.#fetchList(account)
-    }
-  }
-
-  async #load(account: Account, loaded: ReturnType<CorrectedLists['list']>): Promise<Fleet> {
+  async #load(account: Account, id: number | undefined): Promise<Fleet> {
+    const now = this.#options.clock()
+    const loaded = id === undefined ? this.#lists.list(account, now) : this.#lists.device(account, id, now)
     const { columns, zone } = await loaded.catch((error: unknown) => {
       // What the platform has refused or forbidden since must not be served as stale.
       if (!(error instanceof PlatformUnavailable || error instanceof OnlyInList)) this.delete(account)
