@@ -26,7 +26,8 @@ const MAX_UPDATES = 5
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #onDamaged: OnDamaged
-  readonly #cache = recordCache<Version>()
+  /** The version is what `again` replies to an unchanged record, as JSON. */
+  readonly #cache = recordCache<string>()
 
   constructor(batch: Batch, onDamaged: OnDamaged) {
     this.#batch = batch
@@ -58,7 +59,7 @@ export class RedisKeys implements KeyStore {
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
     const cached = this.#cache.get(digest)
     const reply = await this.#batch.request(cached ? 'again' : 'use', recordKey(digest), windowMs)
-    const isSame = cached && isVersion(cached.version, reply)
+    const isSame = cached?.version === JSON.stringify(reply.slice(0, 3))
     const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
     const record = usable(isSame ? cached.record : await read(), now)
     if (!record || reply === 'damaged') return undefined
@@ -134,7 +135,7 @@ export class RedisKeys implements KeyStore {
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parsedJson(json ?? '') as object), ...changing })
     if (record?.digest === digest) {
-      const version = { used, limit, sha1: hash('sha1', json ?? '', 'hex') }
+      const version = JSON.stringify([used, limit, hash('sha1', json ?? '', 'hex')])
       this.#cache.set(digest, { version, record })
       return record
     }
@@ -150,16 +151,6 @@ const fieldsOf = ({ lastUsedAt, limit, ...rest }: KeyRecord): (string | number)[
   limit ?? '',
   JSON.stringify(rest),
 ]
-
-/** The fields that change with every use, and the digest of the record. */
-interface Version {
-  readonly used: string | undefined
-  readonly limit: string | null | undefined
-  readonly sha1: string
-}
-
-const isVersion = ({ used, limit, sha1 }: Version, reply: ArrayLike<unknown>): boolean =>
-  used === reply[0] && limit === reply[1] && sha1 === reply[2]
 
 const usable = (record: KeyRecord | 'damaged' | undefined, now: number): KeyRecord | undefined =>
   record === 'damaged' ? undefined : active(record, now)
