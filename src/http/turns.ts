@@ -32,8 +32,9 @@ export class Turns {
     }
     const beginWaiting = (): void => {
       this.#begun = 0
-      for (const { request } of this.#waiting.splice(0, maxPerTurn)) {
-        // Its client has left.
+      while (this.#begun < maxPerTurn && this.#waiting.length > 0) {
+        const { request } = this.#waiting.shift() as Waiting
+        // Otherwise its client has left.
         if (!request[1].destroyed) begin(...request)
       }
     }
