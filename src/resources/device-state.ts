@@ -42,7 +42,7 @@ function counterOf(device: WireDevice | undefined, type: string) {
 
 /** The account's unit of distance. Platform 2.x sends only that of speed. */
 export const distanceUnit = (device: WireDevice | undefined): string | undefined =>
-  text(device?.unit_of_distance) ?? (text(device?.distance_unit_hour)?.toLowerCase() === 'mph' ? 'mi' : undefined)
+  text(device?.unit_of_distance) ?? text(device?.distance_unit_hour)
 
 /** The odometer in km: the sensor in its own unit, else the device's counter in the account's unit. */
 export function odometerKm(device: WireDevice | undefined): number | undefined {

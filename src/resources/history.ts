@@ -126,7 +126,7 @@ function travelsOf(legs: readonly Leg[]): Leg[] {
   return travels.length > 0 ? travels : legs.filter(isOf(start, end))
 }
 
-function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): number {
+function distanceKm(wire: WireHistory, unit: string | undefined, legs: readonly Leg[]): number {
   const total = toKm(wire.distance_sum, unit)
   if (total !== undefined) return Math.max(0, total)
   const travels = legs.filter(isOf(drive, stop))

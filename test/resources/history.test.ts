@@ -167,6 +167,9 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
       { distance_km: 17.06, trips: [{ distance_km: 16.09, top_speed: 99.8 }], positions: [{ speed: 99.8 }] },
     ],
     ['unit of the top speed', { top_speed: '62 mph' }, { positions: [{ speed: 99.8 }] }],
+    ['nautical miles', { distance_sum: '10 nm' }, { distance_km: 18.52, positions: [{ speed: 114.8 }] }],
+    ['knots', { distance_sum: 10, top_speed: '10 knots' }, { distance_km: 18.52, top_speed: 18.5 }],
+    ['metres are no unit of speed', { distance_sum: '900 m' }, { distance_km: 0.9, positions: [{ speed: 62 }] }],
     ['unit of another sensor', { sensors: [{ id: 'x', sufix: 'mph' }] }, { positions: [{ speed: 62 }] }],
     ['negative totals', { distance_sum: '-5 km', top_speed: '-3 kph' }, { distance_km: 0, top_speed: 0 }],
   ]
