@@ -149,6 +149,13 @@ maps('an empty history has zeros and no positions (N32, N61)', (raw: unknown) =>
   [empty, { items: [{ status: 1, items: '[{' }] }, { status: 0, message: 'No data found' }],
 ])
 
+t.test("how long a device moved and stood is null without the platform's totals, though it has trips", async (t) => {
+  const items = [{ status: 1, time: '20min', time_seconds: 1200, items: [point(1, '07:00:00')] }]
+  for (const none of [{}, { move_duration: '-', stop_duration: '' }, { move_duration: null }])
+    t.hasStrict(history({ items, ...none }), { ...durations, move_seconds: null, stop_seconds: null })
+  t.hasStrict(history({ items, move_duration: '0s' }), { move_seconds: 0, stop_seconds: null })
+})
+
 t.test('distances are in km and speeds in km/h, whichever field has the unit (N24, N64)', async (t) => {
   const sensors = [{ id: 'speed', sufix: 'mph' }]
   const items = [
