@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireService } from '../platform/wire.js'
 import { deviceName } from './device.js'
-import { distanceUnit, engineHours, odometerKm } from './device-state.js'
+import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Nullable, Resource } from './schema.js'
@@ -82,13 +82,11 @@ function lastDay(wire: WireService, interval: Maybe, today: number): Maybe {
 }
 
 /** The remaining amount in a text: `Odometer Left (812 km)`, `6d.` (platform.md 8.3). */
-function leftIn(value: string | undefined): ReturnType<typeof quantity> {
-  const inBrackets = /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1]
-  return quantity(inBrackets ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0])
-}
+const leftIn = (value: string | undefined): string | undefined =>
+  /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1] ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0]
 
 /** The remaining amount in the device's text for the service, else in the text of the row. */
-function leftInText(wire: WireService, device: WireDevice | undefined): ReturnType<typeof quantity> {
+function leftInText(wire: WireService, device: WireDevice | undefined): string | undefined {
   const [serviceId, name] = [text(wire.id), text(wire.name)]
   const row = device?.services.find((service) => {
     const id = text(service.id)
@@ -107,11 +105,13 @@ function amountsOf(wire: WireService, by: string, device: WireDevice | undefined
   const interval = number(wire.interval)
   const last = isDays ? lastDay(wire, interval, today) : number(wire.last_service)
   const due = plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), today) : number(wire.expires))
-  const left = leftInText(wire, device)
   const km = (value: Maybe, unit = ''): Maybe => (isDistance ? toKm(value, unit || distanceUnit(device)) : value)
-  const hours = by === 'engine_hours' ? engineHours(device) : undefined
-  const now = isDays ? today : isDistance ? odometerKm(device) : hours
-  const remaining = minus(km(due), now) ?? km(left?.amount, left?.unit)
+  const isHours = by === 'engine_hours'
+  const now = isDays ? today : isDistance ? odometerKm(device) : isHours ? engineHours(device) : undefined
+  const written = leftInText(wire, device)
+  const { amount, unit } = quantity(written) ?? {}
+  const left = isHours && unit ? hoursOf(written, amount, unit) : km(amount, unit)
+  const remaining = minus(km(due), now) ?? left
   return { interval: km(interval), last: km(last), due: km(due), remaining }
 }
 
