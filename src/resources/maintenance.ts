@@ -1,6 +1,6 @@
 /** The maintenance service resource: its schema and its translation from the platform's row and the device's counters. */
 import { type Static, Type } from 'typebox'
-import type { WireDevice, WireService } from '../platform/wire.js'
+import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
 import { deviceName } from './device.js'
 import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
@@ -61,6 +61,9 @@ export const ServicesQuery = Type.Object({
 
 type Maybe = number | undefined
 
+/** `odometer`, `engine_hours`, `days` or another word of the platform. */
+export const unitOf = (wire: WireService): string => text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
+
 /** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
 function daysOf(value: WireService['last_service']): number[] {
   const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
@@ -99,13 +102,18 @@ const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined 
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
-function amountsOf(wire: WireService, by: string, device: WireDevice | undefined, today: number) {
+function amountsOf(wire: WireService, device: WireDevice | undefined, setup: WireSetup | undefined, today: number) {
+  const by = unitOf(wire)
   const isDays = by === 'days'
   const isDistance = by === 'odometer'
   const interval = number(wire.interval)
   const last = isDays ? lastDay(wire, interval, today) : number(wire.last_service)
   const due = plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), today) : number(wire.expires))
-  const km = (value: Maybe, unit = ''): Maybe => (isDistance ? toKm(value, unit || distanceUnit(device)) : value)
+  const accountUnit = device ? distanceUnit(device) : setup?.item.unit_of_distance
+  const km = (value: Maybe, unit = ''): Maybe => {
+    if (!isDistance) return value
+    return unit || device || setup ? toKm(value, unit || accountUnit) : undefined
+  }
   const isHours = by === 'engine_hours'
   const now = isDays ? today : isDistance ? odometerKm(device) : isHours ? engineHours(device) : undefined
   const written = leftInText(wire, device)
@@ -118,16 +126,18 @@ function amountsOf(wire: WireService, by: string, device: WireDevice | undefined
 /**
  * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3).
  * @param device the service's device if known, for its counters, units and name.
+ * @param setup has the account's unit of distance, for a device that is not known.
  * @param today the day on the account's clock, in days since 1970-01-01.
  */
 export function toMaintenanceService(
   wire: WireService,
   serviceId: number,
   device: WireDevice | undefined,
+  setup: WireSetup | undefined,
   today: number,
 ): MaintenanceService {
-  const by = text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
-  const { interval, last, due, remaining } = amountsOf(wire, by, device, today)
+  const by = unitOf(wire)
+  const { interval, last, due, remaining } = amountsOf(wire, device, setup, today)
   const date = (day: Maybe): string | null => (by === 'days' && day !== undefined ? (dayText(day) ?? null) : null)
   return {
     id: serviceId,
