@@ -110,7 +110,7 @@ export class Account {
 
   /** The events in the rows of such pages; what is left out is reported. */
   readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    return this.#read('get_events', [wire.wireEvent] as const, wire.withGeofenceNames(rows))
+    return this.#read('get_events', [wire.wireEvent] as const, rows)
   }
 
   /** The documented history, serialized. */

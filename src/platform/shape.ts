@@ -81,13 +81,19 @@ function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[
   return items.map((value) => read(item, value, tally))
 }
 
+/** The fields of a record, which may be JSON text; some platforms send the name of a driver or a geofence in place of the record. */
+function fieldsOf(raw: unknown): Record<string, unknown> {
+  if (typeof raw === 'string' && !/^\s*(\{|\[\s*[\]{]|null$)/.test(raw)) return { name: raw }
+  const value = unwrapped(raw)
+  return isObject(value) ? value : {}
+}
+
 function readRecord(
   shape: { readonly [field: string]: Shape },
   raw: unknown,
   tally: Tally | undefined,
 ): Record<string, unknown> {
-  const value = unwrapped(raw)
-  const source = isObject(value) ? value : {}
+  const source = fieldsOf(raw)
   const result: Record<string, unknown> = {}
   for (const field in shape) {
     const own = Object.hasOwn(source, field) ? source[field] : undefined

@@ -1,5 +1,5 @@
 /** Wire shapes: the fields of platform records that the gateway reads, with the platform's names. */
-import { isObject, type Read, read, type Scalar } from './shape.js'
+import { type Read, read, type Scalar } from './shape.js'
 
 const s = 'scalar' as const
 
@@ -80,12 +80,6 @@ export const wireDriver = {
   ...scalars('id', 'device_id', 'name', 'phone', 'rfid'),
   device: { id: s, name: s },
 } as const
-
-/** The rows of events: some platforms send the name of a geofence in place of the geofence, which may also be JSON in a text. */
-export function withGeofenceNames(rows: readonly unknown[]): unknown[] {
-  const isName = (sent: unknown): boolean => typeof sent === 'string' && !/^\s*(\{|\[\s*[\]{]|null$)/.test(sent)
-  return rows.map((row) => (isObject(row) && isName(row.geofence) ? { geofence_name: row.geofence, ...row } : row))
-}
 
 /** `/get_user_data`. */
 export const wireUserData = { email: s } as const

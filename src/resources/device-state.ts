@@ -1,4 +1,5 @@
 /** What a device row says about the vehicle: driver, ignition, counters, and how long it has stood still. */
+import type { Scalar } from '../platform/shape.js'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { sensorType, sensorValue, type WireSensor } from './sensor.js'
@@ -42,7 +43,7 @@ function counterOf(device: WireDevice | undefined, type: string) {
 
 /** The account's unit of distance. Platform 2.x sends only that of speed. */
 export const distanceUnit = (device: WireDevice | undefined): string | undefined =>
-  text(device?.unit_of_distance) ?? (text(device?.distance_unit_hour)?.toLowerCase() === 'mph' ? 'mi' : undefined)
+  text(device?.unit_of_distance) ?? text(device?.distance_unit_hour)
 
 /** The odometer in km: the sensor in its own unit, else the device's counter in the account's unit. */
 export function odometerKm(device: WireDevice | undefined): number | undefined {
@@ -54,7 +55,12 @@ export function odometerKm(device: WireDevice | undefined): number | undefined {
 /** Engine hours of a sensor that states its unit; a number without a unit may be hours or seconds (platform.md 8.3). */
 export function engineHours(device: WireDevice | undefined): number | undefined {
   const { written, amount, unit } = counterOf(device, 'engine_hours')
-  const factor = unit === undefined ? undefined : secondsPer(unit)
+  return hoursOf(written, amount, unit)
+}
+
+/** Hours of an amount in a unit of time, else of a duration as text; undefined for any other. */
+export function hoursOf(written: Scalar, amount: number | undefined, unit = ''): number | undefined {
+  const factor = secondsPer(unit)
   const seconds = amount === undefined || factor === undefined ? durationSeconds(written) : amount * factor
   return seconds === undefined ? undefined : rounded(seconds / 3600, 2)
 }

@@ -119,13 +119,10 @@ function geofenceOf({ geofence, geofence_id, geofence_name }: WireEvent): Event[
   return found.id === null && found.name === null ? null : found
 }
 
-/** Units of speed by the account's unit of distance; any other is km/h. */
-const speedUnits: Readonly<Record<string, string>> = { mi: 'mph', nm: 'kn' }
-
 /**
  * The event of a platform row (spec.md, Event; platform.md 11.4); undefined without a valid id.
  * @param deviceName returns a device's name by its id, for rows without a name; undefined for an unknown device.
- * @param setup the unit of the speed; undefined if it is unknown.
+ * @param setup has the account's unit of distance, which tells that of the speed; undefined if it is unknown.
  */
 export function toEvent(
   wire: WireEvent,
@@ -137,7 +134,6 @@ export function toEvent(
   const device = eventDevice(wire)
   const position = coordinates(wire.latitude, wire.longitude) ?? coordinates(wire.lat, wire.lng)
   const created = displayTime(wire.created_at)
-  const unit = speedUnits[text(setup?.item.unit_of_distance)?.toLowerCase() ?? '']
   return {
     id: eventId,
     ...describe(wire),
@@ -146,7 +142,7 @@ export function toEvent(
       text(wire.device_name) ?? text(wire.device.name) ?? (device === undefined ? '' : (deviceName(device) ?? '')),
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
-    speed: (setup && toKmh(wire.speed, unit)) ?? null,
+    speed: (setup && toKmh(wire.speed, setup.item.unit_of_distance)) ?? null,
     address: text(wire.address) ?? null,
     alert_id: id(wire.alert_id) ?? null,
     geofence: geofenceOf(wire),

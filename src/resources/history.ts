@@ -1,5 +1,6 @@
 /** The history resource, a device's positions, trips and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
+import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
@@ -19,8 +20,7 @@ const Day = (description: string, example: string) =>
 const from = Day('First day', '2026-05-11')
 const Duration = (description: string) =>
   field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\``)
-const Seconds = (description: string) =>
-  field.countOrNull(`${description} in seconds; null if the text is not readable`)
+const Seconds = (description: string) => field.countOrNull(`${description} in seconds; null if unknown`)
 
 export const History = Resource(
   'History',
@@ -126,7 +126,7 @@ function travelsOf(legs: readonly Leg[]): Leg[] {
   return travels.length > 0 ? travels : legs.filter(isOf(start, end))
 }
 
-function distanceKm(wire: WireHistory, unit: string, legs: readonly Leg[]): number {
+function distanceKm(wire: WireHistory, unit: string | undefined, legs: readonly Leg[]): number {
   const total = toKm(wire.distance_sum, unit)
   if (total !== undefined) return Math.max(0, total)
   const travels = legs.filter(isOf(drive, stop))
@@ -151,8 +151,8 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
   const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))
   const listOf = <T>(kind: number | undefined, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
     oldestFirst.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
-  const move = text(wire.move_duration) ?? '0s'
-  const stopped = text(wire.stop_duration) ?? '0s'
+  const isEmpty = legs.every(({ start }) => start === undefined)
+  const secondsOf = (total: Scalar) => durationSeconds(text(total) ?? (isEmpty ? '0s' : undefined)) ?? null
   return {
     object: 'history',
     device_id: deviceId,
@@ -160,10 +160,10 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
     to,
     distance_km: distanceKm(wire, reading.distanceUnit, legs),
     top_speed: toKmh(wire.top_speed, reading.speedUnit) ?? maxSpeed(positions),
-    move_duration: move,
-    stop_duration: stopped,
-    move_seconds: durationSeconds(move) ?? null,
-    stop_seconds: durationSeconds(stopped) ?? null,
+    move_duration: text(wire.move_duration) ?? '0s',
+    stop_duration: text(wire.stop_duration) ?? '0s',
+    move_seconds: secondsOf(wire.move_duration),
+    stop_seconds: secondsOf(wire.stop_duration),
     fuel_l: fuelLitres(wire),
     trips: listOf(drive, toTrip),
     stops: listOf(stop, toStop),

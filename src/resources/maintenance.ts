@@ -1,8 +1,8 @@
 /** The maintenance service resource: its schema and its translation from the platform's row and the device's counters. */
 import { type Static, Type } from 'typebox'
-import type { WireDevice, WireService } from '../platform/wire.js'
+import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
 import { deviceName } from './device.js'
-import { distanceUnit, engineHours, odometerKm } from './device-state.js'
+import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
 import { displayTime } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Nullable, Resource } from './schema.js'
@@ -61,6 +61,9 @@ export const ServicesQuery = Type.Object({
 
 type Maybe = number | undefined
 
+/** `odometer`, `engine_hours`, `days` or another word of the platform. */
+export const unitOf = (wire: WireService): string => text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
+
 /** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
 function daysOf(value: WireService['last_service']): number[] {
   const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
@@ -82,13 +85,11 @@ function lastDay(wire: WireService, interval: Maybe, today: number): Maybe {
 }
 
 /** The remaining amount in a text: `Odometer Left (812 km)`, `6d.` (platform.md 8.3). */
-function leftIn(value: string | undefined): ReturnType<typeof quantity> {
-  const inBrackets = /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1]
-  return quantity(inBrackets ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0])
-}
+const leftIn = (value: string | undefined): string | undefined =>
+  /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1] ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0]
 
 /** The remaining amount in the device's text for the service, else in the text of the row. */
-function leftInText(wire: WireService, device: WireDevice | undefined): ReturnType<typeof quantity> {
+function leftInText(wire: WireService, device: WireDevice | undefined): string | undefined {
   const [serviceId, name] = [text(wire.id), text(wire.name)]
   const row = device?.services.find((service) => {
     const id = text(service.id)
@@ -101,33 +102,42 @@ const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined 
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
-function amountsOf(wire: WireService, by: string, device: WireDevice | undefined, today: number) {
+function amountsOf(wire: WireService, device: WireDevice | undefined, setup: WireSetup | undefined, today: number) {
+  const by = unitOf(wire)
   const isDays = by === 'days'
   const isDistance = by === 'odometer'
   const interval = number(wire.interval)
   const last = isDays ? lastDay(wire, interval, today) : number(wire.last_service)
   const due = plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), today) : number(wire.expires))
-  const left = leftInText(wire, device)
-  const km = (value: Maybe, unit = ''): Maybe => (isDistance ? toKm(value, unit || distanceUnit(device)) : value)
-  const hours = by === 'engine_hours' ? engineHours(device) : undefined
-  const now = isDays ? today : isDistance ? odometerKm(device) : hours
-  const remaining = minus(km(due), now) ?? km(left?.amount, left?.unit)
+  const accountUnit = device ? distanceUnit(device) : setup?.item.unit_of_distance
+  const km = (value: Maybe, unit = ''): Maybe => {
+    if (!isDistance) return value
+    return unit || device || setup ? toKm(value, unit || accountUnit) : undefined
+  }
+  const isHours = by === 'engine_hours'
+  const now = isDays ? today : isDistance ? odometerKm(device) : isHours ? engineHours(device) : undefined
+  const written = leftInText(wire, device)
+  const { amount, unit } = quantity(written) ?? {}
+  const left = isHours && unit ? hoursOf(written, amount, unit) : km(amount, unit)
+  const remaining = minus(km(due), now) ?? left
   return { interval: km(interval), last: km(last), due: km(due), remaining }
 }
 
 /**
  * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3).
  * @param device the service's device if known, for its counters, units and name.
+ * @param setup has the account's unit of distance, for a device that is not known.
  * @param today the day on the account's clock, in days since 1970-01-01.
  */
 export function toMaintenanceService(
   wire: WireService,
   serviceId: number,
   device: WireDevice | undefined,
+  setup: WireSetup | undefined,
   today: number,
 ): MaintenanceService {
-  const by = text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
-  const { interval, last, due, remaining } = amountsOf(wire, by, device, today)
+  const by = unitOf(wire)
+  const { interval, last, due, remaining } = amountsOf(wire, device, setup, today)
   const date = (day: Maybe): string | null => (by === 'days' && day !== undefined ? (dayText(day) ?? null) : null)
   return {
     id: serviceId,

@@ -27,14 +27,13 @@ export type Reading = ReturnType<typeof readingOf>
 export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined) {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
-  const isInMiles = /^mi(?:les?)?$/i.test(distanceUnit ?? '')
   const known = zone ?? { offsetMinutes: 0 }
   const instantOf = clockReader(known)
-  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || (isInMiles ? 'mph' : undefined)
+  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit
   return {
     speedUnit,
     altitudeUnit: unitOf('altitude'),
-    distanceUnit: distanceUnit || (speedUnit?.toLowerCase() === 'mph' ? 'mi' : 'km'),
+    distanceUnit: distanceUnit || speedUnit,
     /** Unix seconds near which ambiguous dates are. */
     near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
     /** Unix seconds of a time on the account's clock; as if in UTC where its zone is unknown. */

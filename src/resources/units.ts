@@ -7,9 +7,13 @@ const NAUTICAL_MILE_KM = 1.852
 
 type Factors = Readonly<Record<string, number>>
 
-const KM_PER: Factors = { mi: MILE_KM, mile: MILE_KM, miles: MILE_KM, nm: NAUTICAL_MILE_KM, m: 0.001 }
-const KMH_PER: Factors = { mph: MILE_KM, 'mi/h': MILE_KM, kn: NAUTICAL_MILE_KM, knots: NAUTICAL_MILE_KM }
-const METRES_PER: Factors = { ft: FOOT_M, feet: FOOT_M, foot: FOOT_M }
+const each = (words: string, factor: number): Factors =>
+  Object.fromEntries(words.split(' ').map((word) => [word, factor]))
+
+/** Of distances and speeds: where only one of them has its unit, the other is in the same miles. */
+const MILES: Factors = { ...each('mi mile miles mph mi/h', MILE_KM), ...each('nm kn knots', NAUTICAL_MILE_KM) }
+const KM_PER: Factors = { ...MILES, ...each('m mt meter meters metre metres', 0.001) }
+const METRES_PER = each('ft feet foot', FOOT_M)
 
 const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const GROUPED = /^[+-]?\d[\d.,]*$/
@@ -73,16 +77,16 @@ function converted(factors: Factors, value: Scalar, unit: Scalar, decimals: numb
   return factor === undefined ? found.amount : rounded(found.amount * factor, decimals)
 }
 
-/** A speed in km/h, not negative, rounded to one decimal if converted. An unknown unit counts as km/h. */
+/** A speed in km/h, not negative, rounded to one decimal if converted. An unknown unit counts as km/h, `mi` as `mph`. */
 export function toKmh(value: Scalar, unit: Scalar): number | undefined {
-  const speed = converted(KMH_PER, value, unit, 1)
+  const speed = converted(MILES, value, unit, 1)
   return speed && Math.max(0, speed)
 }
 
 /** A course in degrees, from 0 up to 360, rounded to two decimals. */
 export const toDegrees = (course: number): number => rounded(((course % 360) + 360) % 360, 2) % 360
 
-/** A distance in km, rounded to two decimals if converted. An unknown unit counts as km. */
+/** A distance in km, rounded to two decimals if converted. An unknown unit counts as km, `mph` as `mi`. */
 export const toKm = (value: Scalar, unit: Scalar): number | undefined => converted(KM_PER, value, unit, 2)
 
 /** An altitude in metres, rounded to one decimal if converted. An unknown unit counts as metres. */

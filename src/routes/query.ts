@@ -73,7 +73,7 @@ export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Ro
 }
 
 /**
- * A page of all rows by ascending id, translated once there is memory for it.
+ * A page of all rows by ascending id, the first one of each, translated once there is memory for it.
  * @param partsOf the number of parts of an item, such as coordinates.
  * @throws ApiError `gateway_error` where there is no memory.
  */
@@ -84,7 +84,8 @@ export function pageOfRows<Row, T>(
   toItem: (row: Row, id: number) => T,
   partsOf: (row: Row) => number = () => 0,
 ): List<T> {
-  const list = page(rows.sort(byId), paging)
+  const distinct = rows.sort(byId).filter(({ id }, at, all) => id !== all[at - 1]?.id)
+  const list = page(distinct, paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
   return { ...list, data: list.data.map(({ id, row }) => toItem(row, id)) }
 }

@@ -4,9 +4,9 @@ import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
-import type { WireDevice, WireService } from '../platform/wire.js'
+import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
 import { ListOf, page } from '../resources/list.js'
-import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../resources/maintenance.js'
+import { MaintenanceService, ServicesQuery, toMaintenanceService, unitOf } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
 import { identified, type Needs, pageOfRows } from './query.js'
@@ -30,14 +30,15 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     // No platform call for a device of another account.
     if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
     const rows = await rowsOf(account, fleet, deviceId)
-    const day = await todayOf(account, rows, clock())
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
+    const setup = requested.some(({ row }) => needsSetup(row, fleet)) ? await setupOf(account) : undefined
+    const day = today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 })
     const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
     return pageOfRows(reply, requested, paging, (row, serviceId) => {
       const owner = id(row.device_id)
       if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
-      return toMaintenanceService(row, serviceId, owner === undefined ? undefined : devices.get(owner), day)
+      return toMaintenanceService(row, serviceId, owner === undefined ? undefined : devices.get(owner), setup, day)
     })
   })
 }
@@ -58,14 +59,18 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   return account.deviceServices(requested.filter((id) => !withList.has(id)))
 }
 
-/** The day on the account's clock in days since 1970-01-01; in UTC if no service needs it or the zone is not available. */
-async function todayOf(account: Account, rows: WireService[], now: number): Promise<number> {
-  const utc = { offsetMinutes: 0 }
-  if (!rows.some(({ expiration_by }) => String(expiration_by).toLowerCase() === 'days')) return today(now, utc)
+/** Whether a service needs the account's clock, or its unit of distance. */
+function needsSetup(row: WireService, fleet: Fleet): boolean {
+  const unit = unitOf(row)
+  return unit === 'days' || (unit === 'odometer' && !fleet.has(id(row.device_id) ?? 0))
+}
+
+/** Undefined where the account may not read its setup, or the platform has none. */
+async function setupOf(account: Account): Promise<WireSetup | undefined> {
   try {
-    return today(now, toZone(await account.setup()))
+    return await account.setup()
   } catch (error) {
-    if (isMissingAction(error) || error instanceof PlatformForbidden) return today(now, utc)
+    if (isMissingAction(error) || error instanceof PlatformForbidden) return undefined
     throw error
   }
 }

@@ -45,11 +45,14 @@ maps('a list may be an array, a PHP array with gaps, or either as JSON text', it
   [[], null, undefined, 7, 'text', '[1,', '"[1]"', ''],
 ])
 
-t.test('a record may be JSON text; anything else reads as a record without values', async (t) => {
+t.test('a record may be JSON text or only its name; anything else reads as a record without values', async (t) => {
   const shape = { id: 'scalar', parts: ['scalar'], owner: { id: 'scalar' } } as const
   const empty = { id: undefined, parts: [], owner: { id: undefined } }
   t.same(read(shape, '{"id":1,"parts":{"3":4},"owner":"{\\"id\\":5}"}'), { id: 1, parts: [4], owner: { id: 5 } })
   for (const raw of [null, undefined, 7, 'x', [], '[]', '{', true]) t.same(read(shape, raw), empty, JSON.stringify(raw))
+  const named = { id: 'scalar', name: 'scalar' } as const
+  for (const raw of ['Jo', '[North] 3', '']) t.same(read(named, raw), { id: undefined, name: raw })
+  for (const raw of ['{"id":', '[]', '[{"id":1}]', 'null', 7]) t.same(read(named, raw), read(named, {}), `${raw}`)
 })
 
 t.test('every paginator layout reads as the same page', async (t) => {

@@ -727,9 +727,9 @@ export interface components {
       move_duration: string
       /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
       stop_duration: string
-      /** @description Total time moving in seconds; null if the text is not readable */
+      /** @description Total time moving in seconds; null if unknown */
       move_seconds: number | null
-      /** @description Total time stopped in seconds; null if the text is not readable */
+      /** @description Total time stopped in seconds; null if unknown */
       stop_seconds: number | null
       /** @description Fuel used in litres; null unless the platform sends it in litres */
       fuel_l: number | null

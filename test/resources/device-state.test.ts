@@ -74,6 +74,7 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['a dash', { ...counter('odometer', { value: '-' }), total_distance: '12' }, { odometer_km: 12 }],
   ['no sensor', { total_distance: 100, unit_of_distance: 'mi' }, { odometer_km: 160.93 }],
   ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
+  ['platform 2.x in nautical miles', { total_distance: 100, distance_unit_hour: 'kn' }, { odometer_km: 185.2 }],
   ['a total as text', { total_distance: '14,429.64 km', unit_of_distance: 'mi' }, { odometer_km: 14429.64 }],
   ['neither', { total_distance: '-' }, { odometer_km: null }],
   [

@@ -149,6 +149,13 @@ maps('an empty history has zeros and no positions (N32, N61)', (raw: unknown) =>
   [empty, { items: [{ status: 1, items: '[{' }] }, { status: 0, message: 'No data found' }],
 ])
 
+t.test("how long a device moved and stood is null without the platform's totals, though it has trips", async (t) => {
+  const items = [{ status: 1, time: '20min', time_seconds: 1200, items: [point(1, '07:00:00')] }]
+  for (const none of [{}, { move_duration: '-', stop_duration: '' }, { move_duration: null }])
+    t.hasStrict(history({ items, ...none }), { ...durations, move_seconds: null, stop_seconds: null })
+  t.hasStrict(history({ items, move_duration: '0s' }), { move_seconds: 0, stop_seconds: null })
+})
+
 t.test('distances are in km and speeds in km/h, whichever field has the unit (N24, N64)', async (t) => {
   const sensors = [{ id: 'speed', sufix: 'mph' }]
   const items = [
@@ -167,6 +174,9 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
       { distance_km: 17.06, trips: [{ distance_km: 16.09, top_speed: 99.8 }], positions: [{ speed: 99.8 }] },
     ],
     ['unit of the top speed', { top_speed: '62 mph' }, { positions: [{ speed: 99.8 }] }],
+    ['nautical miles', { distance_sum: '10 nm' }, { distance_km: 18.52, positions: [{ speed: 114.8 }] }],
+    ['knots', { distance_sum: 10, top_speed: '10 knots' }, { distance_km: 18.52, top_speed: 18.5 }],
+    ['metres are no unit of speed', { distance_sum: '900 m' }, { distance_km: 0.9, positions: [{ speed: 62 }] }],
     ['unit of another sensor', { sensors: [{ id: 'x', sufix: 'mph' }] }, { positions: [{ speed: 62 }] }],
     ['negative totals', { distance_sum: '-5 km', top_speed: '-3 kph' }, { distance_km: 0, top_speed: 0 }],
   ]

@@ -12,6 +12,7 @@ const service = (raw: object, owner?: object) =>
     read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
     7,
     owner && read(wireDevice, { id: 318, name: 'Van 4', ...owner }),
+    undefined,
     today,
   )
 
@@ -103,6 +104,11 @@ check('engine hours count from a sensor that states its unit', withBase(hours), 
   ['hours', {}, { expires_at: 1550, remaining: 26.5 }, hourSensor({ value: '1523.5 h' })],
   ['no unit', {}, { expires_at: 1550, remaining: null }, hourSensor({ value: 1523.5 })],
   ['a text', {}, { remaining: 20 }, text('Engine hours Left (20 )')],
+  ['a text in hours', {}, { remaining: -2.5, expired: true }, text('Left (-2.5 h)')],
+  ['a text in minutes', {}, { remaining: 1.5 }, text('Left (90 min.)')],
+  ['a text in seconds', {}, { remaining: 0.5 }, text('Left (1800 s)')],
+  ['a text of several units', {}, { remaining: 1.5 }, text('Left (1h 30min)')],
+  ['a text in another unit', {}, { remaining: null }, text('Left (20 km)')],
   ['miles do not convert hours', {}, { interval: 250, expires_at: 1550 }, mi],
   ['the odometer does not count', {}, { remaining: null }, odometer({ value: '5 h' })],
 ])

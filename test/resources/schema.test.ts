@@ -82,7 +82,7 @@ const locationOf = (raw: unknown) => {
   return device && toLocation(device)
 }
 const serviceOf = (raw: unknown) =>
-  toMaintenanceService(read(wire.wireService, raw), 7, read(wire.wireDevice, raw), 20_584)
+  toMaintenanceService(read(wire.wireService, raw), 7, read(wire.wireDevice, raw), undefined, 20_584)
 const historyOf = (raw: unknown) =>
   toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' })
 

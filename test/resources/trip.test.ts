@@ -32,6 +32,8 @@ t.test('trips and stops follow what their group says, in the units of the accoun
   t.equal(history({ items: legs }).distance_km, 17.09)
   t.hasStrict(trip({ items: points }, mph), [{ distance_km: 0, top_speed: 99.8, average_speed: null }])
   t.hasStrict(trip({ items: points }), [{ start: { lat: 48.2, lng: 16.3 }, end: { lat: 48.2, lng: 16.5 } }])
+  for (const driver of [' Jo ', { name: 'Jo' }]) t.hasStrict(trip({ driver }), [{ driver: 'Jo' }])
+  for (const driver of ['', '-', null]) t.hasStrict(trip({ driver }), [{ driver: null }])
   t.hasStrict(trip({}), [{ start: { lat: null, lng: null }, end: { lat: null, lng: null } }])
   const addresses = [point(1, '07:00:00'), point(2, '07:01:00', { address: 'Quay 3' })]
   t.hasStrict(history({ items: [{ ...start, status: 2, items: addresses }] }).stops, [{ lat: 48.2, address: 'Quay 3' }])

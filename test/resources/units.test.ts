@@ -65,7 +65,7 @@ type Measure = [to: (value: Scalar, unit: Scalar) => number | undefined, value: 
 maps('miles, feet and knots become km, metres and km/h; other units stay', ([to, ...of]: Measure) => to(...of), [
   [17.06, [toKm, 10.6, 'mi'], [toKm, 10.6, ' Miles ']],
   [18.52, [toKm, 10, 'nm']],
-  [1.23, [toKm, 1234, 'm']],
+  [1.23, ...['m', 'mt', 'Meter', 'meters', 'metre', 'metres'].map((unit): Measure => [toKm, 1234, unit])],
   [10.654321, [toKm, 10.654321, 'km']],
   [99.8, [toKmh, 62, 'MPH'], [toKmh, 62, 'mi/h'], [toKmh, '62 mph', 'kph']],
   [18.5, [toKmh, 10, 'kn']],

@@ -143,6 +143,20 @@ t.test('a permission that the account lacks on the platform is a 403 that names 
   t.same([status, body.message.includes('to read its time zone on')], [403, true], 'which an offset needs')
 })
 
+t.test('a row that the platform repeats is listed and counted once, the first one', async (t) => {
+  const rows = [3, '1', 3, 1].map((id, at) => ({ id, name: `Row ${at}` }))
+  const { get } = await gatewayOn(t, {
+    get_devices: [{ title: 'A', items: [{ id: 1, device_data: { services: rows } }] }],
+    get_geofences: { items: { geofences: rows } },
+    get_alerts: { items: { alerts: rows } },
+    get_user_drivers: { items: { drivers: { data: rows } } },
+  })
+  for (const list of ['geofences', 'alerts', 'drivers', 'services']) {
+    const { body } = await get(`/v1/${list}?limit=1&offset=1`, someHash)
+    t.match(body, { count: 2, has_more: false, data: [{ id: 3, name: 'Row 0' }] }, list)
+  }
+})
+
 t.test('drivers on several pages are one list, and each page is requested once (N50)', async (t) => {
   const all = Array.from({ length: 13 }, (_, at) => ({ id: String(at + 1), name: `Driver ${at + 1}` }))
   for (const say of [Number, String]) {

@@ -101,6 +101,23 @@ t.test('services in the device list need no further call, and no permission to r
   t.match(data, [{ id: 4, device_id: 2 }, { id: 9 }], 'but for a device that only shows them')
 })
 
+t.test("services of a device that is not listed are in the account's unit of distance, null if unknown", async (t) => {
+  const get_devices = [{ title: 'A', items: [{ id: 1 }] }]
+  const services = { data: [1, 2].map((device_id) => ({ ...row, id: device_id, device_id })), status: 1 }
+  const amounts = { interval: 160.93, last_service: 80.47, expires_at: 241.4 }
+  const nulls = { interval: null, last_service: null, expires_at: null }
+  const miles = { item: { timezone_id: 57, unit_of_distance: 'mi' } }
+  for (const [edit_setup_data, expected] of [
+    [miles, amounts],
+    [403, nulls],
+  ] as const) {
+    const { get, calls } = await gatewayOn(t, { get_devices, services, edit_setup_data })
+    t.match((await get('/v1/services?device_id=1', someHash)).body, { count: 1, data: [{ expires_at: 150 }] })
+    t.notMatch(calls.join(), 'edit_setup_data', 'which others do not need')
+    t.match((await get('/v1/services', someHash)).body.data[1], { device_id: 2, ...expected })
+  }
+})
+
 t.test('devices with an empty list of services have none, and are not requested one by one', async (t) => {
   const items = [
     { id: 1, device_data: { services: [] } },
@@ -108,7 +125,11 @@ t.test('devices with an empty list of services have none, and are not requested 
     { id: 3, device_data: { name: 'Van' } },
     { id: 4, device_data: [] },
   ]
-  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
+  const get_services: RequestListener = ({ url = '' }, response) => {
+    const id = /device_id=(\d+)/.exec(url)?.[1]
+    response.end(JSON.stringify({ ...paged, data: [{ ...row, id }] }))
+  }
+  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services })
   const { body } = await get('/v1/services', someHash)
   t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
   t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')
