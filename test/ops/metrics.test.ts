@@ -193,6 +193,8 @@ t.test('dashboard and alerts use existing metrics, and every metric is on the da
     t.ok(names.length > 0, `${from} asks for something`)
     for (const name of names) t.ok(known.has(name), `${from}: ${name}`)
   }
+  for (const { expr } of dashboard.panels.flatMap(({ targets }) => targets))
+    t.equal(expr.split('{job=~"$job"').length, namesIn(expr).length + 1, `of one deployment: ${expr}`)
   const used = new Set(asked.flatMap(({ expr }) => namesIn(expr)))
   for (const name of known) if (name?.startsWith('gateway_')) t.ok(used.has(name), `${name} is shown somewhere`)
 })
