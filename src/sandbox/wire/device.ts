@@ -36,7 +36,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
   const report = reports.at(-1)
   const { online, ack } = connectionOf(report, index, instant)
   const driver = driverOf(account, index)
-  const services = plannedOf(index).map((planned) => serviceAt(account, planned, report, instant))
+  const services = plannedOf(index).map((planned) => serviceAt(account, planned, instant))
   const stopped = report?.speedKmh === 0 ? instant - report.movedAt : 0
   const ignition = report?.ignition ? instant - report.ignitionAt : 0
   return {
