@@ -2,9 +2,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
+import { actions } from '../platform/actions.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
 import { Callers } from './callers.js'
+import { knownValues } from './unknown-values.js'
 
 /** Which of the two platforms a process may call. */
 export type Realm = 'platform' | 'sandbox'
@@ -45,7 +47,6 @@ export class Metrics {
   readonly #requests = this.#counter('gateway_requests_total', 'Requests', 'method', 'route', 'status')
   readonly #requestLatency = this.#histogram('gateway_request_seconds', 'Latency of requests', requestBuckets, 'route')
   readonly #limited = this.#counter('gateway_limiter_limited_total', 'Requests that exceeded their limit (429)')
-  /** One series from the start: Prometheus sees no increase in one that begins with its first error. */
   readonly #errors = this.#counter('gateway_internal_errors_total', 'Responses with status 500')
   readonly shed = this.#counter('gateway_shed_total', 'Requests rejected because the process is overloaded')
   readonly cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', 'reason')
@@ -88,6 +89,9 @@ export class Metrics {
     // Gauges with the suffix of a counter; promtool rejects them. The same numbers by type remain.
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
+    // Alerts of a first finding: Prometheus sees no increase in a series that begins with it.
+    for (const action of Object.keys(actions)) this.skipped.inc({ action }, 0)
+    for (const [action, { field }] of knownValues) this.unknownValues.inc({ action, field }, 0)
   }
 
   readonly observeRequest = ({ method, route, status, ms }: RequestReport): void => {

@@ -18,7 +18,7 @@ const otherEvents = ['underspeed', 'expired_device', 'expiring_device', 'expired
 const isOtherEvent = oneOf(...alertTypes, ...otherEvents)
 
 /** Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). */
-const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = new Map([
+export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = new Map([
   ['get_devices', { field: 'online', isKnown: oneOf('online', 'ack', 'engine', 'offline', 'moving') }],
   ['get_events', { field: 'type', isKnown: (word) => isOtherEvent(word) || kindOf(word, '') !== 'other' }],
   ['get_alerts', { field: 'type', isKnown: oneOf(...alertTypes) }],

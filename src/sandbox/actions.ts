@@ -5,21 +5,20 @@ import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow, serviceText } from './maintenance.js'
 import { DAY } from './program.js'
-import { lastReports, reportsBetween } from './reports.js'
+import { lastReport, reportsBetween } from './reports.js'
 import { type Action, badRequest, indexOf, ok, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
 import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
 import { historyBody } from './wire/history.js'
-import { compact, paginator } from './wire/pages.js'
+import { paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
 const MAX_EVENTS = 1000
 const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
 
-function unprocessable(problems: [name: string, text: string][]): Result {
-  const message = problems.map(([, text]) => text).join(' ')
-  const errors = Object.fromEntries(problems.map(([name, text]) => [name, [text]]))
-  return { status: 422, body: { status: 0, message, errors } }
+function unprocessable(names: string[], what: string): Result {
+  const errors = Object.fromEntries(names.map((name) => [name, [`The ${name.replace('_', ' ')} ${what}`]]))
+  return { status: 422, body: { status: 0, message: Object.values(errors).join(' '), errors } }
 }
 
 const placeOf = (query: URLSearchParams) =>
@@ -47,7 +46,7 @@ export const actions: Record<string, Action> = {
     const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
     const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
     const rows = found.map((group) => ({ ...group, user_id: account.userId, open: true }))
-    const { data, pagination } = compact(paginator('devices_groups', query, rows, positive(query, 'limit', 15)))
+    const { data, ...pagination } = paginator('devices_groups', query, rows, positive(query, 'limit', 15))
     return ok({ ...data, pagination })
   },
   get_user_drivers({ account, query }) {
@@ -74,7 +73,7 @@ export const actions: Record<string, Action> = {
   *get_devices_latest(request) {
     const { account, now, query } = request
     const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
-    const isNewer = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now).ack > since
+    const isNewer = (index: number) => connectionOf(lastReport(account, index, now), index, now).ack > since
     const seen = matchingDevices(request).filter(isNewer)
     const recent = yield* eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)
     return ok({
@@ -88,11 +87,8 @@ export const actions: Record<string, Action> = {
   },
   services({ account, now, query }) {
     const all = Array.from({ length: account.devices }, (_, index) => plannedOf(index)).flat()
-    const row = (planned: Planned) => {
-      const report = lastReports(account, planned.index, now, 1)[0]
-      return serviceRow(account, serviceAt(account, planned, report, now), Boolean)
-    }
-    const { data, pagination } = compact(paginator('services', query, all, positive(query, 'limit', 15)))
+    const row = (planned: Planned) => serviceRow(account, serviceAt(account, planned, now), Boolean)
+    const { data, ...pagination } = paginator('services', query, all, positive(query, 'limit', 15))
     return ok({ status: 1, data: data.map(row), pagination })
   },
   /** The older list, of one device. */
@@ -100,9 +96,8 @@ export const actions: Record<string, Action> = {
     const id = query.get('device_id')
     if (id === null) return badRequest('device_id', 'The device id field is required.')
     const index = indexOf(account, id)
-    const report = index === undefined ? undefined : lastReports(account, index, now, 1)[0]
     const rows = (index === undefined ? [] : plannedOf(index)).map((planned) => {
-      const service = serviceAt(account, planned, report, now)
+      const service = serviceAt(account, planned, now)
       return { ...serviceRow(account, service, Number), expires: serviceText(service) }
     })
     return ok({ ...paginator('get_services', query, rows, 10), status: 1 })
@@ -126,12 +121,11 @@ export const actions: Record<string, Action> = {
   *get_history({ account, now, query }) {
     const { zoneSeconds } = account
     const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
-    if (missing.length > 0)
-      return unprocessable(missing.map((name) => [name, `The ${name.replace('_', ' ')} field is required.`]))
+    if (missing.length > 0) return unprocessable(missing, 'field is required.')
     const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
     const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)
-    if (from === undefined) return unprocessable([['from_date', 'The from date is not a valid date.']])
-    if (to === undefined) return unprocessable([['to_date', 'The to date is not a valid date.']])
+    if (from === undefined) return unprocessable(['from_date'], 'is not a valid date.')
+    if (to === undefined) return unprocessable(['to_date'], 'is not a valid date.')
     const id = Number(query.get('device_id'))
     const index = indexOf(account, query.get('device_id'))
     if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))

@@ -1,5 +1,5 @@
 /** The documented filters of `get_devices` and `get_devices_latest`. */
-import { lastReports } from './reports.js'
+import { lastReport } from './reports.js'
 import { type ActionRequest, indexOf } from './request.js'
 import { connectionOf, deviceData } from './wire/device.js'
 
@@ -11,7 +11,7 @@ type Filter = (index: number) => boolean
 /** The devices that pass all filters of a request; `filters[id]` is the same as `id`. */
 export function matchingDevices({ account, now, query }: ActionRequest): number[] {
   const values = (name: string) => [...query.getAll(name), ...query.getAll(`filters[${name}]`)]
-  const connection = (index: number) => connectionOf(lastReports(account, index, now, 1)[0], index, now)
+  const connection = (index: number) => connectionOf(lastReport(account, index, now), index, now)
   const isSilent = (index: number, minutes: string) => now - connection(index).ack > Number(minutes) * 60
   const filters: Filter[] = []
   const addFilter = (name: string, passes: (index: number, wanted: string[]) => boolean): void => {
@@ -25,7 +25,7 @@ export function matchingDevices({ account, now, query }: ActionRequest): number[
   }
   for (const name of exact)
     addFilter(name, (index, wanted) => wanted.includes(String(deviceData(account, index)[name])))
-  for (const name of ['s', 'search_phrase']) addFilter(name, search)
+  addFilter('search_phrase', search)
   addFilter('status', (index, wanted) => wanted.includes(connection(index).online))
   addFilter('online', (index, wanted) => wanted.every((minutes) => !isSilent(index, minutes)))
   addFilter('offline', (index, wanted) => wanted.every((minutes) => isSilent(index, minutes)))

@@ -2,7 +2,7 @@
 import { type Account, type Alert, MAX_ALERT_DEVICES } from './account.js'
 import { type Area, depthM } from './geometry.js'
 import { type Report, WEEK } from './program.js'
-import { dayOf, dayStart, isExpired, isNeverConnected, itemAt, lastReports, rankIn, timelineOf } from './reports.js'
+import { dayOf, dayStart, isExpired, isNeverConnected, itemAt, lastReport, rankIn, timelineOf } from './reports.js'
 
 /** `type` is the platform's word. `at` counts from the start of a program. */
 type Mark = { at: number; type: string; alert: Alert; geofence: number | undefined }
@@ -140,6 +140,4 @@ function crossingsOf(program: Report[], area: Area): [at: number, type: string][
   return crossings
 }
 
-export function reportOf(account: Account, event: FleetEvent): Report {
-  return lastReports(account, event.index, event.at, 1)[0]!
-}
+export const reportOf = (account: Account, { index, at }: FleetEvent): Report => lastReport(account, index, at)!

@@ -12,19 +12,12 @@ const HELP = `A simulated fleet behind the tracking platform's own protocol.
   --help             this text`
 
 const text = (standard: string) => ({ type: 'string', default: standard }) as const
-const options = {
-  host: text('127.0.0.1'),
-  port: text('9000'),
-  devices: text('50'),
-  latency: text('0'),
-  seed: text('7'),
-  help: { type: 'boolean', default: false },
-} as const
+const numbers = { port: text('9000'), devices: text('50'), latency: text('0'), seed: text('7') }
 
 async function run(): Promise<void> {
-  const { values } = parseArgs({ options })
+  const { values } = parseArgs({ options: { ...numbers, host: text('127.0.0.1'), help: { type: 'boolean' } } })
   if (values.help) return console.log(HELP)
-  const number = (name: 'port' | 'devices' | 'latency' | 'seed', min: number, max: number): number => {
+  const number = (name: keyof typeof numbers, min: number, max: number): number => {
     const value = /^\d+$/.test(values[name]) ? Number(values[name]) : -1
     if (value < min || value > max) throw new Error(`--${name} must be a whole number from ${min} to ${max}`)
     return value

@@ -1,8 +1,7 @@
 /** The maintenance services of a fleet, and their rows in the platform's lists. */
 import type { Account } from './account.js'
-import type { Report } from './program.js'
 import { roll } from './random.js'
-import { dayOf } from './reports.js'
+import { dayOf, lastReport } from './reports.js'
 import { rawTime } from './wall-clock.js'
 
 /** Each plan covers the devices whose index modulo `every` is `rest`. */
@@ -24,8 +23,9 @@ export function plannedOf(index: number): Planned[] {
 }
 
 /** By the device's last report. A service is done when it is due, or up to a third of its interval late. */
-export function serviceAt(account: Account, { index, plan }: Planned, report: Report | undefined, now: number) {
+export function serviceAt(account: Account, { index, plan }: Planned, now: number) {
   const { n, by, interval } = plan
+  const report = lastReport(account, index, now)
   const counters = { odometer: report?.km ?? 0, engine_hours: (report?.engineSeconds ?? 0) / 3600 }
   const current = by === 'days' ? dayOf(account, now) : Math.round(counters[by] * 10) / 10
   const cycle = Math.round(interval * (0.97 + 0.36 * roll(account.seed, 14, index, n)))

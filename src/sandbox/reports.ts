@@ -105,6 +105,10 @@ export function* reportsBetween(account: Account, index: number, from: number, t
   for (let rank = rankOf(timeline, from); rank < end; rank++) yield reportAt(timeline, rank)
 }
 
+/** The newest report at an instant; undefined where the device has never connected. */
+export const lastReport = (account: Account, index: number, instant: number): Report | undefined =>
+  lastReports(account, index, instant, 1)[0]
+
 /** The newest reports at an instant, oldest first. */
 export function lastReports(account: Account, index: number, instant: number, count: number): Report[] {
   if (isNeverConnected(index)) return []

@@ -15,15 +15,14 @@ export const badRequest = (field: string, text: string): Result => {
 
 /**
  * The parameters of a body and a URL together. Empty values count as absent, as on the platform. `id[]=1&id[]=2`, `id[0]=1` and
- * the body `{"id":[1]}` are all `id`; `filters[id]`, the older `filter[id]` and `{"filters":{"id":1}}` are `filters[id]`.
+ * the body `{"id":[1]}` are all `id`; `{"filters":{"id":1}}` is `filters[id]`.
  */
 export function parametersOf(sent: [name: string, value: unknown][]): URLSearchParams {
   const all = new URLSearchParams()
   const add = (name: string, value: unknown): void => {
     if (typeof value === 'object' && value !== null)
       for (const [key, item] of Object.entries(value)) add(`${name}[${key}]`, item)
-    else if ((value ?? '') !== '')
-      all.append(name.replace(/\[\d*\]$/, '').replace(/^filter\[/, 'filters['), String(value))
+    else if ((value ?? '') !== '') all.append(name.replace(/\[\d*\]$/, ''), String(value))
   }
   for (const [name, value] of sent) add(name, value)
   return all

@@ -1,7 +1,7 @@
 /** A simulated fleet behind the platform's own protocol, as a Fastify app: the login, and the actions that only read. */
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import Fastify, { type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyError, type FastifyRequest } from 'fastify'
 import { createAccounts } from './account.js'
 import { actions } from './actions.js'
 import { inSlices, jsonChunks } from './json-stream.js'
@@ -50,6 +50,9 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
     const account = accounts.find((one) => one.email === email && one.password === password)
     return account ? ok({ status: 1, user_api_hash: account.hash }) : refused({ message: 'Wrong credentials.' })
   })
+  app.setErrorHandler<FastifyError>(({ statusCode = 500, message }, _request, reply) =>
+    reply.code(statusCode).send({ status: 0, message }),
+  )
   app.setNotFoundHandler(({ url }, reply) => {
     const path = url.split('?')[0]?.replace(/^\//, '')
     return reply.code(404).send({ message: `The route ${path} could not be found.` })

@@ -51,8 +51,15 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
   }
 })
 
-t.test('the first 500 is an increase: its series is there from the start', async (t) => {
+t.test('the first 500, unreadable row and unknown value are increases: their series exist before', async (t) => {
   const metrics = new Metrics()
+  const platform = { get_devices: [{ items: [{ id: 1, online: 'hovering' }, 'junk'] }] }
+  const changed = await gatewayOn(t, platform)
+  const before = seriesOf(await changed.metrics())
+  await changed.get('/v1/devices', someHash)
+  const found = (await changed.metrics()).match(/^gateway_(rows_skipped|unknown_words)_total.*(?= [1-9])/gm) ?? []
+  t.equal(found.length, 2)
+  for (const series of found) t.ok(before.includes(series), series)
   const errors = async () => countOf((await metrics.text()).body, 'gateway_internal_errors_total')
   t.equal(await errors(), 0)
   for (const status of [500, 503, 'rehearsed'] as const)
@@ -140,7 +147,7 @@ t.test('the sandbox sends no unknown value', async (t) => {
   const { get, metrics } = await gateway(t)
   for (const path of ['devices', 'events?limit=200', 'alerts', 'geofences', 'services'])
     await get(`/v1/${path}`, 'demo')
-  t.notMatch(await metrics(), /^gateway_unknown_words_total\{/m)
+  t.notMatch(await metrics(), /^gateway_unknown_words_total\{.* [1-9]/m)
 })
 
 /** For tap's `skip`; in CI nothing is skipped. */
@@ -186,6 +193,8 @@ t.test('dashboard and alerts use existing metrics, and every metric is on the da
     t.ok(names.length > 0, `${from} asks for something`)
     for (const name of names) t.ok(known.has(name), `${from}: ${name}`)
   }
+  for (const { expr } of dashboard.panels.flatMap(({ targets }) => targets))
+    t.equal(expr.split('{job=~"$job"').length, namesIn(expr).length + 1, `of one deployment: ${expr}`)
   const used = new Set(asked.flatMap(({ expr }) => namesIn(expr)))
   for (const name of known) if (name?.startsWith('gateway_')) t.ok(used.has(name), `${name} is shown somewhere`)
 })

@@ -25,6 +25,20 @@ t.test('at every time of a week some of fifty devices move, some stand and some 
   }
 })
 
+t.test('the last sign of life of a device never goes back', async (t) => {
+  const { clock, devicesOf } = await open(t, 12)
+  const seen = new Map<number, number>()
+  const states = new Set<string>()
+  for (clock.at = NOON; clock.at < NOON + DAY; clock.at += 199) {
+    for (const { id, online, acktimestamp } of await devicesOf()) {
+      states.add(online)
+      if (acktimestamp < (seen.get(id) ?? 0)) t.fail(`device ${id}, ${online}, at ${wall(clock.at)}`)
+      seen.set(id, acktimestamp)
+    }
+  }
+  t.equal(states.size, 4)
+})
+
 t.test('a driver works six days a week and drives six to ten hours on each of them', async (t) => {
   const { history } = await open(t, 20)
   const midnight = unix('2026-05-04 00:00:00')

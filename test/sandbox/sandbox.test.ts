@@ -65,6 +65,15 @@ t.test('bad requests are refused as on the platform, and whatever else is reques
   const unknown = await send('destroy_device')
   t.equal(unknown.status, 404)
   t.match(await unknown.json(), { message: /could not be found/ })
+  const json = { 'content-type': 'application/json' }
+  for (const [status, body] of [
+    [413, 'x'.repeat(2 ** 20 + 1)],
+    [500, `{"id":${'['.repeat(2 ** 17)}${']'.repeat(2 ** 17)}}`],
+  ] as const) {
+    const unread = await send('get_devices', '', { method: 'POST', body, headers: json })
+    t.equal(unread.status, status)
+    t.match(await unread.json(), { status: 0, message: String, statusCode: undefined })
+  }
   const never = 'device_id=7&from_date=2026-05-01&from_time=00:00&to_date=2026-05-02&to_time=00:00'
   t.strictSame((await get<History>(`get_history?${never}`)).items, [])
 })

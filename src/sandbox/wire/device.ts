@@ -24,10 +24,11 @@ const ACK_SECONDS = 60
 /** The platform's word for the connection, and the last sign of life. */
 export function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
   if (!report) return { online: 'offline', ack: 0 }
-  if (isExpired(index) || instant - report.at > ONLINE_SECONDS) return { online: 'offline', ack: report.at }
-  const ack = report.at + Math.floor((instant - report.at) / ACK_SECONDS) * ACK_SECONDS
-  if (report.speedKmh > 0) return { online: 'online', ack }
-  return { online: report.ignition ? 'engine' : 'ack', ack }
+  if (isExpired(index)) return { online: 'offline', ack: report.at }
+  const silent = instant - report.at
+  const ack = report.at + Math.floor(Math.min(silent, ONLINE_SECONDS) / ACK_SECONDS) * ACK_SECONDS
+  if (silent > ONLINE_SECONDS) return { online: 'offline', ack }
+  return { online: report.speedKmh > 0 ? 'online' : report.ignition ? 'engine' : 'ack', ack }
 }
 
 export function deviceRow(account: Account, index: number, instant: number) {
@@ -35,7 +36,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
   const report = reports.at(-1)
   const { online, ack } = connectionOf(report, index, instant)
   const driver = driverOf(account, index)
-  const services = plannedOf(index).map((planned) => serviceAt(account, planned, report, instant))
+  const services = plannedOf(index).map((planned) => serviceAt(account, planned, instant))
   const stopped = report?.speedKmh === 0 ? instant - report.movedAt : 0
   const ignition = report?.ignition ? instant - report.ignitionAt : 0
   return {
