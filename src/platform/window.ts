@@ -12,10 +12,12 @@ interface Count {
   isCounted: boolean
 }
 
-interface Window extends Count {
+export interface Window {
   rows: unknown[]
-  /** All rows of the pages that were read, in order: those of the window and their neighbours. */
+  /** All rows of the pages that were read, in order: those of the window and their neighbours. Counting may add to them. */
   seen: unknown[]
+  /** May take more calls, so that a caller can first look at the rows. Never throws TooManyCalls. */
+  count(): Promise<Count>
 }
 
 /** The platform's maximum page size (platform.md 5). */
@@ -44,7 +46,7 @@ function pageSizeFor(offset: number, limit: number): number {
 /**
  * Rows `offset` to `offset + limit - 1`, each once.
  * A list whose platform ignores the requested page size is read in the size that it applies.
- * @throws what `fetchPage` throws, but TooManyCalls only for the rows, not for the total.
+ * @throws what `fetchPage` throws.
  */
 export async function windowOf(fetchPage: FetchPage, offset: number, limit: number): Promise<Window> {
   const fetch = numbered(fetchPage)
@@ -53,13 +55,13 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   const page = await fetch(numberFor(requested), requested)
   // A platform that ignores the page repeats rows there.
   if (offset > 0 && page.total !== undefined && offset >= page.total)
-    return { rows: [], seen: itemsOf(page.rows), total: page.total, isCounted: true }
+    return { rows: [], seen: itemsOf(page.rows), count: async () => ({ total: page.total as number, isCounted: true }) }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
   const start = offset - (number - 1) * size
   const seen = await pages.read(start + limit)
-  return { rows: seen.slice(start, start + limit), seen, ...(await pages.count()) }
+  return { rows: seen.slice(start, start + limit), seen, count: () => pages.count() }
 }
 
 /** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page. */

@@ -2,7 +2,7 @@
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { maxPageSize, readUntil, TooManyCalls, windowOf } from '../platform/window.js'
+import { maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
@@ -91,21 +91,26 @@ export class EventReader {
   async #exact(offset: number, limit: number) {
     const filters = this.#filters(this.#words)
     const [from, count] = filters.length === 1 ? [offset, limit] : [0, offset + limit]
-    const lists: Awaited<ReturnType<typeof windowOf>>[] = []
-    // Of several words, the first shows whether the platform ignores them.
-    for (const some of this.#words.length > 1 ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
+    const lists: Window[] = []
+    const areFiltered = (windows: readonly Window[], by: readonly EventFilter[]): boolean =>
+      windows.every(({ seen }, at) => this.#isFiltered(readRows(seen), by[at]))
+    // The first of several words shows whether the platform ignores them, and of many devices: otherwise few calls would be left.
+    const isProbed = this.#words.length > 1 || filters.length > this.#search.calls / 2
+    for (const some of isProbed ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
       const window = (offset: number, limit: number) =>
         Promise.all(some.map((filter) => windowOf(this.#account.eventPages(filter, this.#uses), offset, limit)))
       const found = await window(from, count)
       // A window beyond the end does not show it.
       const shown = from > 0 && found[0]?.seen.length === 0 ? await window(0, 1) : found
-      if (!shown.every(({ seen }, at) => this.#isFiltered(readRows(seen), some[at]))) return undefined
+      if (!areFiltered(shown, some)) return undefined
       lists.push(...found)
     }
     // A row in two lists shows that the platform ignores a filter: each row has one device and one type.
     if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
-    const known = lists.reduce((sum, list) => sum + list.total, 0)
-    const total = lists.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
+    const counts = await Promise.all(lists.map((list) => list.count()))
+    if (!areFiltered(lists, filters)) return undefined
+    const known = counts.reduce((sum, { total }) => sum + total, 0)
+    const total = counts.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
     return { rows: this.#account.readEvents(lists.flatMap(({ rows }) => rows)), before: from, total }
   }
 

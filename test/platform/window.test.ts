@@ -32,6 +32,12 @@ function pager(rows: () => object[], habits: Habits) {
   return { calls, fetchPage }
 }
 
+/** A window with its count, made while its rows stay what they were. */
+async function countedWindow(...window: Parameters<typeof windowOf>) {
+  const { rows, count } = await windowOf(...window)
+  return { ...(await count()), rows }
+}
+
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 
 /**
@@ -50,7 +56,7 @@ t.test('any window is exactly that part of the list, and the total is all of it 
   await fc.assert(
     fc.asyncProperty(window, habits, async ({ count, offset, limit }, habits) => {
       const all = rowsOf(count)
-      const { rows, total } = await windowOf(pager(() => all, habits).fetchPage, offset, limit)
+      const { rows, total } = await countedWindow(pager(() => all, habits).fetchPage, offset, limit)
       const expected = all.slice(offset, offset + limit)
       return JSON.stringify(rows) === JSON.stringify(expected) && total === count
     }),
@@ -109,7 +115,7 @@ t.test('a window costs no more calls than it needs', async (t) => {
   for (const [name, habits, count, [offset, limit], calls] of costs) {
     const all = rowsOf(count)
     const platform = pager(() => all, habits)
-    const found = await windowOf(platform.fetchPage, offset, limit)
+    const found = await countedWindow(platform.fetchPage, offset, limit)
     t.equal(platform.calls.join(' '), calls, name)
     t.same([found.rows, found.total], [all.slice(offset, offset + limit), count], name)
   }
@@ -120,7 +126,7 @@ t.test('every window the API allows costs one call where pages may be as large a
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 5_800 }), fc.integer({ min: 1, max: 200 }), async (offset, limit) => {
       const { fetchPage, calls } = pager(() => all, { pageSize: 1_000, ...tellsAll })
-      await windowOf(fetchPage, offset, limit)
+      await countedWindow(fetchPage, offset, limit)
       return calls.length === 1
     }),
   )
@@ -140,7 +146,7 @@ t.test('rows that new ones shift between two calls do not repeat, and none is lo
 
 t.test('rows come once each, by their ids in either spelling; rows without an id are all different', async (t) => {
   const nameless = Array.from({ length: 60 }, () => ({ message: 'SOS' }))
-  const found = await windowOf(async () => pageOf({ items: { data: nameless, total: 60 } }), 0, 100)
+  const found = await countedWindow(async () => pageOf({ items: { data: nameless, total: 60 } }), 0, 100)
   t.same([found.rows, found.total], [nameless, 60])
   const pages = [
     [{ id: 1 }, { id: '2' }, { name: 'x' }],
@@ -179,7 +185,7 @@ t.test('behind its end a list is empty, also where the platform repeats its firs
         const [offset = 0, limit = 0] = window.split('/').map(Number)
         const calls: number[] = []
         const fetchPage: FetchPage = async (number) => pageOf({ items: items(calls.push(number) && number) })
-        const found = await windowOf(fetchPage, offset, limit)
+        const found = await countedWindow(fetchPage, offset, limit)
         t.same([found.rows, found.total], [rows.slice(offset, offset + limit), total], `${total}: ${at}, ${window}`)
         if (limit === 200) t.equal(calls.length, 2, 'it is called twice')
       }
@@ -199,7 +205,7 @@ t.test('a list that never ends is read no further than its budget', async (t) =>
   await t.rejects(windowOf(limited, 10, 1_000), TooManyCalls)
   t.equal(calls.length, 7)
   left = 7
-  const found = await windowOf(limited, 0, 5)
+  const found = await countedWindow(limited, 0, 5)
   t.equal(found.rows.length, 5, 'a window that fits has its rows')
   t.same([found.total, found.isCounted], [7, false], 'and a total that is known not to be all')
 })

@@ -106,6 +106,22 @@ t.test(
   },
 )
 
+t.test('a filter that the platform ignores leaves calls for reading without it', async (t) => {
+  const items = Array.from({ length: 10 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
+  const bodies = { get_devices: [{ title: 'A', items }] }
+  for (const [query, hidesPaging, calls] of [
+    ['device_id=3&limit=5', true, 4],
+    ['device_id=3&limit=200', true, 4],
+    [`device_ids=${items.map(({ id }) => id)}&limit=5`, false, 11],
+  ] as const) {
+    const platform = await eventPlatform(t, hidesPaging ? 2_000 : 900, { ignoresDevice: true, hidesPaging, bodies })
+    const { status, body } = await platform.list(query)
+    const wanted = platform.all.filter(({ device_id }) => !hidesPaging || device_id === 3).map(({ id }) => id)
+    t.same([status, body.count, idsOf(body)], [200, wanted.length, wanted.slice(0, body.limit)], query)
+    t.equal(platform.calls.filter((url) => url.includes('get_events')).length, calls, query)
+  }
+})
+
 t.test('of several lists, no row is in a window before one that the calls did not reach', async (t) => {
   const { all, list } = await eventPlatform(t, 6_000, { generation: '2.x' })
   const ofOneDevice = all.splice(0, 4_000).filter(({ device_id }) => device_id !== 1)
