@@ -39,7 +39,7 @@ async function findings(page: Page): Promise<string[]> {
 
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   // All pages together are one caller of the demo; the map of a refused one stays empty for a minute.
-  const { url } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
+  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const open = await browser(t)
 
   t.test('the map draws every device of the response, several at one place as a number, in 100 kB', async (t) => {
@@ -115,6 +115,25 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
     await page.locator('#operation-createKey .execute').click()
     await page.getByText('"label": "From the console"').first().waitFor()
+    t.same(complaints, [])
+  })
+
+  t.test('the example of history has recent days, in its code and in the console, where the focus moves', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    await page.goto(`${url}/docs`)
+    const codes = await page.locator('#operation-getHistory .samples code').allTextContents()
+    const [one, ...others] = new Set(codes.map((code) => /\/v1\/history\/[^']+/.exec(code)?.[0]))
+    t.same(others, [], 'all languages send the same request')
+    const { body } = await get(one ?? '', 'demo')
+    t.ok(body.trips.length > 0 && body.positions.length > 0)
+    await page.locator('#operation-getHistory .try').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#console .execute').waitFor()
+    t.ok(await page.getByRole('region', { name: 'Console', exact: true }).and(page.locator(':focus')).isVisible())
+    const [{ top } = { top: -1 }] = await boxesOf(page, '#console')
+    t.ok(top >= 0 && top < desktop.height / 2, 'it is in view')
+    const days = await page.locator('#console input[placeholder=from], #console input[placeholder=to]').all()
+    t.same(await Promise.all(days.map((day) => day.inputValue())), [body.from, body.to])
     t.same(complaints, [])
   })
 

@@ -16,6 +16,13 @@ async function copy(element) {
   }, 2000)
 }
 
+/** The example of history has recent days, here and in the console: those in the document are the same forever. */
+const history = document.getElementById('operation-getHistory')
+const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+Object.assign(history.dataset, { from: day(2), to: day(1) })
+for (const text of history.querySelectorAll('.samples .s'))
+  text.textContent = text.textContent.replace(/\b(from|to)=[\d-]+/g, (_, name) => `${name}=${history.dataset[name]}`)
+
 if (navigator.clipboard) {
   for (const caption of document.querySelectorAll('figure.code figcaption')) caption.append(button('Copy', copy))
 }
