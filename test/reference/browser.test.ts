@@ -20,6 +20,8 @@ async function openConsole(page: Page): Promise<void> {
   await page.locator('#console[data-state=ready] .execute').waitFor()
 }
 
+const widthOf = 'document.documentElement.scrollWidth'
+
 type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
@@ -79,6 +81,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.goto(`${busy.url}/docs#map`)
     await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
+    t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
   })
 
   t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
@@ -210,7 +213,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           const name = `${colorScheme}, ${view.width} pixels`
           await page.emulateMedia({ colorScheme })
           await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+          const width = await page.evaluate<number>(widthOf)
           t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
           t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
           await keep(page, `console, ${name}`)
@@ -219,6 +222,29 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       }
     },
   )
+
+  t.test('text of twice the size fits a phone, with the title and the contents in view', async (t) => {
+    const { page } = await open(t, phone)
+    const devTools = await page.context().newCDPSession(page)
+    for (const standard of [24, 32]) {
+      await devTools.send('Page.setFontSizes', { fontSizes: { standard } })
+      await page.goto(`${url}/docs`)
+      t.equal(await page.evaluate(widthOf), phone.width, `${standard} pixels: nothing is wider than the screen`)
+      const boxes = await boxesOf(page, '.top, .name, .menu')
+      t.equal(boxes.length, 3)
+      for (const { left, top, right, bottom } of boxes)
+        t.ok(left >= 0 && top >= 0 && right <= phone.width && bottom <= phone.height / 5)
+      await keep(page, `text of ${standard} pixels`)
+    }
+  })
+
+  t.test('on paper no line of code and no response is cut off', async (t) => {
+    const { page } = await open(t, phone)
+    await page.emulateMedia({ media: 'print' })
+    await page.goto(`${url}/docs`)
+    const cut = `[...document.querySelectorAll('figure.code pre')].filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map((one) => one.ariaLabel)`
+    t.same(await page.evaluate(cut), [])
+  })
 
   t.test('the keyboard reaches the navigation of a phone, its links and the languages', async (t) => {
     const { page } = await open(t, phone)

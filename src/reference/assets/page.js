@@ -44,8 +44,8 @@ const links = new Map([...navigation.querySelectorAll('a')].map((link) => [link.
 const places = [...document.querySelectorAll('main > section, .operation')]
 let current
 
-/** A link scrolls its chapter to just below the header. */
-const headerHeight = 100
+/** A link scrolls its chapter to just below the header, whatever the size of the text. */
+const headerHeight = 2 * document.querySelector('.top').offsetHeight
 
 /** Marks the link of the last chapter or operation that begins above the content; what ends the page may begin anywhere. */
 function markCurrent() {
