@@ -33,7 +33,9 @@ const tags = [
 
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
 export const securitySchemes = {
-  demoToken: bearer('The shared demo token: sample data without an account, if this service offers it.'),
+  demoToken: bearer(
+    'The shared demo token: sample data without an account, if this service offers it. `Prefer: error=<code>` requests an error.',
+  ),
   apiKey: bearer('An API key created with `POST /v1/keys` (`gps_live_…`). Use it in production.'),
   platformHash: bearer(
     "The account's platform hash: reads everything, and is the only credential that manages API keys.",

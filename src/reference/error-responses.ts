@@ -25,6 +25,7 @@ export const headers: Record<string, JsonObject> = {
     'gps-fleet-gateway; hit; ttl=-85',
   ),
   'Retry-After': header('Seconds to wait before the next attempt', 42, 1),
+  'Preference-Applied': header('The part of `Prefer` that requested this error', 'error=not_found'),
   'WWW-Authenticate': header('The required scheme (RFC 6750)', 'Bearer'),
 }
 
@@ -99,7 +100,7 @@ function example(code: ErrorCode): ErrorBody {
 function errorResponse(status: number, codes: ErrorCode[]): Response {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join(' '),
-    headers: headerRefs('X-Api-Key-Expires', ...(extraHeaders[status] ?? [])),
+    headers: headerRefs('X-Api-Key-Expires', 'Cache-Control', 'Preference-Applied', ...(extraHeaders[status] ?? [])),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },

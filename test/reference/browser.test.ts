@@ -20,6 +20,8 @@ async function openConsole(page: Page): Promise<void> {
   await page.locator('#console[data-state=ready] .execute').waitFor()
 }
 
+const widthOf = 'document.documentElement.scrollWidth'
+
 type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
@@ -39,7 +41,7 @@ async function findings(page: Page): Promise<string[]> {
 
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   // All pages together are one caller of the demo; the map of a refused one stays empty for a minute.
-  const { url } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
+  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const open = await browser(t)
 
   t.test('the map draws every device of the response, several at one place as a number, in 100 kB', async (t) => {
@@ -79,6 +81,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.goto(`${busy.url}/docs#map`)
     await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
+    t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
   })
 
   t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
@@ -115,6 +118,25 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
     await page.locator('#operation-createKey .execute').click()
     await page.getByText('"label": "From the console"').first().waitFor()
+    t.same(complaints, [])
+  })
+
+  t.test('the example of history has recent days, in its code and in the console, where the focus moves', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    await page.goto(`${url}/docs`)
+    const codes = await page.locator('#operation-getHistory .samples code').allTextContents()
+    const [one, ...others] = new Set(codes.map((code) => /\/v1\/history\/[^']+/.exec(code)?.[0]))
+    t.same(others, [], 'all languages send the same request')
+    const { body } = await get(one ?? '', 'demo')
+    t.ok(body.trips.length > 0 && body.positions.length > 0)
+    await page.locator('#operation-getHistory .try').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#console .execute').waitFor()
+    t.ok(await page.getByRole('region', { name: 'Console', exact: true }).and(page.locator(':focus')).isVisible())
+    const [{ top } = { top: -1 }] = await boxesOf(page, '#console')
+    t.ok(top >= 0 && top < desktop.height / 2, 'it is in view')
+    const days = await page.locator('#console input[placeholder=from], #console input[placeholder=to]').all()
+    t.same(await Promise.all(days.map((day) => day.inputValue())), [body.from, body.to])
     t.same(complaints, [])
   })
 
@@ -191,7 +213,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
           const name = `${colorScheme}, ${view.width} pixels`
           await page.emulateMedia({ colorScheme })
           await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+          const width = await page.evaluate<number>(widthOf)
           t.ok(width <= view.width, `${name}: nothing is wider than the screen`)
           t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast, in the console too`)
           await keep(page, `console, ${name}`)
@@ -200,6 +222,29 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
       }
     },
   )
+
+  t.test('text of twice the size fits a phone, with the title and the contents in view', async (t) => {
+    const { page } = await open(t, phone)
+    const devTools = await page.context().newCDPSession(page)
+    for (const standard of [24, 32]) {
+      await devTools.send('Page.setFontSizes', { fontSizes: { standard } })
+      await page.goto(`${url}/docs`)
+      t.equal(await page.evaluate(widthOf), phone.width, `${standard} pixels: nothing is wider than the screen`)
+      const boxes = await boxesOf(page, '.top, .name, .menu')
+      t.equal(boxes.length, 3)
+      for (const { left, top, right, bottom } of boxes)
+        t.ok(left >= 0 && top >= 0 && right <= phone.width && bottom <= phone.height / 5)
+      await keep(page, `text of ${standard} pixels`)
+    }
+  })
+
+  t.test('on paper no line of code and no response is cut off', async (t) => {
+    const { page } = await open(t, phone)
+    await page.emulateMedia({ media: 'print' })
+    await page.goto(`${url}/docs`)
+    const cut = `[...document.querySelectorAll('figure.code pre')].filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map((one) => one.ariaLabel)`
+    t.same(await page.evaluate(cut), [])
+  })
 
   t.test('the keyboard reaches the navigation of a phone, its links and the languages', async (t) => {
     const { page } = await open(t, phone)

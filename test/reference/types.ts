@@ -1060,6 +1060,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1074,6 +1076,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         'Retry-After': components['headers']['Retry-After']
         [name: string]: unknown
       }
@@ -1089,6 +1093,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1103,6 +1109,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1117,6 +1125,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1131,6 +1141,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         'WWW-Authenticate': components['headers']['WWW-Authenticate']
         [name: string]: unknown
       }
@@ -1146,6 +1158,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1160,6 +1174,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1190,6 +1206,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1204,6 +1222,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         'Retry-After': components['headers']['Retry-After']
         [name: string]: unknown
       }
@@ -1219,6 +1239,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1233,6 +1255,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         'WWW-Authenticate': components['headers']['WWW-Authenticate']
         [name: string]: unknown
       }
@@ -1248,6 +1272,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1262,6 +1288,8 @@ export interface components {
         'RateLimit-Reset': components['headers']['RateLimit-Reset']
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
+        'Cache-Control': components['headers']['Cache-Control']
+        'Preference-Applied': components['headers']['Preference-Applied']
         [name: string]: unknown
       }
       content: {
@@ -1322,6 +1350,11 @@ export interface components {
      * @example 42
      */
     'Retry-After': number
+    /**
+     * @description The part of `Prefer` that requested this error
+     * @example error=not_found
+     */
+    'Preference-Applied': string
     /**
      * @description The required scheme (RFC 6750)
      * @example Bearer

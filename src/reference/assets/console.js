@@ -20,22 +20,14 @@ function load(name, attributes) {
   })
 }
 
-/** The day so many days ago, as YYYY-MM-DD. */
-const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-
-/** Initial values: recent days where `from` and `to` are required, nothing for optional parameters. */
-function withFreshExample({ example, ...parameter }) {
-  if (!parameter.required) return parameter
-  const ago = { from: 2, to: 1 }[parameter.name]
-  return { ...parameter, example: ago === undefined ? example : day(ago) }
-}
-
-/** The document of one operation. The page has its errors and headers, so they are left out. */
-function only(spec, { method, path }) {
+/** The document of one operation, with examples of required parameters only. The page has its errors and headers, so they are left out. */
+function only(spec, { method, path, ...days }) {
   const { parameters = [], ...operation } = spec.paths[path][method]
   const shown = {
     ...operation,
-    parameters: parameters.map(withFreshExample),
+    parameters: parameters.map(({ example, ...parameter }) =>
+      parameter.required ? { ...parameter, example: days[parameter.name] ?? example } : parameter,
+    ),
     tags: ['Try it'],
     responses: { default: { description: '' } },
   }
@@ -80,7 +72,7 @@ const hiddenCredentials = () => ({
 })
 
 const element = document.createElement('div')
-element.id = 'console'
+Object.assign(element, { id: 'console', role: 'region', ariaLabel: 'Console', tabIndex: -1 })
 
 async function start(shown) {
   const [response] = await Promise.all([
@@ -124,6 +116,7 @@ export async function open(article) {
   }
   element.parentElement?.querySelector('.try').setAttribute('aria-expanded', 'false')
   article.append(element)
+  element.focus()
   element.dataset.state = 'loading'
   try {
     starting ??= start(article.dataset)

@@ -18,7 +18,7 @@ const shapes = {
 }
 
 export class Drawing {
-  #root = svg('svg', { role: 'img' })
+  #root = svg('svg', { role: 'img', 'aria-label': 'Map' })
   #grid = svg('g', { class: 'grid' }, this.#root)
   #areas = svg('g', { class: 'areas' }, this.#root)
   #trails = svg('g', { class: 'trails' }, this.#root)

@@ -16,6 +16,13 @@ async function copy(element) {
   }, 2000)
 }
 
+/** The example of history has recent days, here and in the console: those in the document are the same forever. */
+const history = document.getElementById('operation-getHistory')
+const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+Object.assign(history.dataset, { from: day(2), to: day(1) })
+for (const text of history.querySelectorAll('.samples .s'))
+  text.textContent = text.textContent.replace(/\b(from|to)=[\d-]+/g, (_, name) => `${name}=${history.dataset[name]}`)
+
 if (navigator.clipboard) {
   for (const caption of document.querySelectorAll('figure.code figcaption')) caption.append(button('Copy', copy))
 }
@@ -37,8 +44,8 @@ const links = new Map([...navigation.querySelectorAll('a')].map((link) => [link.
 const places = [...document.querySelectorAll('main > section, .operation')]
 let current
 
-/** A link scrolls its chapter to just below the header. */
-const headerHeight = 100
+/** A link scrolls its chapter to just below the header, whatever the size of the text. */
+const headerHeight = 2 * document.querySelector('.top').offsetHeight
 
 /** Marks the link of the last chapter or operation that begins above the content; what ends the page may begin anywhere. */
 function markCurrent() {
