@@ -4,6 +4,7 @@ import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
 import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
+import { unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
@@ -25,16 +26,6 @@ const term = /^[a-z0-9_#%./-]{0,24}$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
-/** Words of the platform's own English texts. They identify no account, so they are not replaced. */
-const vocabulary = new Set(
-  `a acceleration ack alarm am and api attempts authenticated battery brake braking circle connected credentials custom data date days db device devices distance door drive driver drivers duration
-   end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h harsh has history hours id idle ignition in inactive
-   invalid is kilometer left liter liters many meter mile min minutes more moving mt network no none not odometer of off offline on online
-   out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop tag temperature the theft time to too true
-   unauthorized unauthenticated ungrouped user utc valid value volts was wrong zone`.split(/\s+/),
-)
-
-const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
 const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
