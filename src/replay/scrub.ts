@@ -26,6 +26,7 @@ const term = /^[a-z0-9_#%./-]{0,24}$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
+const word = '\\p{L}\\p{M}\\p{N}_'
 const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
@@ -33,17 +34,19 @@ const tokens = (positions: string[]): RegExp =>
     [
       '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
       '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
-      '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
+      `(?<email>(?<![${word}.+%-])[${word}.+%-]+@[${word}-]+(?:\\.[${word}-]+)+)`,
+      // UTF-8 of letters and digits outside ASCII.
+      '(?<encoded>(?:%[89a-f][\\da-f])+)',
       ...positions,
       '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
       // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
       `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
       '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
       `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
-      '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
+      '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
       '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
       '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
-      '(?<word>[\\p{L}\\p{M}]+)',
+      '(?<word>(?:[\\p{L}\\p{M}]|(?!\\d)\\p{N})+)',
     ].join('|'),
     'giu',
   )
@@ -59,7 +62,7 @@ const tokenWithPositions = tokens([
  */
 function endsPlate(found: string, match: unknown[]): boolean {
   const [offset, raw] = match.slice(-3) as [number, string]
-  return /^[A-Z]{2,4}$/.test(found) && /(?<![\d:.])\d{1,4}(?: |-|%20)?$/.test(raw.slice(0, offset))
+  return /^[A-Z]{2,4}$/.test(found) && /(?<![\p{N}:.])\p{N}{1,4}(?: |-|%20)?$/u.test(raw.slice(0, offset))
 }
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
@@ -158,6 +161,7 @@ class Scrubber {
         if (kinds.pair !== undefined) return relocatePair(this.#pseudonyms.rotation, found)
         if (kinds.half !== undefined) return '0'
         if (kinds.groups !== undefined) return this.#pseudonyms.shaped(found.replaceAll(/%3a/gi, ':'))
+        if (kinds.encoded !== undefined) return this.#pseudonyms.shaped(found.replaceAll('%', ''))
         const keeps =
           kinds.date !== undefined ||
           (kinds.quantity !== undefined && !/\d\s?[A-Z]{3,4}$/.test(found)) ||
