@@ -4,7 +4,7 @@ import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
 import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
-import { unit, vocabulary } from './vocabulary.js'
+import { harshDriving, isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
@@ -23,10 +23,12 @@ const termKey =
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
+const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
 const word = '\\p{L}\\p{M}\\p{N}_'
+const unitEnd = '(?![\\p{L}\\p{N}])'
 const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
@@ -42,10 +44,11 @@ const tokens = (positions: string[]): RegExp =>
       // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
       `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
       '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
-      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
+      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit}|(?<named>${nameLikeUnit}))${unitEnd})`,
       '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
       '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
       '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
+      `(?<harsh>(?<!\\p{L})(?:${harshDriving})(?!\\p{L}))`,
       '(?<word>(?:[\\p{L}\\p{M}]|(?!\\d)\\p{N})+)',
     ].join('|'),
     'giu',
@@ -53,7 +56,7 @@ const tokens = (positions: string[]): RegExp =>
 const token = tokens([])
 const tokenWithPositions = tokens([
   `(?<pair>${pair.source})`,
-  `(?<half>${half.source}(?!\\s?(?:${unit})(?![\\p{L}\\d])))`,
+  `(?<half>${half.source}(?!\\s?(?:${unit}|${nameLikeUnit})${unitEnd}))`,
 ])
 
 /**
@@ -135,7 +138,7 @@ class Scrubber {
     if (idKey.test(key) && /^\d+$/.test(raw)) return this.#id(raw)
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
-    if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
+    if (termKey.test(key) && (term.test(raw) || unitAlone.test(raw)) && !/\d{9}/.test(raw)) return raw
     if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
     const isJson = /^\s*[[{]/.test(raw)
     const nested = isJson ? jsonIn(raw) : undefined
@@ -163,8 +166,8 @@ class Scrubber {
         if (kinds.groups !== undefined) return this.#pseudonyms.shaped(found.replaceAll(/%3a/gi, ':'))
         if (kinds.encoded !== undefined) return this.#pseudonyms.shaped(found.replaceAll('%', ''))
         const keeps =
-          kinds.date !== undefined ||
-          (kinds.quantity !== undefined && !/\d\s?[A-Z]{3,4}$/.test(found)) ||
+          (kinds.date ?? kinds.harsh) !== undefined ||
+          (kinds.quantity !== undefined && !(isText && kinds.named) && !/\d\s?(?:[A-Z]{3,4}|NM|KN|HR)$/.test(found)) ||
           (kinds.phone !== undefined && isStamp(found) && !isText) ||
           (kinds.number !== undefined && !isText) ||
           (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))
@@ -217,6 +220,7 @@ class Scrubber {
     const isRows = (name: string): boolean => key === 'get_devices' && name === 'items'
     const keyOf = (name: string): string => (/^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name)
     const item = (name: string, value: unknown): unknown => {
+      if (isDaylightSaving(key, name, value)) return value
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
       return isId ? this.#id(value) : (moved[name] ?? this.#value(keyOf(name), value))
     }
