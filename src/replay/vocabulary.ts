@@ -3,7 +3,7 @@
 /** Words that stay in every text. They identify no account, and are no usual names. */
 export const vocabulary = new Set(
   `a acceleration account ack alarm am and api attempts authenticated authentication available battery blocked brake braking circle connected credentials custom
-   data date days db deactivated device devices distance door drive driver drivers duration end engine error errors event events event expired expires failed false
+   data date days db deactivated device devices distance door drive driver drivers duration end engine error errors event events expired expires failed false
    feet field found from fuel gallon get gps gsm h harsh has hash history hours id idle ignition in inactive invalid is kilometer left liter liters log login
    many meter mile min minutes more moving mt network no none not null odometer of off offline on online out overspeed page please pm polygon position positions
    record records required result results s satellites selected sensor services sim sos speed start status stop tag temperature the theft time to token too true
