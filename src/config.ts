@@ -39,7 +39,10 @@ export const Environment = Type.Object({
     1,
     65_536,
   ),
-  ACCOUNT_TTL_MS: integer(60_000, 'Time to live of a validated credential, milliseconds'),
+  ACCOUNT_TTL_MS: integer(
+    60_000,
+    'Time to live of a validated credential, and of the zone and units of its account, milliseconds',
+  ),
   ADDRESS_LOOKUPS_PER_MINUTE: integer(
     0,
     "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",

@@ -8,7 +8,16 @@ import { linesOf } from './json-lines.js'
 export const RecordedResponse = Type.Object(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599, description: 'HTTP status; 200 when absent.' })),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Extra response headers.' })),
+    headers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: "^[!#-'*+.^`|~\\w-]+$" }),
+        Type.String({ pattern: '^[\\t -~\\x80-\\xff]*$' }),
+        {
+          additionalProperties: false,
+          description: 'Extra response headers.',
+        },
+      ),
+    ),
     json: Type.Optional(Type.Unknown({ description: 'The body, sent as application/json.' })),
     html: Type.Optional(Type.String({ description: 'The body, sent as text/html.' })),
     text: Type.Optional(Type.String({ description: 'The body, sent byte for byte, as application/json.' })),
@@ -148,7 +157,8 @@ function parseLines(file: string, text: string): { value: unknown; lines: Map<st
   }
 }
 
-const memberOf = (value: unknown, name: string): unknown => (value as Record<string, unknown> | undefined)?.[name]
+const memberOf = (value: unknown, name: string): unknown =>
+  (value as Record<string, unknown> | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')]
 
 function short(value: unknown): string {
   const text = layout(value)

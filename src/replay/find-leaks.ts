@@ -9,7 +9,12 @@ export const isCredentialKey = (key: string): boolean => credentialKey.test(key)
 
 const patterns: [string, RegExp][] = [
   ['a password hash', /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}/],
-  ['an e-mail address outside example.com', /[\w.+-]@(?!example\.com(?![\w.-]))[\w-]+\.[\w-]/i],
+  [
+    'an e-mail address outside example.com',
+    /[\p{L}\p{M}\p{N}_.+-]@(?!example\.com(?![\p{L}\p{M}\p{N}_.-]))[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}_-]/iu,
+  ],
+  // Scrubbed digits are ASCII.
+  ['a digit of another script', /(?!\d)\p{Nd}/u],
   ['15 digits like a real IMEI', /(?<![\d.])(?!99)\d{15}(?!\d)/],
   [
     'a credential in a text',

@@ -12,7 +12,7 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * JSON pointer (RFC 6901, not escaped) → line, from 1.
+ * JSON pointer (RFC 6901) → line, from 1.
  * @throws SyntaxError with line, expected and found, which `JSON.parse` reports only sometimes.
  */
 export function linesOf(text: string): Map<string, number> {
@@ -54,9 +54,9 @@ export function linesOf(text: string): Map<string, number> {
   }
   const member = (path: string): void => {
     if (!token.startsWith('"')) fail('a name in double quotes')
-    const name = scalar('a name in double quotes')
+    const name = String(scalar('a name in double quotes'))
     take(':')
-    value(`${path}/${name}`)
+    value(`${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
   }
   skip()
   value('')

@@ -4,6 +4,7 @@ import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import type { Pseudonyms } from './pseudonym.js'
 import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
+import { harshDriving, isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
@@ -22,19 +23,12 @@ const termKey =
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
+const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
-/** Words of the platform's own English texts. They identify no account, so they are not replaced. */
-const vocabulary = new Set(
-  `a acceleration ack alarm am and api attempts authenticated battery brake braking circle connected credentials custom data date days db device devices distance door drive driver drivers duration
-   end engine error errors event events expired expires false feet field found from fuel gallon get gps gsm h harsh has history hours id idle ignition in inactive
-   invalid is kilometer left liter liters many meter mile min minutes more moving mt network no none not odometer of off offline on online
-   out overspeed page pm polygon required s satellites selected sensor services sim sos speed start status stop tag temperature the theft time to too true
-   unauthorized unauthenticated ungrouped user utc valid value volts was wrong zone`.split(/\s+/),
-)
-
-const unit = 'kph|km\\/h|mph|km|mi|mt?|ft|lt?|gl|liters?|litres?|rpm|v|h|min|s|d|%|°c|°f|hours?|days?|kmh'
+const word = '\\p{L}\\p{M}\\p{N}_'
+const unitEnd = '(?![\\p{L}\\p{N}])'
 const colon = '(?::|%3a)'
 /** The tokens of a text, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
@@ -42,24 +36,27 @@ const tokens = (positions: string[]): RegExp =>
     [
       '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
       '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
-      '(?<email>(?<![\\w.+%-])[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+)',
+      `(?<email>(?<![${word}.+%-])[${word}.+%-]+@[${word}-]+(?:\\.[${word}-]+)+)`,
+      // UTF-8 of letters and digits outside ASCII.
+      '(?<encoded>(?:%[89a-f][\\da-f])+)',
       ...positions,
       '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
       // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
       `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
       '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
-      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit})(?![\\p{L}\\d]))`,
-      '(?<code>(?<![\\p{L}\\d])(?=\\p{L}*\\d)(?=\\d*\\p{L})[\\p{L}\\d]{6,})',
+      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit}|(?<named>${nameLikeUnit}))${unitEnd})`,
+      '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
       '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
       '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
-      '(?<word>[\\p{L}\\p{M}]+)',
+      `(?<harsh>(?<!\\p{L})(?:${harshDriving})(?!\\p{L}))`,
+      '(?<word>(?:[\\p{L}\\p{M}]|(?!\\d)\\p{N})+)',
     ].join('|'),
     'giu',
   )
 const token = tokens([])
 const tokenWithPositions = tokens([
   `(?<pair>${pair.source})`,
-  `(?<half>${half.source}(?!\\s?(?:${unit})(?![\\p{L}\\d])))`,
+  `(?<half>${half.source}(?!\\s?(?:${unit}|${nameLikeUnit})${unitEnd}))`,
 ])
 
 /**
@@ -68,7 +65,7 @@ const tokenWithPositions = tokens([
  */
 function endsPlate(found: string, match: unknown[]): boolean {
   const [offset, raw] = match.slice(-3) as [number, string]
-  return /^[A-Z]{2,4}$/.test(found) && /(?<![\d:.])\d{1,4}(?: |-|%20)?$/.test(raw.slice(0, offset))
+  return /^[A-Z]{2,4}$/.test(found) && /(?<![\p{N}:.])\p{N}{1,4}(?: |-|%20)?$/u.test(raw.slice(0, offset))
 }
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
@@ -141,7 +138,7 @@ class Scrubber {
     if (idKey.test(key) && /^\d+$/.test(raw)) return this.#id(raw)
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
-    if (termKey.test(key) && term.test(raw) && !/\d{9}/.test(raw)) return raw
+    if (termKey.test(key) && (term.test(raw) || unitAlone.test(raw)) && !/\d{9}/.test(raw)) return raw
     if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
     const isJson = /^\s*[[{]/.test(raw)
     const nested = isJson ? jsonIn(raw) : undefined
@@ -167,9 +164,10 @@ class Scrubber {
         if (kinds.pair !== undefined) return relocatePair(this.#pseudonyms.rotation, found)
         if (kinds.half !== undefined) return '0'
         if (kinds.groups !== undefined) return this.#pseudonyms.shaped(found.replaceAll(/%3a/gi, ':'))
+        if (kinds.encoded !== undefined) return this.#pseudonyms.shaped(found.replaceAll('%', ''))
         const keeps =
-          kinds.date !== undefined ||
-          (kinds.quantity !== undefined && !/\d\s?[A-Z]{3,4}$/.test(found)) ||
+          (kinds.date ?? kinds.harsh) !== undefined ||
+          (kinds.quantity !== undefined && !(isText && kinds.named) && !/\d\s?(?:[A-Z]{3,4}|NM|KN|HR)$/.test(found)) ||
           (kinds.phone !== undefined && isStamp(found) && !isText) ||
           (kinds.number !== undefined && !isText) ||
           (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))
@@ -222,6 +220,7 @@ class Scrubber {
     const isRows = (name: string): boolean => key === 'get_devices' && name === 'items'
     const keyOf = (name: string): string => (/^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name)
     const item = (name: string, value: unknown): unknown => {
+      if (isDaylightSaving(key, name, value)) return value
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
       return isId ? this.#id(value) : (moved[name] ?? this.#value(keyOf(name), value))
     }

@@ -47,6 +47,9 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     ['{\n"action": "../x",\n"query": {}, "responses": [{}] }', /line 2: \/action must match .*, found "\.\.\/x"/],
     [withResponse('{ "status":\n"ok" }'), /line 2: \/responses\/0\/status must be integer, found "ok"/],
     [withResponse('\n{ "json": 1, "html": "" }'), /line 2: expected one body, found json/],
+    ['{"action": "x", "query": {"a/b~c":\n3}, "responses": [{}]}', /line 2: \/query\/a~1b~0c must be string, found 3$/],
+    [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
+    [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
   ]
   for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })

@@ -82,11 +82,28 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
   t.same(findLeaks(scrub(hidings['under its name']?.('imei', '356938035643809') ?? exchange({}))), [])
 })
 
+t.test('digits of any script and addresses with any letters are replaced, not rejected', async (t) => {
+  const numbers = ['٠٥٥١٢٣٤٥٦٧', '１２３４５６', '۰۹۱۲۳۴۵۶', '९८७६५४', '٤١٫٣٨٧٩ ٢٫١٦٩٩', 'ABC１２３', '١٢٣٤ GPS']
+  const addresses = ['disponent@müller-spedition.de', 'büro@example.com.müller.de', 'अमित@डाक.भारत', 'ops@fleet.test']
+  for (const secret of [...numbers, ...addresses]) {
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      const safe = scrub(hide('contact', secret))
+      const parts = secret.split(/[ @]/).filter((part) => format(safe).includes(part))
+      const leaks = hiding === 'percent-encoded' && addresses.includes(secret) ? [] : findLeaks(safe)
+      t.same([leaks, parts], [[], []], `${secret} ${hiding}`)
+    }
+    const encoded = encodeURIComponent(secret)
+    const after = JSON.stringify(scrubbed({ url: `/?x=${encoded}` }))
+    if (numbers.includes(secret)) t.not(after.replace(/\D/g, ''), encoded.replace(/\D/g, ''), 'no digit in hexadecimal')
+  }
+})
+
 t.test('a secret that was not scrubbed is rejected; the message names its place but not the secret', async (t) => {
   const cases: Record<string, unknown> = {
     'a password hash': { note: hash },
     'the live credential': { note: Buffer.from(`xx${hash}`).toString('base64') },
     'an e-mail address outside example.com': { note: 'mail%20ops%40fleet.test' },
+    'a digit of another script': { note: 'x٠٥٥' },
     '15 digits like a real IMEI': { note: 356938035643809 },
     'a credential in a text': { note: '{"password":"hunter22"}' },
   }

@@ -1,0 +1,82 @@
+/** The words by which the gateway reads the platform stay in a recording, and the same words as names do not. */
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { setupIn } from '../../src/platform/wire.js'
+import { Pseudonyms } from '../../src/replay/pseudonym.js'
+import { buildScrub } from '../../src/replay/scrub.js'
+import { toZone } from '../../src/resources/zone.js'
+
+const scrub = buildScrub(new Pseudonyms('a secret of this test'))
+const scrubbed = (json: unknown): unknown => scrub({ action: 'x', query: {}, responses: [{ json }] }).responses[0]?.json
+
+/** The words in the declaration of a list or a pattern in the gateway's source. */
+function wordsOf(file: string, name: string): string[] {
+  const declaration = new RegExp(`^const ${name}\\b.*? =\\s(.*?)\n(?:\n|const|/\\*\\*)`, 'ms')
+  const declared = declaration.exec(readFileSync(`src/${file}.ts`, 'utf8'))?.[1] ?? ''
+  const words =
+    declared.replace(/\/i$|\\[bs]|[A-Z_]{2,}|\bnew Set\b|\.split\b/g, '').match(/\p{Ll}+(?:\/\p{Ll})?/gu) ?? []
+  t.ok(words.length > 0, `${name} has words`)
+  return words
+}
+
+t.test('every unit, duration and flag that the gateway reads stays', async (t) => {
+  const units = ['KM_PER', 'KMH_PER', 'METRES_PER'].flatMap((name) => wordsOf('resources/units', name))
+  for (const unit of [...units, 'Litros', 'ltr', 'm3', 'm³', ...wordsOf('resources/time', 'UNITS')]) {
+    const json = { value: `12 ${unit}`, stop_duration: `1,012.5${unit}`, unit: unit.toUpperCase() }
+    t.same(scrubbed(json), json)
+  }
+  for (const active of wordsOf('resources/units', 'FALSE_WORDS')) t.same(scrubbed({ active }), { active })
+})
+
+t.test('every text by which the gateway knows a refusal, no data or harsh driving stays', async (t) => {
+  const texts = [
+    ...['Invalid hash', 'Unauthorized', 'Wrong credentials', 'Please log in', 'Login required', 'Wrong token'],
+    ...['Account is blocked', 'Account deactivated', 'Account expired', 'Authentication failed', 'No data available'],
+    ...['No history', 'No records found', 'No results', 'No positions', 'No records were found', 'No data was found.'],
+    ...['Harsh breaking', 'Hard braking', 'Sharp deceleration', 'Sudden acceleration', 'Rapid acceleration'],
+    ...['Abrupt brake', 'Frenada brusca', 'Freada brusca', 'Aceleración brusca', 'Desaceleración brusca'],
+  ]
+  for (const message of texts) t.same(scrubbed({ message }), { message })
+  const all = texts.join().toLowerCase().replaceAll('ó', 'o')
+  const patterns = {
+    'platform/response': ['authenticationText', 'lapsedText', 'noDataText'],
+    'resources/event-kind': ['harsh', 'braking', 'acceleration'],
+  }
+  for (const [file, names] of Object.entries(patterns)) {
+    for (const word of names.flatMap((name) => wordsOf(file, name))) t.ok(all.includes(word), `an example of ${word}`)
+  }
+})
+
+t.test('the daylight saving time of an account stays', async (t) => {
+  const zoneOf = (setup: unknown) => toZone(setupIn(setup))
+  const setup = (user_dst: object) => ({
+    item: { timezone_id: 2 },
+    timezones: [{ id: 2, value: 'UTC +01:00' }],
+    user_dst,
+    dst_countries: [
+      { id: 1, value: 'Akrotiri and Dhekelia(UK)' },
+      { id: 4, value: 'Germany' },
+    ],
+  })
+  const ruleOf = (month: string, day: string, position: string) => ({
+    ...{ type: 'other', month_from: month, week_day_from: day, week_pos_from: position, time_from: '02:00' },
+    ...{ month_to: 'October', week_day_to: 'sunday', week_pos_to: 'last', time_to: '03:00' },
+  })
+  const [months = [], days = [], positions = []] = ['months', 'weekdays', 'positions'].map((name) =>
+    wordsOf('resources/daylight-saving', name),
+  )
+  const rules = months.map((month, n) => ruleOf(month, days[n % 7] ?? '', positions[n % 5] ?? ''))
+  const exact = { type: 'exact', date_from: '03-29 02:00', date_to: '10-25 03:00' }
+  for (const dst of [...rules, exact, { type: 'automatic', country_id: 4 }]) {
+    t.match(zoneOf(setup(dst)), dst.type === 'automatic' ? { name: /^Europe/ } : { summer: Object })
+    t.same(zoneOf(scrubbed(setup(dst))), zoneOf(setup(dst)))
+  }
+})
+
+t.test('a word that may be a name is replaced wherever it may be one', async (t) => {
+  const names = ['May', 'April', 'August', 'Hard', 'Sharp', 'Brusca', 'Miles', 'Dias', 'Knots', 'Foot', 'Germany']
+  for (const name of names) {
+    const row = { name, driver: `12 ${name}`, remark: name, user_dst: { note: `${name} Berlin` }, value: `${name} 12` }
+    t.notMatch(JSON.stringify(scrubbed(row)), new RegExp(name, 'i'))
+  }
+})
