@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
-import type { Platform } from '../platform/client.js'
+import type { Platform, Requester } from '../platform/client.js'
 import { PlatformError, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read, type Scalar } from '../platform/shape.js'
 import { setupIn, wireUserData } from '../platform/wire.js'
@@ -48,10 +48,12 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, stale, { context: hash }) => {
-        const known = await validate(platform, hash, clock())
-        const who = known === null ? await whoBySetup(platform, hash, stale) : { email: known }
+        const requester = { id: stale?.id ?? this.idOf(digest), hash: hash.reveal(), isKnown: stale !== undefined }
+        const known = await validate(platform, requester, clock())
+        const who =
+          known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
-        return new Account(platform, hash.reveal(), { id, ...who }, onSkipped)
+        return new Account(platform, requester.hash, { id, ...who }, onSkipped)
       },
     })
   }
@@ -108,8 +110,8 @@ function emailIn({ email }: { email: Scalar }): string | null {
  * The e-mail in an account's setup (platform.md 11.9); null only where it lasts: without its e-mail, the account would be another owner of keys.
  * @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
  */
-async function whoBySetup(platform: Platform, hash: Secret, stale: Account | undefined) {
-  const setup = platform.get('edit_setup_data', hash.reveal()).then(setupIn)
+async function whoBySetup(platform: Platform, requester: Requester, stale: Account | undefined) {
+  const setup = platform.get('edit_setup_data', requester).then(setupIn)
   try {
     return { email: emailIn((await setup).item), setup }
   } catch (error) {
@@ -124,12 +126,12 @@ const lasts = (error: unknown): boolean => error instanceof PlatformError && las
 const lastingReasons = new Set(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
-async function validate(platform: Platform, hash: Secret, now: number): Promise<string | null> {
+async function validate(platform: Platform, requester: Requester, now: number): Promise<string | null> {
   try {
-    return emailIn(read(wireUserData, await platform.get('get_user_data', hash.reveal())))
+    return emailIn(read(wireUserData, await platform.get('get_user_data', requester)))
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
-    await validateByDevices(platform, hash, now)
+    await validateByDevices(platform, requester, now)
     return null
   }
 }
@@ -138,9 +140,9 @@ async function validate(platform: Platform, hash: Secret, now: number): Promise<
  * A 403 on user data may come from a missing permission or from a firewall; only devices show that the hash is valid. They are read in the
  * worker, because some platforms send all of them whatever the limit.
  */
-async function validateByDevices(platform: Platform, hash: Secret, now: number): Promise<void> {
+async function validateByDevices(platform: Platform, requester: Requester, now: number): Promise<void> {
   try {
-    await platform.run('get_devices', hash.reveal(), { id: undefined, now })
+    await platform.run('get_devices', requester, { id: undefined, now })
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     const detail = 'status 403, also on get_devices'

@@ -48,6 +48,9 @@ export class Authenticator {
   /** Digest of a key → its unsealed platform hash. Unsealing every time would double the CPU time of a cached location. */
   readonly #unsealed = new LRUCache<string, { sealed: string; hash: Secret }>({ max: maxKeys })
 
+  /** Validations that have been charged to an address; concurrent requests with the same hash share one. */
+  readonly #charged = new WeakSet<Account>()
+
   constructor(options: AuthenticatorOptions) {
     this.#options = options
   }
@@ -121,7 +124,13 @@ export class Authenticator {
     attribution.accountId = account.id
     attribution.caller = hashCaller
     // On the account, because a platform may accept several spellings of a hash.
-    const usage = within(await limits.count(`hash:${account.id}`))
+    const usage = await limits.count(`hash:${account.id}`)
+    if (!known && isExceeded(usage) && !this.#charged.has(account)) {
+      // Beyond its limit, further spellings would cost the platform a validation each.
+      this.#charged.add(account)
+      await limits.countFailure(ip)
+    }
+    within(usage)
     return { account: known ? await fetchCharged(accounts, hash, usage, maxStaleMs) : account, usage }
   }
 

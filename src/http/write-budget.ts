@@ -22,7 +22,7 @@ const noRoom = (message: string): ApiError => new ApiError('gateway_error', { me
 export function installWriteBudget(app: App, budget: ByteBudget, connections: Connections, ticks: () => number): void {
   app.decorateReply('reserved')
   app.decorateReply('reserve', function (this: FastifyReply, bytes: number) {
-    const reservation = budget.open(ownerOf(this.request))
+    const reservation = this.reserved ?? budget.open(ownerOf(this.request))
     if (!reservation.grow(bytes))
       throw noRoom('The response would be too large now. Send a `limit`, or try again shortly.')
     // After the response deadline nothing more is sent.

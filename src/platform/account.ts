@@ -1,7 +1,8 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
+import { hash as digest } from 'node:crypto'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
-import { nameOf, type Platform } from './client.js'
+import type { Platform, Requester } from './client.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
@@ -33,9 +34,9 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
-  /** Names the hash in memory: after a password change, what the new hash may read is not kept under the name of the refused one. */
+  /** Names the hash in memory, as `Secret.digest`: after a password change, what the new hash may read is not kept under the name of the refused one. */
   readonly hashName: string
-  readonly #hash: string
+  readonly #requester: Requester
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
@@ -43,11 +44,11 @@ export class Account {
 
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
     this.#platform = platform
-    this.#hash = hash
+    this.#requester = { id: who.id, hash, isKnown: true }
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
-    this.hashName = nameOf(hash)
+    this.hashName = digest('sha256', hash, 'hex')
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
@@ -57,12 +58,12 @@ export class Account {
    * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
   devices(id: number | undefined, now: number, clock?: wire.WireSetup): Promise<FleetColumns> {
-    return this.#platform.run('get_devices', this.#hash, { id, now, clock })
+    return this.#platform.run('get_devices', this.#requester, { id, now, clock })
   }
 
   /** The address of coordinates, looked up if necessary and allowed; null where there is none, or none in time. Never rejects. */
   address(position: { lat: number; lng: number }): string | null | Promise<string | null> {
-    return this.#platform.addresses?.find(this.id, this.#hash, position) ?? null
+    return this.#platform.addresses?.find(this.id, this.#requester.hash, position) ?? null
   }
 
   /** The address of coordinates if it is known already. */
@@ -116,7 +117,7 @@ export class Account {
   /** The documented history, serialized. */
   async history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
     return this.#shared(`get_history ${JSON.stringify(request)}`, async () => {
-      const { json, skippedRows } = await this.#platform.run('get_history', this.#hash, { ...request, setup })
+      const { json, skippedRows } = await this.#platform.run('get_history', this.#requester, { ...request, setup })
       if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
       return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
     })
@@ -134,7 +135,7 @@ export class Account {
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
-    if (this.#platform.lacks('services', this.#hash)) return undefined
+    if (this.#platform.lacks('services', this.id)) return undefined
     try {
       return await this.#list('services', (reading) => this.#rows('services', wire.wireService, {}, undefined, reading))
     } catch (error) {
@@ -163,13 +164,13 @@ export class Account {
   /** Sent once for each validation of the account: the setup is large. A lasting failure is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
     const kept = this.#kept.get(action) as Promise<T> | undefined
-    return kept ?? this.#keep(action, this.#platform.get(action, this.#hash).then(dataIn))
+    return kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
   }
 
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
     this.#kept.set(action, call)
     call.catch((error: unknown) => {
-      const lasts = error instanceof PlatformForbidden || this.#platform.lacks(action, this.#hash)
+      const lasts = error instanceof PlatformForbidden || this.#platform.lacks(action, this.id)
       if (!lasts) this.#kept.delete(action)
     })
     return call
@@ -217,7 +218,7 @@ export class Account {
     const check = (body: unknown): void => checkPage(action, body, number, name)
     return reading.send(action, (memory) =>
       this.#shared(`${action} ${JSON.stringify(query)}`, async () =>
-        pageOf(await this.#platform.get(action, this.#hash, query, check, memory), name),
+        pageOf(await this.#platform.get(action, this.#requester, query, check, memory), name),
       ),
     )
   }

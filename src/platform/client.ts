@@ -1,6 +1,4 @@
 /** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
-import { hash as digest } from 'node:crypto'
-import { BoundedMap } from '../lib/bounded-map.js'
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
@@ -19,8 +17,17 @@ export interface CallReport {
   action: Action
   outcome: CallOutcome
   ms: number
-  /** The account's name in memory (`nameOf`). */
+  /** `Requester.id`. */
   account: string
+}
+
+/** The account that a call is sent for. */
+export interface Requester {
+  /** `Account.id`; that of an account without an e-mail, before its e-mail is known. */
+  id: string
+  hash: string
+  /** Whether the platform has accepted the hash: otherwise anyone may have invented it. */
+  isKnown: boolean
 }
 
 export interface PlatformOptions {
@@ -45,11 +52,9 @@ export interface PlatformOptions {
 const coolDownMs = 2_000
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
-/** Accounts to remember as validated; beyond this, the oldest is forgotten. */
-const maxValidated = 20_000
 
-/** Sends one request. @param account the account's name in memory (`nameOf`). */
-type Send<T> = (signal: AbortSignal, account: string) => Promise<T>
+/** Sends one request. */
+type Send<T> = (signal: AbortSignal) => Promise<T>
 
 export class Platform {
   readonly #options: PlatformOptions
@@ -57,8 +62,6 @@ export class Platform {
   readonly #now: () => number
   readonly #breaker: CircuitBreaker
   readonly #missing: MissingActions
-  /** Accounts with a response of data: unlike the others, not invented by a caller. */
-  readonly #validated = new BoundedMap<string, true>(maxValidated)
   readonly #bulkhead = new Bulkhead()
   readonly addresses: Addresses | undefined
 
@@ -84,13 +87,14 @@ export class Platform {
    */
   get(
     action: Action,
-    hash: string,
+    requester: Requester,
     query: Query = {},
     check: (data: unknown) => void = () => {},
     list?: Reservation,
   ): Promise<unknown> {
-    return this.#call(action, hash, async (signal, account) => {
-      const reservation = list ?? this.#options.budget.open(account)
+    const { id, hash } = requester
+    return this.#call(action, requester, async (signal) => {
+      const reservation = list ?? this.#options.budget.open(id)
       try {
         return await this.#http.send({ action, hash, query }, signal, async (body) => {
           const data = await readDocument(action, body, reservation)
@@ -110,14 +114,15 @@ export class Platform {
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */
-  run<A extends JobAction>(action: A, hash: string, params: JobParams[A]): Promise<JobResults[A]> {
+  run<A extends JobAction>(action: A, requester: Requester, params: JobParams[A]): Promise<JobResults[A]> {
     const { url, worker } = this.#options
-    return this.#call(action, hash, (signal, owner) => worker.run<A>({ action, url, hash, owner, params }, signal))
+    const { id: owner, hash } = requester
+    return this.#call(action, requester, (signal) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
-  /** Whether the platform recently responded to this account that it has no such action. */
-  lacks(action: Action, hash: string): boolean {
-    return this.#missing.has(nameOf(hash), action)
+  /** Whether the platform recently responded to this account that it has no such action. @param account its id. */
+  lacks(action: Action, account: string): boolean {
+    return this.#missing.has(account, action)
   }
 
   /** Closes every socket; calls in flight fail. */
@@ -126,15 +131,15 @@ export class Platform {
   }
 
   /** The one way to the platform, whatever sends the request. */
-  async #call<T>(action: Action, hash: string, send: Send<T>): Promise<T> {
-    const account = nameOf(hash)
+  async #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
+    const { id: account } = requester
     const started = performance.now()
     const report = (outcome: CallOutcome): void => {
       if (meanings[outcome].breaker === 'success') this.#missing.record(account, action, outcome === 'missing_action')
       this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
     }
     try {
-      const found = await this.#guarded(action, account, send)
+      const found = await this.#guarded(action, requester, send)
       report('ok')
       return found
     } catch (error) {
@@ -143,8 +148,8 @@ export class Platform {
     }
   }
 
-  async #guarded<T>(action: Action, account: string, send: Send<T>): Promise<T> {
-    const call = { account, action, isKnown: this.#validated.has(account) }
+  async #guarded<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
+    const call = { account, action, isKnown }
     const refusal = (): PlatformUnavailable => {
       const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(call) / 1_000))
       return new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
@@ -156,8 +161,7 @@ export class Platform {
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()
       try {
-        const found = await send(signal, account)
-        this.#validated.set(account, true)
+        const found = await send(signal)
         permit.record('success')
         return found
       } catch (error) {
@@ -168,6 +172,3 @@ export class Platform {
     })
   }
 }
-
-/** Names an account in memory, as `Secret.digest`: its hash in clear stays with the `Account`. */
-export const nameOf = (hash: string): string => digest('sha256', hash, 'hex')

@@ -63,7 +63,7 @@ export interface Job<A extends JobAction = JobAction> {
   /** The platform's API base. */
   readonly url: string
   readonly hash: string
-  /** Owner of the memory that the response takes: the account's name in memory (`nameOf`). */
+  /** Owner of the memory that the response takes: `Requester.id`. */
   readonly owner: string
   readonly params: JobParams[A]
 }

@@ -139,10 +139,10 @@ const maxAddressLength = 64
 
 const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** Some proxies, such as Azure Application Gateway, forward the client's port as well: another one for each of its connections. */
-const withPort = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
+/** Some proxies, such as Azure Application Gateway, forward the client's port as well: another one for each of its connections. Brackets need none. */
+const withPort = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/
 
-/** The address as it is counted: without port and zone, IPv6 in one spelling, and IPv4 mapped to IPv6 as IPv4. */
+/** The address as it is counted: without port, brackets and zone, IPv6 in one spelling, and IPv4 mapped to IPv6 as IPv4. */
 function canonical(sent: string): string {
   if (!sent.includes(':')) return sent
   const [, ipv4, ipv6] = withPort.exec(sent) ?? []

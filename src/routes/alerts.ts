@@ -5,6 +5,11 @@ import { Alert, coversAll, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery } from '../resources/list.js'
 import { identified, type Needs, pageOfRows } from './query.js'
 
+/** Devices of all rules in one response: more of them would hold the event loop for over 0.3 s. */
+const maxDevices = 200_000
+/** Of a name in JSON, where a control character is `\u0001`. */
+const charBytes = 6
+
 export function alerts(app: App, { deviceCache, translate }: Needs): void {
   const listAlertsSchema = {
     operationId: 'listAlerts',
@@ -33,6 +38,10 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     }
     const ordered = translate('get_alerts', rows, identified)
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
-    return pageOfRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), devicesOf)
+    const list = pageOfRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), devicesOf)
+    const covered = list.data.flatMap((alert) => alert.devices)
+    const nameBytes = covered.reduce((sum, { name }) => sum + charBytes * name.length, 0)
+    reply.reserve(covered.length > maxDevices ? Number.POSITIVE_INFINITY : nameBytes)
+    return list
   })
 }

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
 import { Secret } from '../../src/auth/credential.js'
-import type { Platform } from '../../src/platform/client.js'
+import type { Platform, Requester } from '../../src/platform/client.js'
 import { answers, type Bodies, Clock, gatewayOn, platform, platformClient, someHash } from '../helper.js'
 import { createKey, otherHash, revokeKey, statusesOf } from '../limits.js'
 import { until } from '../redis.js'
@@ -88,6 +88,24 @@ t.test('a hash that is evicted while it is validated still gets the outcome of i
   accept({ email: 'owner@example.com' })
   t.equal((await accepted).email, 'owner@example.com')
 })
+
+t.test(
+  'the validation of a known hash counts for its account, that of an unknown one for a caller who may have invented it',
+  async (t) => {
+    const requesters: Requester[] = []
+    const cache = cacheOn({
+      get: async (_action, requester) => {
+        requesters.push(requester)
+        return { email: 'owner@example.com' }
+      },
+    })
+    const hash = new Secret(someHash)
+    const { id } = await cache.fetch(hash)
+    await cache.fetch(hash, { forceRefresh: true })
+    t.match(requesters, [{ isKnown: false }, { isKnown: true, id }])
+    t.not(requesters[0]?.id, id)
+  },
+)
 
 t.test('a forced validation without a response is none, even while the clock stands still', async (t) => {
   const bodies: Bodies = {}

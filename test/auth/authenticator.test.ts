@@ -131,6 +131,17 @@ t.test('a hash has one budget, in whatever spelling the platform accepts it', as
   t.same(statuses, [200, 200, 200, 200, 200, 429])
 })
 
+t.test('beyond that budget a further spelling costs its address a failure, and a known one nothing', async (t) => {
+  const bodies: Bodies = { get_user_data: { email: 'a@example.com' } }
+  const { get, calls } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, bodies)
+  const spelled = (at: number) => get('/v1/me', `${someHash}${at}`)
+  await statusesOf(20, () => spelled(0))
+  t.equal(limitsOf(await get('/health'))[1], 5)
+  const before = calls.length
+  t.same(await statusesOf(30, (at) => spelled(at + 1)), Array(30).fill(429))
+  t.equal(calls.length - before, 5)
+})
+
 t.test('requests without a credential cost their address requests, but their /56 no failures', async (t) => {
   const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '2', TRUST_PROXY: '1' } }, strict)
   const send = (i: number, credential?: string) =>

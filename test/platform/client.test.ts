@@ -1,5 +1,5 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -27,13 +27,15 @@ async function open(t: Test, answer: RequestListener | Bodies, options: Partial<
   return { calls, url, platform: platformClient(t, url, { timeoutMs: 2_000, ...options }) }
 }
 
-const accountOn = (platform: Platform, hash = someHash) =>
-  new Account(platform, hash, { id: 'a', email: null }, () => {})
+const someone = { id: 'a', hash: someHash, isKnown: true }
+
+const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)) =>
+  new Account(platform, hash, { id, email: null }, () => {})
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, { get_devices: [] })
   const platform = platformClient(t, `${url}/`)
-  await platform.get('get_devices', someHash, { id: 7, type: undefined })
+  await platform.get('get_devices', someone, { id: 7, type: undefined })
   const sent = new URL(calls[0] ?? '', 'http://localhost')
   t.equal(sent.pathname, '/api/get_devices')
   t.equal(sent.searchParams.get('user_api_hash'), someHash)
@@ -47,7 +49,7 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
     const reports: CallReport[] = []
     const onCall = (report: CallReport): void => void reports.push(report)
     const { platform, calls } = await open(t, answer, { timeoutMs: 300, onCall })
-    t.match(await failureOf(platform.get('get_devices', someHash)), 'timeout')
+    t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
     t.equal(calls.length, 1)
     t.match(reports, [{ outcome: 'timeout' }])
   }
@@ -62,7 +64,7 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
         response.writeHead(status, { 'content-encoding': 'gzip' }).write(body)
         setImmediate(() => response.end())
       })
-      t.match(await failureOf(platform.get('get_devices', someHash)), /^(?!data$)[a-z_]+$/, `${status}, body ${at}`)
+      t.match(await failureOf(platform.get('get_devices', someone)), /^(?!data$)[a-z_]+$/, `${status}, body ${at}`)
     }
   }
 })
@@ -74,10 +76,10 @@ t.test('a connection that is reset is tried once more, and only once', async (t)
     else response.end('[]')
   })
   left = 1
-  t.same(await platform.get('get_devices', someHash), [])
+  t.same(await platform.get('get_devices', someone), [])
   t.equal(calls.length, 2)
   left = 2
-  t.match(await failureOf(platform.get('get_devices', someHash)), 'connection')
+  t.match(await failureOf(platform.get('get_devices', someone)), 'connection')
   t.equal(calls.length, 4)
 })
 
@@ -91,7 +93,7 @@ t.test('a response that is cut off and requested again takes its memory once', a
     else response.end(body)
   }
   const { platform, calls } = await open(t, answer, { budget })
-  t.same(await platform.get('get_events', someHash), JSON.parse(body))
+  t.same(await platform.get('get_events', someone), JSON.parse(body))
   t.equal(calls.length, 2)
   t.equal(budget.usedBytes, 0)
 })
@@ -101,8 +103,8 @@ t.test('a bug while a response is read is no failure of the platform', async (t)
   const bug = (): never => {
     throw new TypeError('a bug')
   }
-  for (let n = 0; n < 10; n += 1) await t.rejects(platform.get('get_events', someHash, {}, bug), TypeError)
-  await platform.get('get_events', someHash)
+  for (let n = 0; n < 10; n += 1) await t.rejects(platform.get('get_events', someone, {}, bug), TypeError)
+  await platform.get('get_events', someone)
 })
 
 t.test('a redirect is never followed', async (t) => {
@@ -110,8 +112,8 @@ t.test('a redirect is never followed', async (t) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })
     response.end('<html>')
   })
-  await t.rejects(platform.get('get_events', someHash), PlatformRefused)
-  t.match(await failureOf(platform.get('get_devices', someHash)), 'redirect')
+  await t.rejects(platform.get('get_events', someone), PlatformRefused)
+  t.match(await failureOf(platform.get('get_devices', someone)), 'redirect')
   t.equal(calls.length, 2)
 })
 
@@ -122,9 +124,9 @@ t.test('a response that never ends is given up without being held in memory, and
     sentMb += 1
   })
   const { platform } = await open(t, { get_user_data: user, get_geofences }, { timeoutMs: 20_000 })
-  t.match(await failureOf(platform.get('get_geofences', someHash)), 'too_large')
+  t.match(await failureOf(platform.get('get_geofences', someone)), 'too_large')
   t.ok(sentMb < 150, `it stopped reading (${sentMb} MB sent)`)
-  t.same(await platform.get('get_user_data', someHash), user)
+  t.same(await platform.get('get_user_data', someone), user)
 })
 
 /** A list of drivers that never ends; each page is about 20 kB. */
@@ -170,7 +172,7 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
   const budget = new ByteBudget(2 ** 28)
   const { platform } = await open(t, { get_events: `[${'{},'.repeat(1_000_000)}{}]` }, { budget })
-  t.equal(await failureOf(platform.get('get_events', someHash)), 'overload')
+  t.equal(await failureOf(platform.get('get_events', someone)), 'overload')
   t.equal(budget.usedBytes, 0)
 })
 
@@ -209,6 +211,26 @@ t.test('equal requests of one account share a call in flight, whether it works o
   await until(async () => calls.length === 5)
   for (const respond of waiting.splice(0)) respond()
   await again
+})
+
+t.test('an account has one share and one circuit, in whatever spelling the platform accepts its hash', async (t) => {
+  const held: ServerResponse[] = []
+  const bodies: Bodies = { get_alerts: 500, get_devices: (_: unknown, response: ServerResponse) => held.push(response) }
+  const { platform, calls } = await open(t, bodies, { timeoutMs: 60_000 })
+  const spellings = ['a', 'b', 'c'].map((letter) => accountOn(platform, `${someHash}${letter}`, 'one'))
+  const other = accountOn(platform)
+  const devices = Array.from({ length: 12 }, (_, at) => spellings[at % 3]?.devices(at + 1, 0))
+  await until(async () => held.length === 8)
+  devices.push(other.devices(1, 0))
+  await until(async () => held.length === 9)
+  bodies.get_devices = []
+  for (const response of held) response.end('[]')
+  await Promise.all(devices)
+  const failures: unknown[] = []
+  for (let n = 0; n < 6; n += 1) failures.push(await failureOf(spellings[n % 3]!.alerts()))
+  t.same(failures, [...Array(5).fill('server_error'), 'breaker_open'])
+  t.equal(await failureOf(other.alerts()), 'server_error', 'which opens nothing for others')
+  t.equal(calls.length, 13 + 6)
 })
 
 t.test('after two 404 in a row an action is not requested for five minutes, and then again', async (t) => {

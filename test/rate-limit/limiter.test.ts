@@ -186,6 +186,7 @@ t.test(
       ['64:ff9b::192.0.2.7', '64:ff9b::c000:207'],
       ['192.0.2.7:50123', '192.0.2.7'],
       ['[2001:db8::7]:50123', '2001:db8::7'],
+      ['[2001:db8::7]', '2001:db8::7'],
       ['[::ffff:192.0.2.7]:1', '192.0.2.7'],
     ] as const) {
       t.same([addressName(sent), networkName(sent)], [addressName(address), networkName(address)], sent)
