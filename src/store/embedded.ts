@@ -214,7 +214,9 @@ class EmbeddedKeys implements KeyStore {
       return result
     } catch (error) {
       this.#works[kind] = false
-      throw new StoreUnavailable('The key file cannot be used', { cause: error })
+      // On a full disk lmdb goes on with numbers, of which one is random.
+      const [cause] = (error as Error).message.split(': Attempting to write')
+      throw new StoreUnavailable('The key file cannot be used', { cause: new Error(cause) })
     }
   }
 }

@@ -133,7 +133,8 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   const owner = anOwner()
   const lost = Array.from({ length: 3 }, () => aKey(owner, { label: 'x'.repeat(4 * size) }).record)
   for (const key of lost) {
-    await t.rejects(store.keys.create(key, 20, NOW), StoreUnavailable)
+    const reason = { name: 'StoreUnavailable', cause: { message: /^File too large$/ } }
+    await t.rejects(store.keys.create(key, 20, NOW), reason, 'the same reason each time')
     t.equal(store.up(), false)
     t.equal(await store.keys.find(key.digest, NOW), undefined)
   }
