@@ -13,16 +13,22 @@ const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
+/** How Redis denies a right, also within a script. */
+const DENIAL = /NOPERM|ACL failure|The user executing the script/
+
 export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
+  /** The last command that the ACL denies. Only that one shows that this is over. */
+  #denied: string | undefined
   /** Why there is no connection. */
   #failure: Error | undefined
 
   constructor(client: EventEmitter) {
     client.on('ready', () => {
       this.#replies = true
+      this.#denied = undefined
       this.#failure = undefined
     })
     client.on('close', () => {
@@ -37,31 +43,39 @@ export class Connection {
   }
 
   get up(): boolean {
-    return this.#replies && !this.#refuses
+    return this.#replies && !this.#refuses && this.#denied === undefined
   }
 
   /**
    * The reply to a command. Rejects with `StoreUnavailable` on an error, or without a reply within `REPLY_MS`.
+   * @param name of the command.
    * @param hasWritten whether the reply shows that something was written.
    */
-  async send<T>(command: () => Promise<T>, hasWritten: (reply: T) => boolean): Promise<T> {
+  async send<T>(name: string, command: () => Promise<T>, hasWritten: (reply: T) => boolean): Promise<T> {
     try {
       const result = await withinLimit(command())
       this.#replies = true
+      if (this.#denied === name) this.#denied = undefined
       if (this.#refuses && hasWritten(result)) this.#refuses = false
       return result
     } catch (error) {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
+      if (DENIAL.test(String(error))) this.#denied = name
       throw this.unavailable(error)
     }
   }
 
   /** With the cause of a failed command. */
   unavailable(error: unknown): StoreUnavailable {
+    return new StoreUnavailable('Redis is unavailable', { cause: this.causeOf(error) })
+  }
+
+  /** That of the lost connection where `error` says no more than that there is none. */
+  causeOf(error: unknown): Error {
     const failure = withoutCommand(error)
-    const cause = DISCONNECTED.test(failure.message) ? (this.#failure ?? new Error('Not connected')) : failure
-    return new StoreUnavailable('Redis is unavailable', { cause })
+    if (!DISCONNECTED.test(failure.message)) return failure
+    return this.#failure ?? new Error('Not connected, or Redis is still loading its data')
   }
 }
 
@@ -76,10 +90,7 @@ function withinLimit<T>(reply: Promise<T>): Promise<T> {
 }
 
 /** An error of ioredis carries the failed command, with a password or a record among its arguments; that of a cluster, its reason. */
-export function withoutCommand(error: unknown): Error {
+function withoutCommand(error: unknown): Error {
   const { message, code, lastNodeError } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
-  if (!lastNodeError) return new Error(message || code || 'unknown')
-  return DISCONNECTED.test(lastNodeError.message)
-    ? new Error('No node of the cluster accepts a connection')
-    : withoutCommand(lastNodeError)
+  return lastNodeError ? withoutCommand(lastNodeError) : new Error(message || code || 'unknown')
 }

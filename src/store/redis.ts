@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Batch } from './batch.js'
-import { Connection, SILENCE_MS, withoutCommand } from './redis-connection.js'
+import { Connection, SILENCE_MS } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { refusedCommands } from './redis-rights.js'
 import { type Command, PERFORM } from './scripts.js'
@@ -36,7 +36,8 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
     ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
-      return connection.send(() => client.gpsPerform(keys.length, ...keys, command, ...values), hasWritten)
+      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
+      return connection.send(command === 'again' ? 'use' : command, perform, hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
   )
@@ -87,7 +88,8 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
   // Each command that a replica refuses would cost a connection, and those after it would find none.
   const client = connect(urls, { reconnectOnError: null })
   try {
-    const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(withoutCommand(error))))
+    const connection = new Connection(client)
+    const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(connection.causeOf(error))))
     await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
@@ -130,7 +132,7 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   }
   const { protocol, username, password } = new URL(first)
   const isSecure = protocol === 'rediss:'
-  return new Cluster(urls, {
+  const cluster = new Cluster(urls, {
     enableOfflineQueue: false,
     clusterRetryStrategy(this: Cluster, times: number, reason?: Error) {
       // A host without an address, which the client reports in no other way.
@@ -151,4 +153,10 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // Certificates carry names, so nodes are not resolved to addresses.
     ...(isSecure && { dnsLookup: (name, found) => found(null, name) }),
   } satisfies ClusterOptions)
+  // The client asks a node for the others on a copy of its connection, and would drop the errors of that.
+  cluster.on('+node', (node: Redis) => {
+    node.duplicate = (...given) =>
+      Redis.prototype.duplicate.apply(node, given).on('error', (error) => cluster.emit('node error', error))
+  })
+  return cluster
 }

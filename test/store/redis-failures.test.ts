@@ -2,8 +2,9 @@
 import { inspect } from 'node:util'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { redisServer, until, withoutRedis } from '../redis.js'
-import { aKey, anOwner, NOW, openRedis, storedKey } from './places.js'
+import { certificate } from '../faults.js'
+import { freePort, redisServer, until, withoutRedis } from '../redis.js'
+import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
   t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
@@ -48,6 +49,34 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
   })
 
+  t.test('is loading its data, the reason says that it may be', async (t) => {
+    const slowly = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024']
+    const server = await redisServer(t, ...slowly)
+    const fill = "for i = 1, 100000 do redis.call('SET', i, i) end"
+    await server.commands(['eval', fill, '0'], ['save'])
+    await server.stop()
+    // It takes minutes.
+    void server.start().catch(() => {})
+    await until(async () => (await server.command('ping').catch(String)).startsWith('LOADING'))
+    const store = await openRedis(t, server.url)
+    await t.rejects(store.keys.find('unknown', NOW), { cause: { message: /still loading/ } })
+  })
+
+  t.test('denies a command, it is unavailable until that one succeeds', async (t) => {
+    const server = await redisServer(t)
+    const setuser = (...rights: string[]) => server.command('acl', 'setuser', 'gateway', 'on', '>a-password', ...rights)
+    await setuser('~gps:*', '+@all')
+    const store = await openRedis(t, server.url.replace('//', '//gateway:a-password@'))
+    const record = await storedKey(store)
+    await setuser('-@hash')
+    await t.rejects(store.keys.use(record.digest, DAY_MS, NOW), StoreUnavailable)
+    t.match(await store.counters?.increment('c', 60_000), { current: 1 })
+    t.equal(store.up(), false)
+    await setuser('+@hash')
+    t.ok(await store.keys.use(record.digest, DAY_MS, NOW))
+    t.equal(store.up(), true)
+  })
+
   t.test('has an address of the other family only, it is not found', async (t) => {
     const url = (await redisServer(t)).url.replace('127.0.0.1', 'localhost')
     await t.rejects((await openRedis(t, `${url}?family=6`)).keys.find('unknown', NOW), StoreUnavailable)
@@ -66,13 +95,17 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 })
 
 t.test('when no node of a cluster can be used, the reason is that of a node', { skip: withoutRedis }, async (t) => {
-  const server = await redisServer(t, '--requirepass', 'invented-right')
+  const { key, cert } = certificate(t.testdir({}))
+  const tlsPort = await freePort()
+  const tls = `--tls-port ${tlsPort} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
+  const server = await redisServer(t, '--requirepass', 'invented-right', ...tls.split(' '))
   const wrong = server.url.replace('//', '//:invented-wrong@')
   const plain = server.url.replace('//', '//:invented-right@')
   const cases: [url: string, reason: RegExp][] = [
     [wrong, /^WRONGPASS/],
+    [`rediss://localhost:${tlsPort}`, /^self-signed certificate$/],
     [plain, /^ERR This instance has cluster support disabled$/],
-    ['redis://127.0.0.1:1', /^No node of the cluster accepts a connection$/],
+    ['redis://127.0.0.1:1', /^connect ECONNREFUSED 127.0.0.1:1$/],
     // Too long for a name: no server is asked for its address.
     [`redis://${'n'.repeat(64)}:1`, /^getaddrinfo E/],
   ]

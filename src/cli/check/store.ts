@@ -29,15 +29,19 @@ async function redis(urls: string): Promise<Finding[]> {
     ]
   } catch (error) {
     const { name, message } = error as Error
+    const hint = unknownIssuer.test(message) ? ': set NODE_EXTRA_CA_CERTS to the file of its authority' : ''
     // The text of our own connection's error holds at most an address.
-    return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late(urls) : message}`)]
+    return [fail('Redis', `cannot be used: ${name === 'AbortError' ? late(urls) : message + hint}`)]
   }
 }
+
+/** What OpenSSL says of a certificate without a known issuer. */
+const unknownIssuer = /^(self-signed|unable to (get|verify))/
 
 /** Why a connection was not ready in time. */
 function late(urls: string): string {
   const slots = urls.includes(',') ? ', or not all slots of the cluster are served' : ''
-  return `no reply in time${slots}${urls.includes('rediss:') ? ', or the server expects no TLS' : ''}`
+  return `no reply in time, or it is still loading its data${slots}${urls.includes('rediss:') ? ', or the server expects no TLS' : ''}`
 }
 
 const fieldOf = (info: string, name: string): string | undefined =>
