@@ -8,7 +8,13 @@ import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections, type CutReason } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
-import { installRequestHooks, markMalformed, type RequestHookOptions, requestReport } from './request-hooks.js'
+import {
+  closedByClient,
+  installRequestHooks,
+  markMalformed,
+  type RequestHookOptions,
+  requestReport,
+} from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { sendTogether } from './send-together.js'
@@ -17,9 +23,6 @@ import type { Turns } from './turns.js'
 import type { App } from './types.js'
 import { validatorOf } from './validators.js'
 import { installWriteBudget } from './write-budget.js'
-
-/** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
-const closedByClient = 499
 
 interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   log: Log

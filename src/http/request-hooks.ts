@@ -18,6 +18,9 @@ export interface RequestHookOptions {
   outages: Outages
 }
 
+/** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
+export const closedByClient = 499
+
 /** No request line has a space in its target. */
 const malformedPrefix = '/ '
 
@@ -50,6 +53,8 @@ export function requestReport({ log, observeRequest, countCaller, outages }: Req
 /** To be installed before any route. These hooks run with every request, so they use callbacks instead of promises. */
 export function installRequestHooks(app: App, report: Report, isDraining: () => boolean): void {
   app.addHook('onRequest', (request, reply, next) => {
+    // Its client left while it waited for its turn: without `next`, it ends here.
+    if (reply.raw.destroyed) return report(reply, closedByClient)
     setCommonHeaders(request, reply)
     next(requestError(request))
   })

@@ -32,11 +32,7 @@ export class Turns {
     }
     const beginWaiting = (): void => {
       this.#begun = 0
-      while (this.#begun < maxPerTurn && this.#waiting.length > 0) {
-        const { request } = this.#waiting.shift() as Waiting
-        // Otherwise its client has left.
-        if (!request[1].destroyed) begin(...request)
-      }
+      for (const { request } of this.#waiting.splice(0, maxPerTurn)) begin(...request)
     }
     return begin
   }

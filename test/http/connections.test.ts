@@ -1,4 +1,5 @@
 /** Pipelined requests: handled one at a time, bounded in number, and responded to in order. */
+import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -96,6 +97,32 @@ t.test('a request whose client leaves is logged and counted once, as 499; those 
   t.match(aborted, [{ method: 'GET', route: '/api/v1/devices/:id', account: /./, credential: 'platform_hash' }])
   t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/devices\/:id",status="499"\} 1$/m)
   t.match(callers(), { length: 1, 0: { requests: 3 } }, 'the first one, the one whose client left, and the last one')
+})
+
+t.test('requests whose clients leave while they wait for their turn are logged and counted as 499', async (t) => {
+  const env = { RATE_LIMIT_MAX: '10000' }
+  const { url, get, lines, metrics } = await gatewayOn(t, { env }, {})
+  await get('/v1/me', someHash)
+  const port = Number(new URL(url).port)
+  const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const socket of clients) socket.write(request('/health'))
+  await Promise.all(clients.map((socket) => once(socket, 'data')))
+  const leave = (): void => {
+    for (const socket of clients) socket.resetAndDestroy()
+  }
+  for (const socket of clients) socket.once('data', leave).write(request('/v1/me'))
+  // While this thread is blocked, the system delivers what it has written: the gateway reads all requests in one turn.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  const requests = () => lines('request').filter(({ route }) => route === '/api/v1/me')
+  await until(() => requests().length >= 101)
+  const left = requests().filter(({ status }) => status === 499)
+  t.ok(
+    left.some(({ account }) => account === undefined),
+    'some had not begun',
+  )
+  t.match(await metrics(), `gateway_requests_total{method="GET",route="/api/v1/me",status="499"} ${left.length}\n`)
+  t.equal(requests().length, 101)
+  t.equal((await get('/v1/me', someHash)).status, 200)
 })
 
 t.test('a request that the parser gives up has one response and is counted once', async (t) => {

@@ -55,19 +55,6 @@ t.test('the first request that waits shows how long, until it begins', async (t)
   t.equal(turns.waitMs, 0)
 })
 
-t.test('clients that have left hold up none of those who wait behind them', async (t) => {
-  const begun: unknown[] = []
-  const turns = new Turns(() => 0)
-  const begin = turns.limit((request) => begun.push(request)) as (...request: unknown[]) => void
-  // One turn, a turn of clients that have left, and another one.
-  for (let request = 0; request < 48; request += 1) begin(request, { destroyed: request >= 16 && request < 32 })
-  await endOfTurn()
-  t.same(
-    begun,
-    [...Array(48).keys()].filter((request) => request < 16 || request >= 32),
-  )
-})
-
 /** Sockets that are connected to an app, and accepted: each has had a first response. */
 async function connected(t: Test, count: number, seen: string[] = []): Promise<Socket[]> {
   const app = fastify() as unknown as App
