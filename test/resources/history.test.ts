@@ -195,6 +195,13 @@ t.test('start and end points count only without drives and stops; event points n
   t.strictSame(clocks(history({ items: [start, event, stop, end] })), ['07:45:00'])
 })
 
+t.test('a point that two groups share counts once, as the first of them has it', async (t) => {
+  const shared = { id: 7, time: '05-11-2026 07:00:00', lat: '48.2', lng: '16.3' }
+  const groups = [5, 0].map((speed, at) => ({ status: 1 + at, items: [{ ...shared, speed }] }))
+  const { positions } = history({ items: groups })
+  t.strictSame([positions.length, positions[0]?.speed], [1, 5])
+})
+
 t.test('points without an id count once per time and place, with a date near the requested days (N05)', async (t) => {
   const bare = { time: '05-11-2026 07:00:00', lat: '48.2', lng: '16.3' }
   for (const id of [undefined, null, 0, '', '-']) {
