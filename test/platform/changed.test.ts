@@ -36,6 +36,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
     ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
     ['words in place of rows', { items: 'No events' }, /^ok$/],
+    ['a number in place of rows', { items: 12 }, /^no rows; fields: none$/],
     ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
     ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
     ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
@@ -62,6 +63,13 @@ t.test('groups are accepted unless none of them has items', async (t) => {
     ['no groups in an object', {}, /^ok$/],
     ['groups without rows', [{ title: 'A', items: [] }, { title: 'B' }], /^ok$/],
     ['groups with numeric keys', { 4: { items: {} } }, /^ok$/],
+    ['words in place of groups', 'No devices', /^ok$/],
+    ['no items at all', [{ items: null }], /^ok$/],
+    ['no items, as a number or JSON text', [{ items: 0 }, { items: ' [ ] ' }], /^ok$/],
+    ['a number in place of groups', 12, /^no groups; fields: none$/],
+    ['a number in place of items', [{ items: 12 }], /^no items in any group/],
+    ['a flag in place of items', [{ items: true }], /^no items in any group/],
+    ['a text in place of items', [{ items: 'eJyrrgUAAXUA+Q==' }], /^no items in any group/],
     ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
     ['devices in place of groups', rows, /^no items in any group; fields: id$/],
     ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
@@ -86,6 +94,18 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
     ['no groups', [], /^ok$/],
     ['some groups of another kind', [other, drive], /^ok$/],
     ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group$/],
+    ['no points', [{ ...drive, items: [] }], /^ok$/],
+    ['a record among points of another form', [{ ...drive, items: [[1778572800, 1, 2], point] }], /^ok$/],
+    ['points as lists', [{ ...drive, items: [[1778572800, 1, 2]] }], /^no record in any point$/],
+    ['points as ids', [{ ...drive, items: { 4: 11 } }], /^no record in any point$/],
+    [
+      'points as texts',
+      [
+        { ...drive, items: [] },
+        { ...drive, items: ['a,b'] },
+      ],
+      /^no record in any point$/,
+    ],
     ['no readable time', [timeless], /^no raw_time or time in any point$/],
   ]
   for (const [name, items, expected] of histories) {
@@ -176,4 +196,12 @@ t.test('no data is an empty list, and rows beside an unreadable one are served',
   clock.advance(2)
   t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
   t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+})
+
+t.test('a history whose points have another form is a failure, not one without a track', async (t) => {
+  const { become, get } = await faulty(t)
+  for (const items of [[[1_778_572_800, 1, 2, 13]], [11, 12], ['a,b']]) {
+    become({ ...sound, get_history: { items: [{ status: 1, items }], distance_sum: '3 km' } })
+    isUnavailable(t, await get(historyPath, someHash), `points: ${JSON.stringify(items)}`)
+  }
 })
