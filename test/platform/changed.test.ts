@@ -205,3 +205,40 @@ t.test('a history whose points have another form is a failure, not one without a
     isUnavailable(t, await get(historyPath, someHash), `points: ${JSON.stringify(items)}`)
   }
 })
+
+t.test('each list is read in every layout of its page, and an error is no empty list', async (t) => {
+  const { become, get, clock } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
+  const lists: [action: string, name: string, row: object][] = [
+    ['get_events', 'events', { id: 3, time: '2026-05-12 08:00:00' }],
+    ['get_user_drivers', 'drivers', { id: 9, name: 'Jo' }],
+    ['get_geofences', 'geofences', { id: 5, name: 'Depot' }],
+    ['get_alerts', 'alerts', { id: 4, type: 'sos' }],
+    ['services', 'services', { id: 8, device_id: 7, expiration_by: 'days', interval: 9 }],
+  ]
+  const numbers = { total: 1, per_page: 30, current_page: 1, last_page: 1 }
+  const busy = { message: 'Busy' }
+  const errors = [busy, { ...busy, status: 0 }, { ...busy, other: [] }]
+  for (const [action, name, row] of lists) {
+    const read = (body: object) => {
+      become({ ...sound, [action]: body })
+      clock.advance(2_000)
+      return get(`/v1/${name}`, someHash)
+    }
+    const page = { ...numbers, data: [row] }
+    const layouts = [{ items: page }, { items: { [name]: page } }, page, { [name]: page }]
+    const beside = [
+      { data: [row], pagination: numbers },
+      { 3: row, pagination: numbers },
+      { data: JSON.stringify([row]) },
+    ]
+    for (const body of [...layouts, ...beside])
+      t.match(
+        await read({ status: 1, ...body }),
+        { status: 200, body: { count: 1 } },
+        `${name}: ${JSON.stringify(body)}`,
+      )
+    const unusual = action === 'services' ? 'items' : 'data'
+    for (const body of [...errors, { ...busy, [unusual]: null }, { ...busy, status: 0, [unusual]: 'none' }])
+      isUnavailable(t, await read(body), `${name}: ${JSON.stringify(body)}`)
+  }
+})
