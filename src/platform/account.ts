@@ -106,7 +106,7 @@ export class Account {
   /** The pages of the events, newest first, as the platform orders them. */
   eventPages({ deviceId: device_id, type, from: date_from, to: date_to }: EventFilter, search: Reading): FetchPage {
     return (page, size) =>
-      this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page, undefined, search)
+      this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page, 'events', search)
   }
 
   /** The events in the rows of such pages; what is left out is reported. */
@@ -137,7 +137,9 @@ export class Account {
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.id)) return undefined
     try {
-      return await this.#list('services', (reading) => this.#rows('services', wire.wireService, {}, undefined, reading))
+      return await this.#list('services', (reading) =>
+        this.#rows('services', wire.wireService, {}, 'services', reading),
+      )
     } catch (error) {
       if (isMissingAction(error)) return undefined
       throw error
@@ -149,7 +151,7 @@ export class Account {
     const reading = this.#platform.openList(this.id)
     const found: wire.WireService[] = []
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
-      const rows = await this.#rows('get_services', wire.wireService, { device_id }, undefined, reading)
+      const rows = await this.#rows('get_services', wire.wireService, { device_id }, 'services', reading)
       return rows.map((row) => ({ ...row, device_id }))
     }
     try {
@@ -196,7 +198,7 @@ export class Account {
     action: Action,
     shape: T,
     query: Query,
-    name: string | undefined,
+    name: string,
     reading: Reading,
   ): Promise<Read<T>[]> {
     const pageSize = pageSizes[action]
@@ -214,7 +216,7 @@ export class Account {
   }
 
   /** One page of a list. @param number of the page. @param name see `pageOf`. */
-  #page(action: Action, query: Query, number: number, name: string | undefined, reading: Reading): Promise<Page> {
+  #page(action: Action, query: Query, number: number, name: string, reading: Reading): Promise<Page> {
     const check = (body: unknown): void => checkPage(action, body, number, name)
     return reading.send(action, (memory) =>
       this.#shared(`${action} ${JSON.stringify(query)}`, async () =>

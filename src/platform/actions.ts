@@ -1,12 +1,19 @@
 /** The platform actions that the gateway may request, all of them read-only, and how to recognise a response to each. */
 
-import { isObject } from './shape.js'
+import { isObject, unwrapped } from './shape.js'
 
 type Check = (data: Record<string, unknown>) => boolean
 const has =
   (...keys: string[]): Check =>
   (data) =>
     keys.some((key) => Object.hasOwn(data, key))
+
+const pageKeys = ['items', 'data', 'pagination']
+/** A page in any layout that `pageOf` reads. Where it is not usual it is a list: an error may have `data: null`. */
+const page =
+  (...usual: string[]): Check =>
+  (data) =>
+    has(...usual)(data) || pageKeys.some((key) => typeof (unwrapped(data[key]) ?? 0) === 'object')
 
 /**
  * Per action: whether a JSON object is a response to it (platform.md 3-9). The platform also has GETs that change data,
@@ -20,17 +27,17 @@ export const actions = {
   // Groups with numeric keys, which an empty account or page has not.
   get_devices: (data) => {
     const keys = Object.keys(data)
-    return has('items', 'data', 'pagination')(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
+    return has(...pageKeys)(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
   },
-  get_geofences: has('items', 'geofences'),
-  get_events: has('items'),
+  get_geofences: page('items', 'geofences'),
+  get_events: page('items', 'events'),
   get_history: has('items'),
   // Any other list is as good as none.
   'call_actions/event_types': () => true,
-  get_alerts: has('items', 'alerts'),
-  services: has('data'),
-  get_services: has('data'),
-  get_user_drivers: has('items'),
+  get_alerts: page('items', 'alerts'),
+  services: page('data', 'services'),
+  get_services: page('data', 'services'),
+  get_user_drivers: page('items', 'drivers'),
   // Both respond with a text.
   address: () => true,
   geo_address: () => true,

@@ -21,11 +21,15 @@ export const changed = (action: Action, missing: string, found: unknown): Platfo
     detail: `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`,
   })
 
-/** Content in place of a list: a record, since what was the list has another name now, or JSON text that is not a list. */
+/** Content in place of a list: a record, since what was the list has another name now, a number, or text that is not a list. */
 export function isUnread(raw: unknown): boolean {
   if (itemsOf(raw).length > 0) return false
-  return typeof raw === 'string' ? /^\s*[[{]\s*[^\s\]}]/.test(raw) : isObject(raw) && Object.keys(raw).length > 0
+  if (typeof raw === 'string') return !/^(\[\s*\]|\{\s*\})?$/.test(raw.trim())
+  return isObject(raw) ? Object.keys(raw).length > 0 : Number(raw) > 0
 }
+
+/** The same for a whole list, in place of which a platform may send words (`No events`). */
+const isUnreadList = (raw: unknown): boolean => isUnread(raw) && !(typeof raw === 'string' && /^\s*[^\s[{]/.test(raw))
 
 const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(row.id))
 
@@ -42,7 +46,7 @@ function rowsBefore({ currentPage, perPage }: Page, number: number): number {
  */
 export function checkedRows(action: Action, page: Page, number: number): unknown[] {
   const rows = itemsOf(page.rows)
-  const isEmpty = page.total === undefined ? !isUnread(page.rows) : page.total <= rowsBefore(page, number)
+  const isEmpty = page.total === undefined ? !isUnreadList(page.rows) : page.total <= rowsBefore(page, number)
   if (rows.length === 0 && !isEmpty) throw changed(action, 'rows', page.rows)
   return rows
 }
@@ -60,7 +64,7 @@ export function checkPage(action: Action, body: unknown, number: number, name?: 
 export function checkGroups(action: Action, raw: unknown): void {
   const groups = itemsOf(raw)
   if (groups.length === 0) {
-    if (isUnread(raw)) throw changed(action, 'groups', raw)
+    if (isUnreadList(raw)) throw changed(action, 'groups', raw)
   } else if (!groups.some((group) => isObject(group) && 'items' in group && !isUnread(group.items))) {
     throw changed(action, 'items in any group', groups[0] ?? raw)
   }
@@ -75,11 +79,14 @@ const groupStatus = /^[1-5]$/
  */
 export function checkedHistory(history: WireHistory, raw: unknown, isTime: (value: Scalar) => boolean): WireHistory {
   const action = 'get_history'
-  checkGroups(action, isObject(raw) ? raw.items : undefined)
+  const sent = isObject(raw) ? raw.items : undefined
+  checkGroups(action, sent)
   const { items: groups } = history
   if (groups.length > 0 && !groups.some(({ status }) => groupStatus.test(String(status))))
     throw changed(action, 'status in any group', undefined)
   const points = groups.flatMap(({ items }) => items)
+  if (points.length === 0 && itemsOf(sent).some((group) => isObject(group) && itemsOf(group.items).length > 0))
+    throw changed(action, 'record in any point', undefined)
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
     points.length > 0 && points.every((point) => names.every((name) => point[name] === undefined))
   if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))

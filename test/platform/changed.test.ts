@@ -36,6 +36,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
     ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
     ['words in place of rows', { items: 'No events' }, /^ok$/],
+    ['a number in place of rows', { items: 12 }, /^no rows; fields: none$/],
     ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
     ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
     ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
@@ -62,6 +63,13 @@ t.test('groups are accepted unless none of them has items', async (t) => {
     ['no groups in an object', {}, /^ok$/],
     ['groups without rows', [{ title: 'A', items: [] }, { title: 'B' }], /^ok$/],
     ['groups with numeric keys', { 4: { items: {} } }, /^ok$/],
+    ['words in place of groups', 'No devices', /^ok$/],
+    ['no items at all', [{ items: null }], /^ok$/],
+    ['no items, as a number or JSON text', [{ items: 0 }, { items: ' [ ] ' }], /^ok$/],
+    ['a number in place of groups', 12, /^no groups; fields: none$/],
+    ['a number in place of items', [{ items: 12 }], /^no items in any group/],
+    ['a flag in place of items', [{ items: true }], /^no items in any group/],
+    ['a text in place of items', [{ items: 'eJyrrgUAAXUA+Q==' }], /^no items in any group/],
     ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
     ['devices in place of groups', rows, /^no items in any group; fields: id$/],
     ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
@@ -86,6 +94,18 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
     ['no groups', [], /^ok$/],
     ['some groups of another kind', [other, drive], /^ok$/],
     ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group$/],
+    ['no points', [{ ...drive, items: [] }], /^ok$/],
+    ['a record among points of another form', [{ ...drive, items: [[1778572800, 1, 2], point] }], /^ok$/],
+    ['points as lists', [{ ...drive, items: [[1778572800, 1, 2]] }], /^no record in any point$/],
+    ['points as ids', [{ ...drive, items: { 4: 11 } }], /^no record in any point$/],
+    [
+      'points as texts',
+      [
+        { ...drive, items: [] },
+        { ...drive, items: ['a,b'] },
+      ],
+      /^no record in any point$/,
+    ],
     ['no readable time', [timeless], /^no raw_time or time in any point$/],
   ]
   for (const [name, items, expected] of histories) {
@@ -176,4 +196,49 @@ t.test('no data is an empty list, and rows beside an unreadable one are served',
   clock.advance(2)
   t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
   t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+})
+
+t.test('a history whose points have another form is a failure, not one without a track', async (t) => {
+  const { become, get } = await faulty(t)
+  for (const items of [[[1_778_572_800, 1, 2, 13]], [11, 12], ['a,b']]) {
+    become({ ...sound, get_history: { items: [{ status: 1, items }], distance_sum: '3 km' } })
+    isUnavailable(t, await get(historyPath, someHash), `points: ${JSON.stringify(items)}`)
+  }
+})
+
+t.test('each list is read in every layout of its page, and an error is no empty list', async (t) => {
+  const { become, get, clock } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
+  const lists: [action: string, name: string, row: object][] = [
+    ['get_events', 'events', { id: 3, time: '2026-05-12 08:00:00' }],
+    ['get_user_drivers', 'drivers', { id: 9, name: 'Jo' }],
+    ['get_geofences', 'geofences', { id: 5, name: 'Depot' }],
+    ['get_alerts', 'alerts', { id: 4, type: 'sos' }],
+    ['services', 'services', { id: 8, device_id: 7, expiration_by: 'days', interval: 9 }],
+  ]
+  const numbers = { total: 1, per_page: 30, current_page: 1, last_page: 1 }
+  const busy = { message: 'Busy' }
+  const errors = [busy, { ...busy, status: 0 }, { ...busy, other: [] }]
+  for (const [action, name, row] of lists) {
+    const read = (body: object) => {
+      become({ ...sound, [action]: body })
+      clock.advance(2_000)
+      return get(`/v1/${name}`, someHash)
+    }
+    const page = { ...numbers, data: [row] }
+    const layouts = [{ items: page }, { items: { [name]: page } }, page, { [name]: page }]
+    const beside = [
+      { data: [row], pagination: numbers },
+      { 3: row, pagination: numbers },
+      { data: JSON.stringify([row]) },
+    ]
+    for (const body of [...layouts, ...beside])
+      t.match(
+        await read({ status: 1, ...body }),
+        { status: 200, body: { count: 1 } },
+        `${name}: ${JSON.stringify(body)}`,
+      )
+    const unusual = action === 'services' ? 'items' : 'data'
+    for (const body of [...errors, { ...busy, [unusual]: null }, { ...busy, status: 0, [unusual]: 'none' }])
+      isUnavailable(t, await read(body), `${name}: ${JSON.stringify(body)}`)
+  }
 })

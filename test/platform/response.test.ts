@@ -118,7 +118,7 @@ t.test('each action recognises its own responses', async (t) => {
     [{ item: { timezone_id: '61' } }, 'edit_setup_data'],
     [{ data: [] }, 'get_devices', 'services', 'get_services'],
     [{ geofences: [] }, 'get_geofences'],
-    [{ items: {} }, 'get_events', 'get_user_drivers'],
+    [{ items: {} }, 'get_events', 'get_user_drivers', 'get_services'],
     [{ items: [] }, 'get_history'],
     [{ alerts: [] }, 'get_alerts'],
   ]
