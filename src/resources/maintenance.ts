@@ -72,16 +72,16 @@ function daysOf(value: WireService['last_service']): number[] {
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }
 
-const nearest = (days: readonly number[], today: number): Maybe =>
-  days.toSorted((a, b) => Math.abs(a - today) - Math.abs(b - today))[0]
+const nearest = (days: readonly number[], day: number): Maybe =>
+  days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
-/** The day of the last service, which is not in the future, and fits the day on which the next one is due. */
-function lastDay(wire: WireService, interval: Maybe, today: number): Maybe {
+/** The day of the last service, which is not in the future, and fits the day on which the next one is due. `expected` is that day by a text. */
+function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe): Maybe {
   const days = daysOf(wire.last_service)
   const past = days.filter((day) => day <= today)
   const due = daysOf(wire.expires_date)
   const fitting = past.filter((day) => interval !== undefined && due.includes(day + interval))
-  return nearest([fitting, past, days].find(({ length }) => length > 0) ?? [], today)
+  return nearest([fitting, past, days].find(({ length }) => length > 0) ?? [], minus(expected, interval) ?? today)
 }
 
 /** The remaining amount in a text: `Odometer Left (812 km)`, `6d.` (platform.md 8.3). */
@@ -107,8 +107,12 @@ function amountsOf(wire: WireService, device: WireDevice | undefined, setup: Wir
   const isDays = by === 'days'
   const isDistance = by === 'odometer'
   const interval = number(wire.interval)
-  const last = isDays ? lastDay(wire, interval, today) : number(wire.last_service)
-  const due = plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), today) : number(wire.expires))
+  const written = leftInText(wire, device)
+  const { amount, unit } = quantity(written) ?? {}
+  const expected = plus(today, amount)
+  const last = isDays ? lastDay(wire, interval, today, expected) : number(wire.last_service)
+  const due =
+    plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), expected ?? today) : number(wire.expires))
   const accountUnit = device ? distanceUnit(device) : setup?.item.unit_of_distance
   const km = (value: Maybe, unit = ''): Maybe => {
     if (!isDistance) return value
@@ -116,8 +120,6 @@ function amountsOf(wire: WireService, device: WireDevice | undefined, setup: Wir
   }
   const isHours = by === 'engine_hours'
   const now = isDays ? today : isDistance ? odometerKm(device) : isHours ? engineHours(device) : undefined
-  const written = leftInText(wire, device)
-  const { amount, unit } = quantity(written) ?? {}
   const left = isHours && unit ? hoursOf(written, amount, unit) : km(amount, unit)
   const remaining = minus(km(due), now) ?? left
   return { interval: km(interval), last: km(last), due: km(due), remaining }

@@ -63,6 +63,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   const bad = await created('bad')
   const none = { code: 1, out: '', err: /no active API key/ }
 
+  t.match(await run('limit', board.key, '900'), { code: 0, out: `${board.id} may send 900`, err: '' })
   t.match(await run('limit', board.id.toUpperCase(), '1000'), { code: 0, out: /1000/, err: '' })
   for (const [{ key }, limit] of [[board, '1000'] as const, [app, '100'] as const])
     t.equal((await get('/v1/me', key)).headers.get('ratelimit-limit'), limit, 'from the next request on')
@@ -92,6 +93,12 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.match(all, { length: 2, 0: { id: app.id }, 1: { id: board.id } }, 'every active one, once')
   t.match(await runWith(randomKey(), 'find'), none)
 
+  const misplaced = [['list', app.key], ['purge', app.key, '--yes'], [app.key], [`--${app.key}`], ['find', app.key]]
+  for (const [at, code] of [0, 1, 2, 2, 2].entries()) t.equal((await run(...misplaced[at]!)).code, code)
+  for (const several of [`${app.key}\n${board.key}`, `${app.id} ${board.id}`, `${app.key},`])
+    t.match(await run('revoke', several), { code: 2, out: '', err: /one key/ })
+  t.same(await statuses(board, app), [200, 200])
+
   t.match(await run('revoke', board.id.toUpperCase()), { code: 0, out: board.id })
   t.same(await statuses(board, app), [401, 200])
   const more = await created('more')
@@ -104,6 +111,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   const purged = await run('purge', email, '--json', '--yes')
   t.same([purged.code, JSON.parse(purged.out)], [0, { email, revoked: 1 }])
   t.same(await statuses(board, app), [401, 401])
+  t.match(await run('purge', email, '--yes'), { code: 1, out: '', err: `${email} has no active API keys.` })
   t.notMatch(printed.join('\n'), /gps_live_[0-9a-f]{5}|v1\./, 'never a whole key, never a sealed hash')
 })
 
@@ -118,7 +126,7 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   const list = ['list', email]
   const away = /^Redis is unavailable: connect ECONNREFUSED 127.0.0.1:1$/
   const cases: [env: Record<string, string>, args: string[], code: number, err: RegExp][] = [
-    [{}, [], 2, /limit <key-id> <requests per window>/],
+    [{}, [], 2, /limit <key-id>\|<key> <requests per window>/],
     [{}, ['list', '--nonsense'], 2, /nonsense/],
     [{ DATA_DIR: missing }, list, 1, new RegExp(missing)],
     [{ DATA_DIR: dir }, list, 1, new RegExp(`no key file in ${dir}\\. .*is this its user`)],
@@ -179,11 +187,12 @@ t.test('a malformed command changes nothing', async (t) => {
   const { store, record, run } = await runOn(t)
   const limits = ['0', '-5', '1.5', 'many', '', '1e3', '99999999999'].map((limit) => ['limit', record.id, limit])
   const incomplete = [['revoke'], ['purge', ''], ['purge', email], ['limit', record.id]]
-  const malformed = [['list', ' '], ['list', email, 'more'], ['find', 'gps_live_0'], ...limits]
+  const malformed = [['list', ' '], ['list', email, 'more'], ['find', 'gps_live_0'], ['revoke', 'board'], ...limits]
   for (const [name = '', ...args] of [...incomplete, ...malformed])
     await t.rejects(run(name, args), UsageError, [name, ...args].join(' '))
-  await t.rejects(run('limit', ['unknown', '5']), NotFound)
-  await t.rejects(run('revoke', ['unknown']), NotFound)
+  const unknown = aKey(anOwner()).record.id
+  await t.rejects(run('limit', [unknown, '5']), NotFound)
+  await t.rejects(run('revoke', [unknown]), NotFound)
   t.same(await store.keys.find(record.digest, NOW), record)
   t.same((await run('limit', [record.id, 'default'])).json, { id: record.id, limit: null })
   t.match(await run('list', ['other@example.com']), { json: [], text: 'has no active API keys' })

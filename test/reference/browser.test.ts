@@ -1,6 +1,6 @@
 /** The reference in a real browser: what a reader can do there, and what the page must never do. */
 import axe from 'axe-core'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
@@ -118,6 +118,24 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
     await page.locator('#operation-createKey .execute').click()
     await page.getByText('"label": "From the console"').first().waitFor()
+    t.same(complaints, [])
+  })
+
+  t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    const asked = new Promise<Route>((resolve) => page.route('**/openapi.json', resolve))
+    await page.goto(`${url}/docs`)
+    for (const id of [operation, '#operation-getMe']) {
+      await page.locator(`${id} .try`).click()
+      await page.locator(`${id} #console[data-state=loading]`).waitFor()
+    }
+    await (await asked).continue()
+    await page.locator('#console[data-state=ready] .execute').waitFor()
+    t.equal(await page.locator('#console .opblock-summary-path').getAttribute('data-path'), '/v1/me')
+    const expanded = await page
+      .locator('.try[aria-expanded=true]')
+      .evaluateAll((all) => all.map((one) => one.ariaLabel))
+    t.same(expanded, ['Try it: Get the account of the credential'])
     t.same(complaints, [])
   })
 

@@ -1,5 +1,5 @@
 /** The commands for operators of API keys. */
-import { accountIdOf, ownerOf, Secret } from '../../auth/credential.js'
+import { accountIdOf, ownerOf, Secret, toCredential } from '../../auth/credential.js'
 import type { KeyRecord, Store } from '../../store/store.js'
 import { table } from '../table.js'
 
@@ -53,16 +53,15 @@ export const commands: Record<string, Command> = {
     },
   },
   limit: {
-    usage: 'limit <key-id> <requests per window>|default',
+    usage: 'limit <key-id>|<key> <requests per window>|default',
     help: 'Sets the request limit of one key.',
     example: 'limit 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3 1000',
     run: async ({ store, args, now }) => {
-      const [sent = '', given = ''] = exactly(2, args)
-      const id = sent.toLowerCase()
-      const limit = limitIn(given)
-      const { digest } = (await store.keys.findById(id, now)) ?? {}
+      const [given = '', requests = ''] = exactly(2, args)
+      const limit = limitIn(requests)
+      const { id, digest } = await oneKey(store, given, now)
       const set = (record: KeyRecord): KeyRecord => ({ ...record, limit })
-      if (!digest || !(await store.keys.update(digest, set, now))) throw unknownKey(sent)
+      if (!(await store.keys.update(digest, set, now))) throw unknownKey(given)
       const text = `${id} may send ${limit === null ? 'as many requests as any other key' : `${limit} requests`} per window.`
       return { json: { id, limit }, text }
     },
@@ -73,9 +72,8 @@ export const commands: Record<string, Command> = {
     example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     run: async ({ store, args, now }) => {
       const [given = ''] = exactly(1, args)
-      const [record = await store.keys.findById(given.toLowerCase(), now)] = await byKeys(store, given, now)
-      if (!record || !(await store.keys.revoke(record.owner, record.id, now))) throw unknownKey(given)
-      const { id, hint, email } = record
+      const { id, hint, email, owner } = await oneKey(store, given, now)
+      if (!(await store.keys.revoke(owner, id, now))) throw unknownKey(given)
       return { json: { id, revoked: true }, text: `${id} (${hint}, of ${email}) is revoked.` }
     },
   },
@@ -86,6 +84,7 @@ export const commands: Record<string, Command> = {
     run: async ({ store: { keys }, args, now, isConfirmed }) => {
       const [email = ''] = exactly(1, args)
       const owned = await keys.list(ownerIn(email), now)
+      if (owned.length === 0) throw new NotFound(`${email} has no active API keys.`)
       if (!isConfirmed)
         throw new UsageError(`${plural(owned.length)} of ${email} would be revoked. Add --yes to do it.`)
       const results = await Promise.all(owned.map(({ id, owner }) => keys.revoke(owner, id, now)))
@@ -100,7 +99,7 @@ const plural = (count: number): string => `${count} API key${count === 1 ? '' : 
 async function listKeys({ keys }: Store, args: readonly string[], now: number): Promise<Outcome> {
   const [email = ''] = exactly(1, args)
   const found = await keys.list(ownerIn(email), now)
-  return { json: found.map(toJson), text: found.length === 0 ? `${email} has no active API keys.` : listing(found) }
+  return { json: found.map(toJson), text: found.length === 0 ? 'The account has no active API keys.' : listing(found) }
 }
 
 async function listAccounts({ keys, digests }: Store, now: number): Promise<Outcome> {
@@ -127,6 +126,18 @@ async function byKeys({ keys }: Store, text: string, now: number): Promise<KeyRe
   return found
 }
 
+/** The active key with an id or a value. A text with several is refused: the others would seem to be revoked with the first. */
+async function oneKey({ keys }: Store, given: string, now: number): Promise<KeyRecord> {
+  const sent = toCredential(given, undefined)
+  const isId = /^[0-9a-f-]{36}$/i.test(given)
+  if (sent.kind !== 'key' && !isId) throw new UsageError('expected one id or one key; run it once for each')
+  const record = await (sent.kind === 'key'
+    ? keys.find(sent.secret.digest, now)
+    : keys.findById(given.toLowerCase(), now))
+  if (!record) throw unknownKey(given)
+  return record
+}
+
 /** As in the log of the gateway; null without an e-mail, since the record does not show the hash that names the account. */
 const accountOf = ({ email }: KeyRecord): string | null => (email === '' ? null : accountIdOf('platform', email))
 
@@ -150,11 +161,7 @@ function limitIn(given: string): number | null {
   return limit
 }
 
-/** A key that does not exist here may work elsewhere, so it is not printed. */
-const unknownKey = (given: string): NotFound =>
-  new NotFound(
-    `There is no active API key ${given.startsWith('gps_live_') ? 'with this value' : JSON.stringify(given)}.`,
-  )
+const unknownKey = (given: string): NotFound => new NotFound(`There is no active API key ${given}.`)
 
 /** Times are epoch milliseconds, as in the API. */
 function toJson(stored: KeyRecord): object {

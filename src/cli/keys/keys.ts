@@ -1,7 +1,8 @@
 /** The command line for API keys; works on the gateway's store, also while gateways run. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
+import { withoutCredentials } from '../../auth/credential.js'
 import { ConfigError, readConfig } from '../../config.js'
 import { keyFileIn, verifyKeyFile } from '../../store/key-file.js'
 import { openStore } from '../../store/open.js'
@@ -36,7 +37,8 @@ export async function runKeys(args: string[], io: Io): Promise<number> {
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError || isArgumentError(error)
-    io.console.error(isUsage ? `${error.message}\n\n${usage}` : explain(error))
+    // Arguments are repeated only here, and a key that does not exist in this store may work elsewhere.
+    io.console.error(withoutCredentials(isUsage ? `${error.message}\n\n${usage}` : explain(error)))
     return isUsage ? 2 : 1
   }
 }
@@ -66,9 +68,9 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   }
 }
 
-function explain(error: unknown): unknown {
+function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof NotFound) return error.message
-  if (!(error instanceof StoreUnavailable)) return error
+  if (!(error instanceof StoreUnavailable)) return inspect(error)
   const { message, cause } = error
   return cause instanceof Error && !message.endsWith(cause.message) ? `${message}: ${cause.message}` : message
 }

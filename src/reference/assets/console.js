@@ -74,7 +74,7 @@ const hiddenCredentials = () => ({
 const element = document.createElement('div')
 Object.assign(element, { id: 'console', role: 'region', ariaLabel: 'Console', tabIndex: -1 })
 
-async function start(shown) {
+async function start() {
   const [response] = await Promise.all([
     fetch('openapi.json'),
     load('script', { src: bundle }),
@@ -84,7 +84,7 @@ async function start(shown) {
   const spec = await response.json()
   await new Promise((done) => {
     const ui = window.SwaggerUIBundle({
-      spec: only(spec, shown),
+      spec: { ...spec, paths: {} },
       domNode: element,
       presets: [window.SwaggerUIBundle.presets.apis],
       plugins: [layout, executeWhenResolved, hiddenCredentials],
@@ -104,29 +104,32 @@ async function start(shown) {
   })
 }
 
-/** Shows another operation, once Swagger UI has started. */
+/** Shows an operation, once Swagger UI has started. */
 let show
 let starting
 
-/** @returns whether the console is open at the article now. */
+const mark = (article, isOpen) => article?.querySelector('.try').setAttribute('aria-expanded', isOpen)
+
+/** Opens the console at an article, or closes it there. */
 export async function open(article) {
-  if (element.parentElement === article) {
-    element.remove()
-    return false
-  }
-  element.parentElement?.querySelector('.try').setAttribute('aria-expanded', 'false')
+  const last = element.parentElement
+  mark(last, false)
+  element.remove()
+  if (last === article) return
+  mark(article, true)
   article.append(element)
   element.focus()
   element.dataset.state = 'loading'
   try {
-    starting ??= start(article.dataset)
-    if (show) show(article.dataset)
+    starting ??= start()
     await starting
+    // While it loaded, the reader may have closed it or opened another operation.
+    if (element.parentElement !== article) return
+    show(article.dataset)
     element.dataset.state = 'ready'
     element.scrollIntoView()
   } catch {
     starting = undefined
     element.textContent = 'The console could not be loaded. Reload the page to try again.'
   }
-  return true
 }

@@ -74,9 +74,8 @@ markCurrent()
 
 /** Opens the console of an operation below its examples, or closes it. */
 async function tryIt(element) {
-  const article = element.closest('.operation')
   const { open } = await import('./console.js')
-  element.setAttribute('aria-expanded', String(await open(article)))
+  await open(element.closest('.operation'))
 }
 
 for (const endpoint of document.querySelectorAll('.operation .endpoint')) {
