@@ -1,5 +1,5 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -9,15 +9,7 @@ import type { CallReport, Platform, PlatformOptions } from '../../src/platform/c
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
-import {
-  type Bodies,
-  Clock,
-  clientParts,
-  platform as openPlatform,
-  platformClient,
-  someHash,
-  type Test,
-} from '../helper.js'
+import { type Bodies, Clock, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
 import { until } from '../redis.js'
 import { endless, hangs, resets, trickles } from './faulty.js'
 
@@ -29,8 +21,8 @@ async function open(t: Test, answer: RequestListener | Bodies, options: Partial<
 
 const someone = { id: 'a', hash: someHash, isKnown: true }
 
-const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)) =>
-  new Account(platform, hash, { id, email: null }, () => {})
+const accountOn = (platform: Platform, hash = someHash) =>
+  new Account(platform, hash, { id: hash.slice(-2), email: null }, () => {})
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, { get_devices: [] })
@@ -187,50 +179,6 @@ t.test('a setup that failed at the validation is asked for again when it is need
 t.test('no conversion of an account to text shows its hash', async (t) => {
   const account = accountOn((await open(t, {})).platform)
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
-})
-
-t.test('equal requests of one account share a call in flight, whether it works or fails; no others do', async (t) => {
-  await clientParts.worker.start()
-  const waiting: (() => void)[] = []
-  const respond: RequestListener = (request, response) => {
-    const isRefusing = request.url?.includes('get_alerts')
-    waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":[]}'))
-  }
-  const { platform, calls } = await open(t, respond, { timeoutMs: 20_000 })
-  const [one, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
-  const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
-  const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
-  const sent = [history(one, 7), history(one, 7), history(one, 8), history(other, 7)]
-  const refused = [failureOf(one.alerts()), failureOf(one.alerts())]
-  await until(async () => calls.length === 4)
-  for (const respond of waiting.splice(0)) respond()
-  await Promise.all(sent)
-  t.same(await Promise.all(refused), ['server_error', 'server_error'])
-  t.equal(calls.length, 4, 'three histories and one list of alerts')
-  const again = history(one, 7)
-  await until(async () => calls.length === 5)
-  for (const respond of waiting.splice(0)) respond()
-  await again
-})
-
-t.test('an account has one share and one circuit, in whatever spelling the platform accepts its hash', async (t) => {
-  const held: ServerResponse[] = []
-  const bodies: Bodies = { get_alerts: 500, get_devices: (_: unknown, response: ServerResponse) => held.push(response) }
-  const { platform, calls } = await open(t, bodies, { timeoutMs: 60_000 })
-  const spellings = ['a', 'b', 'c'].map((letter) => accountOn(platform, `${someHash}${letter}`, 'one'))
-  const other = accountOn(platform)
-  const devices = Array.from({ length: 12 }, (_, at) => spellings[at % 3]?.devices(at + 1, 0))
-  await until(async () => held.length === 8)
-  devices.push(other.devices(1, 0))
-  await until(async () => held.length === 9)
-  bodies.get_devices = []
-  for (const response of held) response.end('[]')
-  await Promise.all(devices)
-  const failures: unknown[] = []
-  for (let n = 0; n < 6; n += 1) failures.push(await failureOf(spellings[n % 3]!.alerts()))
-  t.same(failures, [...Array(5).fill('server_error'), 'breaker_open'])
-  t.equal(await failureOf(other.alerts()), 'server_error', 'which opens nothing for others')
-  t.equal(calls.length, 13 + 6)
 })
 
 t.test('after two 404 in a row an action is not requested for five minutes, and then again', async (t) => {

@@ -32,11 +32,8 @@ function pager(rows: () => object[], habits: Habits) {
   return { calls, fetchPage }
 }
 
-/** A window with its count, made while its rows stay what they were. */
-async function countedWindow(...window: Parameters<typeof windowOf>) {
-  const { rows, count } = await windowOf(...window)
-  return { ...(await count()), rows }
-}
+const countedWindow = (...window: Parameters<typeof windowOf>) =>
+  windowOf(...window).then(async ({ rows, count }) => ({ ...(await count()), rows }))
 
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 
@@ -140,8 +137,7 @@ t.test('rows that new ones shift between two calls do not repeat, and none is lo
     isFirst = false
     return all
   }
-  const { rows } = await windowOf(pager(shifting, { ...small, ...tellsAll }).fetchPage, 0, 100)
-  t.same(rows, rowsOf(200).slice(0, 100))
+  t.same((await windowOf(pager(shifting, { ...small, ...tellsAll }).fetchPage, 0, 100)).rows, rowsOf(200).slice(0, 100))
 })
 
 t.test('rows come once each, by their ids in either spelling; rows without an id are all different', async (t) => {
@@ -159,8 +155,7 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
 })
 
 t.test('behind its end a list is empty, also where the platform repeats its first page or its last one', async (t) => {
-  const all = rowsOf(57)
-  const [thirty, seven] = [rowsOf(30), rowsOf(7)]
+  const [all, thirty, seven] = [rowsOf(57), rowsOf(30), rowsOf(7)]
   const same = (items: object) => () => items
   const clamping = (more: object) => (number: number) => {
     const current_page = Math.min(number, 2)

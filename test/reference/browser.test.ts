@@ -1,33 +1,29 @@
 /** The reference in a real browser: what a reader can do there, and what the page must never do. */
 import axe from 'axe-core'
-import type { Locator, Page, Route } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
-import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { until } from '../redis.js'
-import { browser, isSettled, keep, tooFaint, type View, withoutChromium } from './browser.js'
+import {
+  type Box,
+  boxesOf,
+  browser,
+  isSettled,
+  keep,
+  openConsole,
+  operation,
+  tooFaint,
+  type View,
+  withoutChromium,
+} from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
 const phone: View = { width: 390, height: 844 }
 
 const marks = (page: Page): Locator => page.locator('.fleet > g')
-const operation = '#operation-listDevices'
-
-/** Opens the console of the operation that lists devices. */
-async function openConsole(page: Page): Promise<void> {
-  await page.locator(`${operation} .try`).click()
-  await page.locator('#console[data-state=ready] .execute').waitFor()
-}
 
 const widthOf = 'document.documentElement.scrollWidth'
-
-type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
-
-const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
-  page.evaluate<Box[]>(
-    `[...document.querySelectorAll('${selector}')].filter((one) => one.getAttribute('visibility') !== 'hidden').map((one) => one.getBoundingClientRect().toJSON())`,
-  )
 
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom
@@ -41,7 +37,7 @@ async function findings(page: Page): Promise<string[]> {
 
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   // All pages together are one caller of the demo; the map of a refused one stays empty for a minute.
-  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
+  const { url } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const open = await browser(t)
 
   t.test('the map draws every device of the response, several at one place as a number, in 100 kB', async (t) => {
@@ -82,80 +78,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     await page.getByText(/out of requests for now; trying again in [1-9]/).waitFor()
     t.equal(requests.filter((one) => one.includes('/v1/')).length, 1, 'one request was sent')
     t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
-  })
-
-  t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
-    const { page, complaints, requests } = await open(t, desktop)
-    await page.goto(`${url}/docs${operation}`)
-    await openConsole(page)
-    await page.locator('#console .authorize').first().click()
-    const entries = page.locator('.dialog-ux .auth-container')
-    t.match(await entries.first().innerText(), /demoToken/)
-    t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
-    t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
-    const inputs = page.locator('.dialog-ux input')
-    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
-    await page.locator('.dialog-ux .close-modal').click()
-    await page.locator('#console .execute').click()
-    const response = page.locator('#console .live-responses-table')
-    await response.locator('.response-col_status').first().waitFor()
-    const shown = await response.innerText()
-    t.match(shown, /"count": 50/)
-    t.match(shown, /ratelimit-remaining/)
-    t.ok(requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
-    t.equal(await page.locator('main').count(), 1)
-    await page.locator('#operation-getMe .try').click()
-    await page.locator('#operation-getMe .execute').click()
-    await page.getByText('"credential": "demo"').first().waitFor()
-    // The same button closes it.
-    await page.locator('#operation-getMe .try').click()
-    await page.locator('#console').waitFor({ state: 'detached' })
-    await page.locator('#operation-createKey .try').click()
-    await page.locator('#console textarea').waitFor()
-    const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
-    t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
-    const platform_hash = sandboxAccounts()[0]?.hash
-    await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
-    await page.locator('#operation-createKey .execute').click()
-    await page.getByText('"label": "From the console"').first().waitFor()
-    t.same(complaints, [])
-  })
-
-  t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {
-    const { page, complaints } = await open(t, desktop)
-    const asked = new Promise<Route>((resolve) => page.route('**/openapi.json', resolve))
-    await page.goto(`${url}/docs`)
-    for (const id of [operation, '#operation-getMe']) {
-      await page.locator(`${id} .try`).click()
-      await page.locator(`${id} #console[data-state=loading]`).waitFor()
-    }
-    await (await asked).continue()
-    await page.locator('#console[data-state=ready] .execute').waitFor()
-    t.equal(await page.locator('#console .opblock-summary-path').getAttribute('data-path'), '/v1/me')
-    const expanded = await page
-      .locator('.try[aria-expanded=true]')
-      .evaluateAll((all) => all.map((one) => one.ariaLabel))
-    t.same(expanded, ['Try it: Get the account of the credential'])
-    t.same(complaints, [])
-  })
-
-  t.test('the example of history has recent days, in its code and in the console, where the focus moves', async (t) => {
-    const { page, complaints } = await open(t, desktop)
-    await page.goto(`${url}/docs`)
-    const codes = await page.locator('#operation-getHistory .samples code').allTextContents()
-    const [one, ...others] = new Set(codes.map((code) => /\/v1\/history\/[^']+/.exec(code)?.[0]))
-    t.same(others, [], 'all languages send the same request')
-    const { body } = await get(one ?? '', 'demo')
-    t.ok(body.trips.length > 0 && body.positions.length > 0)
-    await page.locator('#operation-getHistory .try').focus()
-    await page.keyboard.press('Enter')
-    await page.locator('#console .execute').waitFor()
-    t.ok(await page.getByRole('region', { name: 'Console', exact: true }).and(page.locator(':focus')).isVisible())
-    const [{ top } = { top: -1 }] = await boxesOf(page, '#console')
-    t.ok(top >= 0 && top < desktop.height / 2, 'it is in view')
-    const days = await page.locator('#console input[placeholder=from], #console input[placeholder=to]').all()
-    t.same(await Promise.all(days.map((day) => day.inputValue())), [body.from, body.to])
-    t.same(complaints, [])
   })
 
   t.test('every link opens its chapter or operation and is marked', async (t) => {

@@ -86,3 +86,19 @@ export const tooFaint = `(() => {
     return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
   })
 })()`
+
+export const operation = '#operation-listDevices'
+
+/** Opens the console of the operation that lists devices. */
+export async function openConsole(page: Page): Promise<void> {
+  await page.locator(`${operation} .try`).click()
+  await page.locator('#console[data-state=ready] .execute').waitFor()
+}
+
+export type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
+
+/** Where the elements are that are not hidden. */
+export const boxesOf = (page: Page, selector: string): Promise<Box[]> =>
+  page.evaluate<Box[]>(
+    `[...document.querySelectorAll('${selector}')].filter((one) => one.getAttribute('visibility') !== 'hidden').map((one) => one.getBoundingClientRect().toJSON())`,
+  )

@@ -1,0 +1,60 @@
+/** Accounts: what their calls share, and what they do not. */
+import type { RequestListener, ServerResponse } from 'node:http'
+import t from 'tap'
+import { Account } from '../../src/platform/account.js'
+import type { Platform } from '../../src/platform/client.js'
+import { failureOf } from '../devices/worker.js'
+import { type Bodies, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
+import { until } from '../redis.js'
+
+async function open(t: Test, answer: RequestListener | Bodies) {
+  const { url, calls } = await openPlatform(t, answer)
+  return { calls, platform: platformClient(t, url, { timeoutMs: 60_000 }) }
+}
+
+const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)) =>
+  new Account(platform, hash, { id, email: null }, () => {})
+
+t.test('equal requests of one account share a call in flight, whether it works or fails; no others do', async (t) => {
+  await clientParts.worker.start()
+  const waiting: (() => void)[] = []
+  const respond: RequestListener = (request, response) => {
+    const isRefusing = request.url?.includes('get_alerts')
+    waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":[]}'))
+  }
+  const { platform, calls } = await open(t, respond)
+  const [one, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
+  const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
+  const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
+  const sent = [history(one, 7), history(one, 7), history(one, 8), history(other, 7)]
+  const refused = [failureOf(one.alerts()), failureOf(one.alerts())]
+  await until(async () => calls.length === 4)
+  for (const respond of waiting.splice(0)) respond()
+  await Promise.all(sent)
+  t.same(await Promise.all(refused), ['server_error', 'server_error'])
+  t.equal(calls.length, 4, 'three histories and one list of alerts')
+  const again = history(one, 7)
+  await until(async () => calls.length === 5)
+  for (const respond of waiting.splice(0)) respond()
+  await again
+})
+
+t.test('an account has one share and one circuit, in whatever spelling the platform accepts its hash', async (t) => {
+  const held: ServerResponse[] = []
+  const bodies: Bodies = { get_alerts: 500, get_devices: (_: unknown, response: ServerResponse) => held.push(response) }
+  const { platform, calls } = await open(t, bodies)
+  const spellings = ['a', 'b', 'c'].map((letter) => accountOn(platform, `${someHash}${letter}`, 'one'))
+  const other = accountOn(platform)
+  const devices = Array.from({ length: 12 }, (_, at) => spellings[at % 3]?.devices(at + 1, 0))
+  await until(async () => held.length === 8)
+  devices.push(other.devices(1, 0))
+  await until(async () => held.length === 9)
+  bodies.get_devices = []
+  for (const response of held) response.end('[]')
+  await Promise.all(devices)
+  const failures: unknown[] = []
+  for (let n = 0; n < 6; n += 1) failures.push(await failureOf(spellings[n % 3]!.alerts()))
+  t.same(failures, [...Array(5).fill('server_error'), 'breaker_open'])
+  t.equal(await failureOf(other.alerts()), 'server_error', 'which opens nothing for others')
+  t.equal(calls.length, 13 + 6)
+})

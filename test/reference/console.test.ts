@@ -1,0 +1,88 @@
+/** The console of the reference in a real browser: where it opens, what it hides and what it sends. */
+import type { Route } from 'playwright-core'
+import t from 'tap'
+import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import { gateway } from '../helper.js'
+import { boxesOf, browser, openConsole, operation, type View, withoutChromium } from './browser.js'
+
+const desktop: View = { width: 1400, height: 900 }
+
+t.test('in a browser', { skip: withoutChromium() }, async (t) => {
+  // All pages together are one caller of the demo.
+  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
+  const open = await browser(t)
+
+  t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
+    const { page, complaints, requests } = await open(t, desktop)
+    await page.goto(`${url}/docs${operation}`)
+    await openConsole(page)
+    await page.locator('#console .authorize').first().click()
+    const entries = page.locator('.dialog-ux .auth-container')
+    t.match(await entries.first().innerText(), /demoToken/)
+    t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
+    t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
+    const inputs = page.locator('.dialog-ux input')
+    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
+    await page.locator('.dialog-ux .close-modal').click()
+    await page.locator('#console .execute').click()
+    const response = page.locator('#console .live-responses-table')
+    await response.locator('.response-col_status').first().waitFor()
+    const shown = await response.innerText()
+    t.match(shown, /"count": 50/)
+    t.match(shown, /ratelimit-remaining/)
+    t.ok(requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
+    t.equal(await page.locator('main').count(), 1)
+    await page.locator('#operation-getMe .try').click()
+    await page.locator('#operation-getMe .execute').click()
+    await page.getByText('"credential": "demo"').first().waitFor()
+    // The same button closes it.
+    await page.locator('#operation-getMe .try').click()
+    await page.locator('#console').waitFor({ state: 'detached' })
+    await page.locator('#operation-createKey .try').click()
+    await page.locator('#console textarea').waitFor()
+    const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
+    t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
+    const platform_hash = sandboxAccounts()[0]?.hash
+    await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
+    await page.locator('#operation-createKey .execute').click()
+    await page.getByText('"label": "From the console"').first().waitFor()
+    t.same(complaints, [])
+  })
+
+  t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    const asked = new Promise<Route>((resolve) => page.route('**/openapi.json', resolve))
+    await page.goto(`${url}/docs`)
+    for (const id of [operation, '#operation-getMe']) {
+      await page.locator(`${id} .try`).click()
+      await page.locator(`${id} #console[data-state=loading]`).waitFor()
+    }
+    await (await asked).continue()
+    await page.locator('#console[data-state=ready] .execute').waitFor()
+    t.equal(await page.locator('#console .opblock-summary-path').getAttribute('data-path'), '/v1/me')
+    const expanded = await page
+      .locator('.try[aria-expanded=true]')
+      .evaluateAll((all) => all.map((one) => one.ariaLabel))
+    t.same(expanded, ['Try it: Get the account of the credential'])
+    t.same(complaints, [])
+  })
+
+  t.test('the example of history has recent days, in its code and in the console, where the focus moves', async (t) => {
+    const { page, complaints } = await open(t, desktop)
+    await page.goto(`${url}/docs`)
+    const codes = await page.locator('#operation-getHistory .samples code').allTextContents()
+    const [one, ...others] = new Set(codes.map((code) => /\/v1\/history\/[^']+/.exec(code)?.[0]))
+    t.same(others, [], 'all languages send the same request')
+    const { body } = await get(one ?? '', 'demo')
+    t.ok(body.trips.length > 0 && body.positions.length > 0)
+    await page.locator('#operation-getHistory .try').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#console .execute').waitFor()
+    t.ok(await page.getByRole('region', { name: 'Console', exact: true }).and(page.locator(':focus')).isVisible())
+    const [{ top } = { top: -1 }] = await boxesOf(page, '#console')
+    t.ok(top >= 0 && top < desktop.height / 2, 'it is in view')
+    const days = await page.locator('#console input[placeholder=from], #console input[placeholder=to]').all()
+    t.same(await Promise.all(days.map((day) => day.inputValue())), [body.from, body.to])
+    t.same(complaints, [])
+  })
+})
