@@ -51,8 +51,6 @@ export class Addresses {
   readonly #options: AddressesOptions
   readonly #client: HttpClient
   readonly #known = new BoundedMap<string, Known>(maxEntries)
-  /** By the object of a position, which belongs to one account and is kept as long as its fleet: the text of a key costs 1 µs. */
-  readonly #found = new WeakMap<Position, string>()
   readonly #pending = new Map<string, Promise<void>>()
   #window = { since: 0, used: 0, usedBy: new Map<string, number>() }
 
@@ -68,11 +66,8 @@ export class Addresses {
 
   /** The address, looked up if necessary; null where there is none, or none in time. Never rejects. */
   find(account: string, hash: string, position: Position): string | null | Promise<string | null> {
-    const found = this.#found.get(position)
-    if (found !== undefined) return found
     const key = keyOf(account, position)
     const known = this.#read(key)
-    if (known) this.#found.set(position, known)
     if (known !== undefined) return known
     const lookup = this.#pending.get(key) ?? this.#start(account, hash, position)
     if (!lookup) return null

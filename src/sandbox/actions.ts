@@ -3,7 +3,7 @@ import { addressAt } from './address.js'
 import { matchingDevices } from './device-filters.js'
 import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js'
 import { lazily } from './json-stream.js'
-import { type Planned, plannedOf, serviceAt, serviceRow, serviceText } from './maintenance.js'
+import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
 import { DAY } from './program.js'
 import { lastReport, reportsBetween } from './reports.js'
 import { type Action, badRequest, indexOf, ok, positive, type Result } from './request.js'
@@ -21,11 +21,9 @@ function unprocessable(names: string[], what: string): Result {
   return { status: 422, body: { status: 0, message: Object.values(errors).join(' '), errors } }
 }
 
-const placeOf = (query: URLSearchParams) =>
-  addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) })
-
 /** A plain text; `-` where there is no address. */
-const address: Action = ({ query }) => ok(placeOf(query)?.address ?? '-')
+const address: Action = ({ query }) =>
+  ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) }) ?? '-')
 
 export const actions: Record<string, Action> = {
   get_geofences: ({ account }) =>
@@ -37,18 +35,6 @@ export const actions: Record<string, Action> = {
   'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
   address,
   geo_address: address,
-  'address/reverse'({ query }) {
-    const location = placeOf(query)
-    return location ? ok({ status: 1, location }) : badRequest('lat', 'The lat is not a valid place.')
-  },
-  /** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
-  devices_groups({ account, query }) {
-    const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
-    const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
-    const rows = found.map((group) => ({ ...group, user_id: account.userId, open: true }))
-    const { data, ...pagination } = paginator('devices_groups', query, rows, positive(query, 'limit', 15))
-    return ok({ ...data, pagination })
-  },
   get_user_drivers({ account, query }) {
     const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
     const rows = drivers.map((driver) => records.driverRow(account, driver))
@@ -90,17 +76,6 @@ export const actions: Record<string, Action> = {
     const row = (planned: Planned) => serviceRow(account, serviceAt(account, planned, now), Boolean)
     const { data, ...pagination } = paginator('services', query, all, positive(query, 'limit', 15))
     return ok({ status: 1, data: data.map(row), pagination })
-  },
-  /** The older list, of one device. */
-  get_services({ account, now, query }) {
-    const id = query.get('device_id')
-    if (id === null) return badRequest('device_id', 'The device id field is required.')
-    const index = indexOf(account, id)
-    const rows = (index === undefined ? [] : plannedOf(index)).map((planned) => {
-      const service = serviceAt(account, planned, now)
-      return { ...serviceRow(account, service, Number), expires: serviceText(service) }
-    })
-    return ok({ ...paginator('get_services', query, rows, 10), status: 1 })
   },
   *get_events({ account, now, query }) {
     const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]

@@ -7,13 +7,12 @@ const KINDS = ['Street', 'Lane', 'Road', 'Avenue', 'Square']
 const CITIES = ['Norwick', 'Eastbrook', 'Millford', 'Southam', 'Kingsley', 'Westerby']
 
 /** Streets are some 500 m apart, cities 10 km. Undefined without a position. */
-export function addressAt({ lat, lng }: Point) {
+export function addressAt({ lat, lng }: Point): string | undefined {
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180) || (lat === 0 && lng === 0)) return undefined
   const part = (key: number, perDegree: number) =>
     roll(17, key, Math.floor(lat * perDegree), Math.floor(lng * perDegree))
   const pick = (list: string[], fraction: number) => list[Math.floor(fraction * list.length)]!
   const road = `${pick(NAMES, part(1, 200))} ${pick(KINDS, part(2, 200))}`
-  const house = String(1 + Math.floor(120 * part(3, 5000)))
-  const [city, country] = [pick(CITIES, part(4, 10)), 'Sandbox']
-  return { address: `${road} ${house}, ${city}, ${country}`, house, road, city, country, lat, lng }
+  const house = 1 + Math.floor(120 * part(3, 5000))
+  return `${road} ${house}, ${pick(CITIES, part(4, 10))}, Sandbox`
 }
