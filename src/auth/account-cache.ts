@@ -48,7 +48,8 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, stale, { context: hash }) => {
-        const requester = { id: stale?.id ?? this.idOf(digest), hash: hash.reveal(), isKnown: stale !== undefined }
+        // Its account is not known before: an account without an e-mail keeps this id.
+        const requester = { id: this.idOf(digest), hash: hash.reveal(), isKnown: stale !== undefined }
         const known = await validate(platform, requester, clock())
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }

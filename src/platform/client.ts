@@ -23,7 +23,7 @@ export interface CallReport {
 
 /** The account that a call is sent for. */
 export interface Requester {
-  /** `Account.id`; that of an account without an e-mail, before its e-mail is known. */
+  /** `Account.id`; in a validation, the id of an account that is known by this hash alone. */
   id: string
   hash: string
   /** Whether the platform has accepted the hash: otherwise anyone may have invented it. */

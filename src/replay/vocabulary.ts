@@ -16,7 +16,7 @@ export const harshDriving =
 
 /** Units after a number, in every text. */
 export const unit =
-  'kph|km\\/h|mi\\/h|mph|km|mi|nm|kn|m[23²³]|mt?|ft|lt?|ltr|gl|liters?|litres?|rpm|v|h|hrs?|mins?|s|secs?|d|%|°c|°f|hours?|minutes?|seconds?|days?|kmh'
+  'kph|km\\/h|mi\\/h|mph|km|mi|nm|kn|m[23²³]|mt?|met(?:er|re)s?|ft|lt?|ltr|gl|liters?|litres?|rpm|v|h|hrs?|mins?|s|secs?|d|%|°c|°f|hours?|minutes?|seconds?|days?|kmh'
 /** Units after a number that may also be names: not in a text that people write. */
 export const nameLikeUnit = 'miles?|foot|feet|knots|litros?|seg|d[ií]as?|horas?'
 
