@@ -51,7 +51,7 @@ export class Program {
     for (let hasEnded = false; ; ) {
       const [all, group = all] = pattern.exec(this.log) ?? []
       if (group !== undefined) return group
-      if (hasEnded) throw new Error(`ended early:\n${this.log}`)
+      if (hasEnded) throw new Error(`ended early, exit code ${await this.exited}:\n${this.log}`)
       hasEnded = await Promise.race([once(this.#output, 'text').then(() => false), this.exited.then(() => true)])
     }
   }
