@@ -17,6 +17,7 @@ import {
   type View,
   withoutChromium,
 } from './browser.js'
+import { consoleTests } from './console.js'
 
 const desktop: View = { width: 1400, height: 900 }
 const phone: View = { width: 390, height: 844 }
@@ -37,8 +38,9 @@ async function findings(page: Page): Promise<string[]> {
 
 t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   // All pages together are one caller of the demo; the map of a refused one stays empty for a minute.
-  const { url } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
+  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const open = await browser(t)
+  consoleTests(t, { url, get, open })
 
   t.test('the map draws every device of the response, several at one place as a number, in 100 kB', async (t) => {
     const { page, complaints } = await open(t, desktop)

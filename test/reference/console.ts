@@ -1,17 +1,19 @@
-/** The console of the reference in a real browser: where it opens, what it hides and what it sends. */
+/** The console of the reference in a real browser: where it opens, what it hides and what it sends. Its tests share gateway and browser with others. */
 import type { Route } from 'playwright-core'
-import t from 'tap'
+import type { Test } from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
-import { gateway } from '../helper.js'
-import { boxesOf, browser, openConsole, operation, type View, withoutChromium } from './browser.js'
+import type { gateway } from '../helper.js'
+import { boxesOf, type browser, openConsole, operation, type View } from './browser.js'
 
 const desktop: View = { width: 1400, height: 900 }
 
-t.test('in a browser', { skip: withoutChromium() }, async (t) => {
-  // All pages together are one caller of the demo.
-  const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
-  const open = await browser(t)
+interface Parts {
+  url: string
+  get: Awaited<ReturnType<typeof gateway>>['get']
+  open: Awaited<ReturnType<typeof browser>>
+}
 
+export function consoleTests(t: Test, { url, get, open }: Parts): void {
   t.test('the console hides what is typed, sends the demo token and moves to another operation', async (t) => {
     const { page, complaints, requests } = await open(t, desktop)
     await page.goto(`${url}/docs${operation}`)
@@ -85,4 +87,4 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.same(await Promise.all(days.map((day) => day.inputValue())), [body.from, body.to])
     t.same(complaints, [])
   })
-})
+}
