@@ -1,7 +1,7 @@
 /** Pipelined requests: handled one at a time, bounded in number, and responded to in order. */
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
@@ -107,13 +107,17 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}))
   for (const socket of clients) socket.write(request('/health'))
   await Promise.all(clients.map((socket) => once(socket, 'data')))
+  const last = clients.pop() as Socket
   const leave = (): void => {
     for (const socket of clients) socket.resetAndDestroy()
   }
   for (const socket of clients) socket.once('data', leave).write(request('/v1/me'))
+  last.write(request('/v1/me'))
+  const response = once(last, 'data')
   // While this thread is blocked, the system delivers what it has written: the gateway reads all requests in one turn.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   const requests = () => lines('request').filter(({ route }) => route === '/api/v1/me')
+  t.match(String(await response), /^HTTP\/1.1 200 /, 'one who waits behind them gets a response')
   await until(() => requests().length >= 101)
   const left = requests().filter(({ status }) => status === 499)
   t.ok(
@@ -123,6 +127,7 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   t.match(await metrics(), `gateway_requests_total{method="GET",route="/api/v1/me",status="499"} ${left.length}\n`)
   t.equal(requests().length, 101)
   t.equal((await get('/v1/me', someHash)).status, 200)
+  last.destroy()
 })
 
 t.test('a request that the parser gives up has one response and is counted once', async (t) => {
