@@ -1,4 +1,5 @@
 /** Tests of authentication: what missing, wrong, unknown, refused and revoked credentials get and cost. */
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
@@ -140,6 +141,24 @@ t.test('beyond that budget a further spelling costs its address a failure, and a
   const before = calls.length
   t.same(await statusesOf(30, (at) => spelled(at + 1)), Array(30).fill(429))
   t.equal(calls.length - before, 5)
+})
+
+t.test('requests that wait for one validation of a further spelling cost their address one failure', async (t) => {
+  const user = { email: 'a@example.com' }
+  const bodies: Bodies = { get_user_data: user }
+  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, bodies)
+  await statusesOf(6, () => get('/v1/me', `${someHash}0`))
+  const held: ServerResponse[] = []
+  bodies.get_user_data = (_: unknown, response: ServerResponse) => held.push(response)
+  const sent = Promise.all(Array.from({ length: 4 }, () => get('/v1/me', `${someHash}1`)))
+  await until(() => held.length > 0)
+  await get('/health')
+  for (const response of held) response.end(JSON.stringify(user))
+  t.same(
+    (await sent).map(({ status }) => status),
+    [429, 429, 429, 429],
+  )
+  t.equal(limitsOf(await get('/health'))[1], 4)
 })
 
 t.test('requests without a credential cost their address requests, but their /56 no failures', async (t) => {
