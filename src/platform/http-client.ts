@@ -24,9 +24,6 @@ interface HttpClientOptions {
   connections: number
 }
 
-/** The deadline of a call is usually shorter, and ends its request first. */
-const connectTimeoutMs = 30_000
-
 /** Failures of the connection, also within a body: every request is a read, and safe to send again. */
 const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
@@ -46,12 +43,7 @@ export class HttpClient {
     const { origin, pathname } = new URL(url)
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
-    this.#pool = new Pool(origin, {
-      connections,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: connectTimeoutMs },
-    })
+    this.#pool = new Pool(origin, { connections, headersTimeout: 0, bodyTimeout: 0 })
   }
 
   /**
@@ -76,7 +68,7 @@ export class HttpClient {
   }
 
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
-    const response = await this.#pool.request({ method: 'GET', path, headers, signal })
+    const response = await unlessAborted(signal, this.#pool.request({ method: 'GET', path, headers, signal }))
     const content = () => unpacked(response.body, response.headers['content-encoding'])
     const status = response.statusCode
     if (isSuccess(status)) return await read(content())
@@ -86,6 +78,16 @@ export class HttpClient {
     const { location } = response.headers
     throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
   }
+}
+
+/** undici heeds the signal of a request only once it has a connection, for which it waits up to 10 seconds. */
+function unlessAborted<T>(signal: AbortSignal, request: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    request.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+  })
 }
 
 function searchOf({ hash, query }: PlatformRequest): string {

@@ -10,7 +10,7 @@ import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { type Bodies, Clock, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
-import { until } from '../redis.js'
+import { listening, until } from '../redis.js'
 import { endless, hangs, resets, trickles } from './faulty.js'
 
 /** A client of a platform of a few lines. */
@@ -45,6 +45,15 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
     t.equal(calls.length, 1)
     t.match(reports, [{ outcome: 'timeout' }])
   }
+})
+
+t.test('a call ends at its deadline also while it has no connection', async (t) => {
+  // It accepts connections, and never responds to the offer of TLS.
+  const url = await listening(t, (socket) => void socket.on('error', () => {}).resume())
+  const platform = platformClient(t, url.replace('redis:', 'https:'), { timeoutMs: 300 })
+  const started = performance.now()
+  t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
+  t.ok(performance.now() - started < 8_000, 'before the connection is given up')
 })
 
 t.test('a gzip that is cut off, or none, fails its call alone, whatever the status', async (t) => {
