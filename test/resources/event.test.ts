@@ -126,6 +126,7 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
   t.hasStrict(typeFilter('driver.changed', listed), { words: ['driver'], isExact: true })
   t.hasStrict(typeFilter('driver.changed', ['zone_in']), { words: [], isExact: false })
   t.strictSame(rows.map(([kind]) => kind).filter(needsList), ['maintenance.due', 'driver.changed'])
+  t.ok(needsList('Maintenance_Due'))
   for (const word of ['overspeed', 'custom', 'teleport'])
     t.hasStrict(typeFilter(word), { words: [word], isExact: true }, word)
 })

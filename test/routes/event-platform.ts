@@ -42,7 +42,7 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
   const get_events: RequestListener = (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
     onCall?.(query)
-    const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type') : null]
+    const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type')?.toLowerCase() : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
     const page = Number(query.get('page'))

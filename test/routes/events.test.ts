@@ -2,6 +2,7 @@
 import t from 'tap'
 import { eventKinds } from '../../src/resources/event-kind.js'
 import { gatewayOn, someHash } from '../helper.js'
+import { eventPlatform } from './event-platform.js'
 import { fleet, idsOf } from './fleet.js'
 
 t.test('from and to are the same instant in every UTC offset', async (t) => {
@@ -70,4 +71,21 @@ t.test('rows that are no events end no list early, and no empty page says that m
     }
     t.same(found, expected, query)
   }
+})
+
+t.test('words that the platform lists in capitals select their events without reading all others', async (t) => {
+  const types = [{ type: 'SERVICE' }, { type: 'Service_Expired' }]
+  const { all, list, calls } = await eventPlatform(t, 20_000, { bodies: { 'call_actions/event_types': { types } } })
+  const wanted = all.filter(({ type }) => type === 'service').map(({ id }) => id)
+  const { status, body } = await list('type=Maintenance_Due&limit=20')
+  t.same([status, idsOf(body), body.count], [200, wanted.slice(0, 20), wanted.length])
+  t.equal(calls.filter((url) => url.includes('get_events')).length, 2)
+})
+
+t.test('two words for each of eight devices are read by themselves, as many calls as one request has', async (t) => {
+  const items = Array.from({ length: 8 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
+  const { all, list } = await eventPlatform(t, 20_000, { bodies: { get_devices: [{ title: 'A', items }] } })
+  const wanted = all.filter(({ type }) => type === 'zone_in' || type === 'geofence_in').map(({ id }) => id)
+  const { status, body } = await list(`type=geofence_in&device_ids=${items.map(({ id }) => id)}&offset=2700&limit=20`)
+  t.same([status, idsOf(body)], [200, wanted.slice(2_700, 2_720)])
 })
