@@ -49,7 +49,10 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
 
 t.test('a call ends at its deadline also while it has no connection', async (t) => {
   // It accepts connections, and never responds to the offer of TLS.
-  const url = await listening(t, (socket) => void socket.on('error', () => {}).resume())
+  const url = await listening(t, (socket) => {
+    socket.on('error', () => {}).resume()
+    t.teardown(() => socket.destroy())
+  })
   const platform = platformClient(t, url.replace('redis:', 'https:'), { timeoutMs: 300 })
   const started = performance.now()
   t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
