@@ -22,10 +22,10 @@ function bodyValidator(schema: TSchema) {
   }
 }
 
-type Problem = { instancePath: string; keyword: string; params: object } | undefined
+type Problem = { instancePath: string; params: object } | undefined
 
 function invalidBody(schema: TSchema, problem: Problem): ApiError {
-  const { instancePath = '', keyword = '', params = {} } = problem ?? {}
+  const { instancePath = '', params = {} } = problem ?? {}
   const { properties = {} } = schema as { properties?: Record<string, Parameter> }
   const [missing] = [(params as { requiredProperties?: string[] }).requiredProperties].flat()
   const param = instancePath.split('/')[1] ?? missing
@@ -33,16 +33,15 @@ function invalidBody(schema: TSchema, problem: Problem): ApiError {
   if (param === undefined || rule === undefined) {
     return new ApiError('invalid_request', { message: 'The body must be a JSON object.' })
   }
-  return invalid(param, missing === undefined ? expectation(rule, keyword) : 'is required')
+  return invalid(param, missing === undefined ? expectation(rule) : 'is required')
 }
 
 const invalid = (param: string, expected: string): ApiError =>
   new ApiError('invalid_request', { param, message: `\`${param}\` ${expected}.` })
 
 /** Unlike in a query, a number above the maximum is invalid, a list is one of JSON, and a text may be empty. */
-function expectation(rule: Parameter, keyword: string): string {
+function expectation(rule: Parameter): string {
   if (rule.type === 'integer') return `must be an integer from ${rule.minimum} to ${rule.maximum}`
   if (rule.type === 'array') return `must be a list of 1 to ${rule.maxItems} ids`
-  const text = rule.minLength ? requirement(rule) : `must be text of at most ${rule.maxLength} characters`
-  return `${text}${keyword === 'pattern' ? ' without control characters' : ''}`
+  return rule.minLength ? requirement(rule) : `must be text of at most ${rule.maxLength} characters`
 }

@@ -103,15 +103,15 @@ async function newRecord(
 
 /**
  * Spaces around a label do not count against its maximum length.
- * @throws ApiError for a lone surrogate, which no schema can exclude, and for a credential, such as that of a swapped field.
+ * @throws ApiError for a control character, line separator or lone surrogate, and for a credential, such as that of a swapped field.
  */
 function checkLabel(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('label' in body)) return
-  const { label } = body
-  if (typeof label !== 'string') return
-  if (/\p{Cs}/u.test(label))
-    throw invalid('label', '`label` must be text of at most 100 characters, without lone surrogates.')
+  if (typeof body.label !== 'string') return
+  const label = body.label.trim()
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(label))
+    throw invalid('label', '`label` must be text of at most 100 characters, without control characters.')
   const isHash = 'platform_hash' in body && body.platform_hash === label
   if (isHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
-  body.label = label.trim()
+  body.label = label
 }

@@ -54,6 +54,13 @@ t.test('redocly and spectral report no problem', async (t) => {
   t.same(spectral, [])
 })
 
+t.test('every pattern of the document compiles in every language, and generators can copy it into code', (t) => {
+  const patterns = [...text.matchAll(/"pattern": (".+")/g)].map(([, json = '']) => JSON.parse(json) as string)
+  t.ok(patterns.length > 4)
+  for (const pattern of patterns) t.match(pattern, /^(?:[ -[\]-~]|\\d)+$/)
+  t.end()
+})
+
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
 )

@@ -75,7 +75,7 @@ t.test('an invalid body creates no key, and the 400 names the field', async (t) 
   const platform_hash = someHash
   const sentences = {
     platform_hash: /^`platform_hash` (must be text of 1 to 512 characters|is required)\.$/,
-    label: /^`label` must be text of at most 100 characters/,
+    label: /^`label` must be text of at most 100 characters(, without control characters)?\.$/,
     expires_in_days: /^`expires_in_days` must be an integer from 1 to 3650\.$/,
   }
   type Bad = [body: unknown, param?: keyof typeof sentences]
