@@ -9,7 +9,7 @@ import { wireDevice } from '../platform/wire.js'
 import type { FleetColumns, Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toZone } from '../resources/zone.js'
-import { FleetBuilder, type PageCount } from './fleet-builder.js'
+import { FleetBuilder } from './fleet-builder.js'
 import { readItems } from './items.js'
 
 /** Pages after which a list that never ends is cut. */
@@ -57,14 +57,14 @@ async function readOne(
 
 async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder): Promise<undefined> {
   const first = await readPage(job, context, fleet, {})
-  if (first.added === 0 || isWhole(job, first)) return
+  if (isLast(first, 1, 1) || isWhole(job, first)) return
   // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
-  let limit = first.added
+  let limit = first.perPage || first.added || 1
   let isPaged = false
   for (let page = 2; page <= maxPages; page += 1) {
-    const { items, added } = await readPage(job, context, fleet, { page, limit })
-    if (!isPaged && added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
-    if (added === 0 || items < limit) break
+    const next = await readPage(job, context, fleet, { page, limit })
+    if (!isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
+    if (isLast(next, page, limit)) break
     if (!isPaged && limit < largePage) {
       const { added: more } = await readPage(job, context, fleet, { page: 1, limit: largePage })
       if (more > 0) [page, limit] = [1, Math.min(fleet.size, largePage)]
@@ -73,25 +73,28 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
   }
 }
 
-/** Whether the list is known to be whole; one of a usual page size never is. */
-function isWhole(job: Job<'get_devices'>, { items, added }: PageCount): boolean {
+type ReadPage = Awaited<ReturnType<typeof readPage>>
+
+/** Whether no page follows: as the page itself says, else because it is not full. A platform that ignores the page repeats devices. */
+const isLast = ({ items, added, lastPage }: ReadPage, page: number, limit: number): boolean =>
+  (added === 0 && items > 0) || (lastPage ? page >= lastPage : items < limit)
+
+/** Whether the list is known to be whole; one of a usual page size never is, nor one that says that more pages follow. */
+function isWhole(job: Job<'get_devices'>, { items, added, lastPage }: ReadPage): boolean {
   const known = wholeLists.get(nameOf(job))
-  if (mayBeTruncated(items) || mayBeTruncated(added)) return false
+  if (lastPage || mayBeTruncated(items) || mayBeTruncated(added)) return false
   return known?.items === items && Math.abs(job.params.now - known.at) < wholeForMs
 }
 
-function readPage(
-  { hash }: Job<'get_devices'>,
-  context: JobContext,
-  fleet: FleetBuilder,
-  query: Query,
-): Promise<PageCount> {
+function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, query: Query) {
   return context.client.send({ action: 'get_devices', hash, query }, context.signal, async (body) => {
     fleet.startPage()
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
     const { envelope, rowOf } = await readItems('get_devices', body, options, context)
-    checkGroups('get_devices', checkedRows('get_devices', pageOf(envelope), Number(query.page ?? 1)))
-    return fleet.addPage(envelope, rowOf)
+    const page = pageOf(envelope)
+    const groups = checkedRows('get_devices', page, Number(query.page ?? 1))
+    checkGroups('get_devices', groups)
+    return { ...fleet.addPage(groups, rowOf), perPage: page.perPage, lastPage: page.lastPage }
   })
 }

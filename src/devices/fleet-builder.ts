@@ -2,7 +2,6 @@
 import { fieldReader, type Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { isUnread } from '../platform/changed.js'
-import { pageOf } from '../platform/pages.js'
 import { isObject, itemsOf, read } from '../platform/shape.js'
 import { type WireDeviceState, wireDevice, wireDeviceState } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
@@ -39,13 +38,6 @@ interface Arrived {
   group: number
   /** The number of its compact text, which is empty for a repeated row. */
   text: number
-}
-
-export interface PageCount {
-  /** All items of the page, including repeated devices and items that are not devices. */
-  items: number
-  /** Devices that no earlier page had. */
-  added: number
 }
 
 export class FleetBuilder {
@@ -120,20 +112,18 @@ export class FleetBuilder {
 
   /**
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
-   * @param envelope the page without the rows that arrived by `addRow`.
+   * @param groups of the page, without the rows that arrived by `addRow`.
+   * @returns the number of items, including repeated devices and items that are not devices, and of devices that no earlier page had.
    */
-  addPage(envelope: unknown, rowOf: RowOf): PageCount {
+  addPage(groups: readonly unknown[], rowOf: RowOf) {
     const before = this.size
     let [count, skipped] = [0, 0]
-    for (const group of itemsOf(pageOf(envelope).rows)) {
-      if (!isObject(group)) {
-        skipped += 1
-        continue
-      }
-      if (isUnread(group.items)) skipped += 1
+    for (const group of groups) {
+      if (!isObject(group) || isUnread(group.items)) skipped += 1
+      const { title, items }: Record<string, unknown> = isObject(group) ? group : {}
       let index: number | undefined
-      for (const item of itemsOf(group.items)) {
-        index ??= this.#titleIndex(read('scalar', group.title))
+      for (const item of itemsOf(items)) {
+        index ??= this.#titleIndex(read('scalar', title))
         count += 1
         const row = rowOf(item)
         if (row === undefined || !this.#place(this.#arrived[row] as Arrived, index)) skipped += 1

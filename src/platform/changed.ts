@@ -2,7 +2,7 @@
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
 import { type Page, pageOf } from './pages.js'
-import { isObject, itemsOf, type Scalar } from './shape.js'
+import { isObject, itemsOf, read, type Scalar } from './shape.js'
 import type { WireHistory } from './wire.js'
 
 const maxNames = 12
@@ -31,7 +31,7 @@ export function isUnread(raw: unknown): boolean {
 /** The same for a whole list, in place of which a platform may send words (`No events`). */
 const isUnreadList = (raw: unknown): boolean => isUnread(raw) && !(typeof raw === 'string' && /^\s*[^\s[{]/.test(raw))
 
-const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(row.id))
+const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(read('scalar', row.id)))
 
 /** Rows before the page, by its own numbers; infinite where it does not send them. */
 function rowsBefore({ currentPage, perPage }: Page, number: number): number {

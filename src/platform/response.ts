@@ -3,7 +3,7 @@ import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
 import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import { isObject, itemsOf } from './shape.js'
+import { isObject, itemsOf, read } from './shape.js'
 
 /** A response without a success status. */
 interface FailedResponse {
@@ -74,7 +74,8 @@ export function checked(action: Action, data: unknown): unknown {
   // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
   if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
   // A 404 that a proxy has turned into a success (platform.md 1.3).
-  if (isObject(data) && String(data.statusCode) === '404') throw new PlatformUnavailable(action, 'missing_action')
+  if (isObject(data) && String(read('scalar', data.statusCode)) === '404')
+    throw new PlatformUnavailable(action, 'missing_action')
   if (!isStatusZero(data)) throw new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
   if (action === 'get_history' && texts.some((text) => noDataText.test(text))) return data
   throw isRefused

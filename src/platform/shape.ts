@@ -60,9 +60,10 @@ export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
   if (shape === 'scalar') return readScalar(raw)
   if (shape === 'scalars') {
     const value = unwrapped(raw)
-    return isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, own]) => [name, readScalar(own)]))
-      : {}
+    const result: Record<string, Scalar> = {}
+    // `Object.fromEntries` takes several times as long, and a geofence may have thousands of corners.
+    if (isObject(value)) for (const name in value) result[name] = readScalar(value[name])
+    return result
   }
   if (shape === 'ids') return itemsOf(raw).map((item) => readScalar(isObject(item) ? item.id : item))
   if (isList(shape)) return readList(shape[0], raw, tally)

@@ -37,7 +37,8 @@ export const wireDeviceState = {
 
 export const wireGeofence = {
   ...scalars('id', 'name', 'active', 'type'),
-  coordinates: [{ lat: s, lng: s }],
+  // Not `{ lat, lng }`: a corner that is no record would be left out, and the shape would be another one.
+  coordinates: ['scalars'],
   center: { lat: s, lng: s },
   ...scalars('radius', 'polygon_color', 'color', 'created_at'),
 } as const

@@ -113,8 +113,8 @@ const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
 const stateOf = (wire: WireDeviceState): string | undefined => text(wire.online)?.toLowerCase()
 
-/** "Not connected" or "Expired", in any language, in place of a time. */
-const isWord = (time: string | undefined): boolean => time !== undefined && !/\d/.test(time)
+/** "Not connected" or "Expired", in any language, in place of a time, which may have the digits of any script. */
+const isWord = (time: string | undefined): boolean => time !== undefined && !/\p{Nd}/u.test(time)
 
 const fixOf = (wire: WireDeviceState): number => unixSeconds(number(wire.timestamp))
 const heartbeatOf = (wire: WireDeviceState): number => unixSeconds(number(wire.acktimestamp))

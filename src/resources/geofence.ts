@@ -85,7 +85,7 @@ function signedArea(ring: readonly Coordinate[]): number {
 const same = (a: Coordinate | undefined, b: Coordinate | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
 
 /** A corner as the map of the platform stores it: beyond 180 degrees where the shape crosses the date line. */
-function cornerOf({ lat, lng }: WireGeofence['center']): Coordinate | undefined {
+function cornerOf({ lat, lng }: WireGeofence['coordinates'][number]): Coordinate | undefined {
   const [x, y] = [degrees(lng, 360), degrees(lat, 90)]
   return x === undefined || y === undefined ? undefined : [x, y]
 }

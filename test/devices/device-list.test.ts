@@ -178,6 +178,21 @@ t.test('no device is missed, whatever a page repeats, in pages as large as the p
   }
 })
 
+t.test('pages that are not full are read up to the last one that the platform names', async (t) => {
+  const groups = [[], [1, 2, 3], [4], [], [5, 6], [7]].map((ids) => ({ items: ids.map((id) => ({ id })) }))
+  const layouts: ((page: number) => object)[] = [
+    (page) => ({ data: groups.slice(page - 1, page), pagination: { per_page: '1', last_page: '6' } }),
+    (page) => ({ 0: groups[page - 1], pagination: { total: 6, last_page: 6 } }),
+  ]
+  for (const layout of layouts) {
+    const { devices, calls } = await jobs(t, (request, response) => {
+      response.end(JSON.stringify(layout(pageIn(request.url))))
+    })
+    for (const _ of ['first', 'second']) t.same([...(await devices()).ids], [1, 2, 3, 4, 5, 6, 7])
+    t.ok(calls.length <= 14, `${calls.length} calls`)
+  }
+})
+
 t.test('records beside the devices of a list count in the memory that it may take', async (t) => {
   const records = `[${'{},'.repeat(2_000_000)}{}]`
   const { devices } = await jobs(t, (request, response) => {

@@ -20,6 +20,7 @@ function outcome(check: () => void): string {
 
 const rows = [{ id: 1 }, { id: '2' }]
 const numbers = { total: 137, per_page: 50, current_page: 1 }
+const nested = JSON.parse(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)
 
 t.test('a page is accepted unless it holds rows, or says that there are some, and yields none', async (t) => {
   const pages: [name: string, body: unknown, expected: RegExp, page?: number][] = [
@@ -48,6 +49,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['`id` renamed on page 2', { items: [{ key: 1 }, { key: 2 }] }, /^no id in any row/, 2],
     ['`id` unusable', { items: [{ id: 0 }, { id: null }, { id: 'x' }, { id: [] }] }, /^no id in any row/],
     ['rows that are no records', { items: [1, 'x'] }, /^no id in any row; fields: none$/],
+    ['an `id` of 10,000 lists in one another', { items: [{ id: nested }, { id: 2 }] }, /^ok$/],
   ]
   for (const [name, body, expected, page = 1] of pages)
     t.match(

@@ -89,6 +89,13 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['a number in place of an object', 'get_events', 'wrong_shape', 200, 7],
   ['an array where an object belongs', 'get_events', 'wrong_shape', 200, []],
   ['null', 'get_devices', 'wrong_shape', 200, null],
+  [
+    '10,000 lists in one another',
+    'get_alerts',
+    'wrong_shape',
+    200,
+    `{"statusCode":${'['.repeat(1e4)}${']'.repeat(1e4)}}`,
+  ],
 ]
 
 t.test('each known response has its outcome', async (t) => {

@@ -162,6 +162,9 @@ check('a geofence without a usable shape has a null geometry (N18)', geofence, [
   ['two different corners', { coordinates: [0, 0, 1, 0, 1].map((at) => corners[at]) }, none],
   ['an invalid corner', { coordinates: [{ lat: 'x', lng: 1 }, ...corners.slice(1)] }, none],
   ['an invalid corner beside three others', { coordinates: [...corners, { lat: 48, lng: 361 }] }, none],
+  ['a corner that is null', { coordinates: [...corners, null] }, none],
+  ['a corner that is text', { coordinates: JSON.stringify([...corners, '48.23,16.4']) }, none],
+  ['a corner that is a list', { coordinates: [[48.23, 16.4], ...corners] }, none],
   ['a circle without a centre', { type: 'circle', center: { lat: 0, lng: 0 }, radius: 50 }, { ...none, radius: 50 }],
   ['another type', { type: 'corridor', coordinates: corners }, none],
 ])

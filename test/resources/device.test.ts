@@ -95,6 +95,7 @@ check('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', 
   ['a state that is not text', { online: true, timestamp: fresh }, online],
   ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, offline],
   ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, offline],
+  ['a time in Arabic digits', { online: 'ack', time: '١١-٠٥-٢٠٢٦ ١٤:٠٣:٢٧', timestamp: fresh, speed: 9 }, moving],
 ])
 
 maps('known states and absent ones are known, all others are not (N65)', (online) => isKnownState(wire({ online })), [
