@@ -1,4 +1,5 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -12,10 +13,7 @@ export const RecordedResponse = Type.Object(
       Type.Record(
         Type.String({ pattern: "^[!#-'*+.^`|~\\w-]+$" }),
         Type.String({ pattern: '^[\\t -~\\x80-\\xff]*$' }),
-        {
-          additionalProperties: false,
-          description: 'Extra response headers.',
-        },
+        { additionalProperties: false, description: 'Extra response headers.' },
       ),
     ),
     json: Type.Optional(Type.Unknown({ description: 'The body, sent as application/json.' })),
@@ -223,8 +221,12 @@ async function readFiles(path: string) {
 /** Writes an exchange into a folder under its own name; the manifest only where there is none. */
 export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
-  await writeFile(join(path, manifestFile), format(manifest), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  await writeFile(join(path, fileNameOf(exchange)), format(exchange))
+  if (!existsSync(join(path, manifestFile))) await replaceFile(join(path, manifestFile), format(manifest))
+  await replaceFile(join(path, fileNameOf(exchange)), format(exchange))
+}
+
+/** A full disk or the end of the process leaves the old file whole. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text)
+  await rename(`${path}.new`, path)
 }

@@ -143,12 +143,12 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   const text = await readFile(file, 'utf8').catch(() => undefined)
   const stored = text === undefined ? undefined : parseExchange(file, text)
   const differences = stored === undefined ? [] : compare(stored, exchange)
+  const about = 'Recorded from a platform and scrubbed.'
+  if (update) await writeExchange(folder, exchange, { about, email: 'recorded@example.com', origin: 'recorded' })
   log(`${file}: ${stored === undefined ? 'new' : `${differences.length} differences`}${update ? ', stored' : ''}`)
   for (const { path, left: was, right: is } of differences.slice(0, maxShownDifferences)) {
     log(`  ${path}: ${JSON.stringify(was)} | ${JSON.stringify(is)}`)
   }
-  const about = 'Recorded from a platform and scrubbed.'
-  if (update) await writeExchange(folder, exchange, { about, email: 'recorded@example.com', origin: 'recorded' })
   return exchange
 }
 

@@ -102,10 +102,7 @@ class Scrubber {
     const scrubbed = this.#record(isDevices ? 'device' : '', query)
     const key = isAddressLookup(action) ? 'address' : isDevices ? 'get_devices' : ''
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
-    const texts = Object.entries(scrubbed).map(([name, text]) => [
-      name,
-      isCoordinateKey(name) ? `${Number(text)}` : text,
-    ])
+    const texts = Object.entries(scrubbed).map(([name, raw]) => [name, isCoordinateKey(name) ? `${Number(raw)}` : raw])
     return {
       ...rest,
       action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
@@ -152,9 +149,10 @@ class Scrubber {
     return this.#text(raw, isJson || textKey.test(key))
   }
 
-  /** @param isText people have written it: numbers in it may be part of a name. */
+  /** @param isText people have written it: numbers in it may be part of a name. A name in it shows that, too. */
   #text(raw: string, isText: boolean): string {
-    return raw
+    let hasName = false
+    const scrubbed = raw
       .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => this.#id(found))
       .replace(hasPositions(raw) ? tokenWithPositions : token, (found: string, ...rest: unknown[]) => {
         const kinds = rest.at(-1) as Record<string, string | undefined>
@@ -171,8 +169,11 @@ class Scrubber {
           (kinds.phone !== undefined && isStamp(found) && !isText) ||
           (kinds.number !== undefined && !isText) ||
           (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))
+        // Short and in lower case it may be a unit, such as `bar`.
+        if (!keeps && kinds.word !== undefined && !/^\p{Ll}{1,4}$/u.test(found)) hasName = true
         return keeps ? found : this.#pseudonyms.shaped(found)
       })
+    return hasName && !isText ? this.#text(raw, true) : scrubbed
   }
 
   /** Values by name, for example the tags `<lat>` and `<lng>` of a text. */

@@ -1,4 +1,5 @@
 /** A recorder in front of a platform: what it forwards, compares and writes. */
+import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -134,6 +135,30 @@ t.test('an exchange that cannot be written does not keep others from being recor
   }
   t.match(one.lines[0], /get_devices: not written: .*get_devices\.json/)
   t.same([one.recorder.counts.stored, one.recorder.counts.rejected], [1, 1])
+})
+
+t.test('a full disk leaves what was recorded before, and nothing is called stored that is not', async (t) => {
+  const { url: base } = await platform(t, { '*': Array(1_000).fill('online') })
+  const one = await recording(t, base, scrub)
+  // A file that may not grow behaves like a full disk; the signal would end the process.
+  process.on('SIGXFSZ', () => {})
+  const limitFiles = (bytes: string) =>
+    execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
+  t.teardown(() => limitFiles('unlimited'))
+  const send = async (bytes: string) => {
+    limitFiles(bytes)
+    await fetch(`${one.base}/get_devices?user_api_hash=${hash}`)
+    limitFiles('unlimited')
+    return one.lines.splice(0).map((line) => line.replace(/.*\//, ''))
+  }
+  const failed = ['get_devices: not written: EFBIG: file too large, write']
+  t.same(await send('10'), failed, 'not even the manifest')
+  t.same(await send('2000'), failed)
+  t.same(await send('unlimited'), ['get_devices.json: new, stored'])
+  const before = await readFolder(one.folder)
+  t.same(await send('2000'), failed)
+  t.same(await readFolder(one.folder), before)
+  t.same(one.recorder.counts, { stored: 1, rejected: 3 })
 })
 
 t.test('a gateway on a recording of the device list alone has each device', async (t) => {

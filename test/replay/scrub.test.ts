@@ -117,6 +117,17 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   t.same(findLeaks(exchange({ json: { note: 'ops@example.com 990000000000501', password: 'scrubbed' } })), [])
 })
 
+t.test('a number beside a name is replaced under every key, and a reading with its unit stays', async (t) => {
+  for (const secret of ['1234 BCD', 'Dr. Jones 5551234', 'Haus 4711', '48°08\'13.8"N', 'دكتور 5551234']) {
+    const digits = secret.replace(/\D/g, '')
+    const after = String((scrubbed({ value: secret }) as { value: string }).value)
+    t.not(after.replace(/\D/g, ''), digits, `${secret} is ${after}`)
+  }
+  const readings = { value: '3.2 bar', sensor: '12 psi', left: 'Odometer Left (1788 km)', expires: 'Expired 6d.' }
+  const numbers = (record: unknown): string => JSON.stringify(record).replace(/[^\d."]/g, '')
+  t.equal(numbers(scrubbed(readings)), numbers(readings))
+})
+
 t.test('a value becomes the same invented one everywhere, of its shape, and another with another secret', async (t) => {
   const before = {
     name: 'Falcon 12',
