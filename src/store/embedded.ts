@@ -1,5 +1,5 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, keyFileIn } from './key-file.js'
@@ -17,7 +17,8 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, guardFile(path), deps.onDamaged)
-    keys.sweep(deps.clock())
+    // On a full disk expired keys stay, inactive.
+    keys.sweep(deps.clock()).catch(() => {})
     return {
       keys,
       counters: undefined,
@@ -43,7 +44,13 @@ export function readKeyFile(path: string): void {
   if (isCut) throw new Error('Cut within a page')
 }
 
-/** @returns a function that throws once `path` is another file, or none: the next process to open it would not find what is written here. */
+/** A write takes a part of it. Where lmdb itself finds the disk full, the text of its error overflows its memory and ends the process. */
+const MIN_FREE_BYTES = 256 * 1024
+
+/**
+ * @returns a function that throws on a full disk, and once `path` is another file, or none: the next process to open it would not find
+ * what is written here.
+ */
 function guardFile(path: string): () => void {
   const identity = (): string => {
     const { dev, ino } = statSync(path)
@@ -52,6 +59,9 @@ function guardFile(path: string): () => void {
   const opened = identity()
   return () => {
     if (identity() !== opened) throw new Error('It was replaced: restart the gateway')
+    const { blocks, bavail, bsize } = statfsSync(path)
+    // A file system of any size has no number of blocks.
+    if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new Error('The disk is full')
   }
 }
 
@@ -134,8 +144,8 @@ class EmbeddedKeys implements KeyStore {
   }
 
   /** Removes every expired record. */
-  sweep(now: number): void {
-    this.#root.transactionSync(() => {
+  sweep(now: number): Promise<void> {
+    return this.#perform('write', () => {
       for (const { key, value } of [...this.#records.getRange({ start: FIRST })]) {
         const record = this.#decode(key, value)
         if (record && record.expiresAt <= now) this.#remove(record)

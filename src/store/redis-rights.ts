@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 /** `$` is the key, `@` an instant in five seconds. */
 const strings = 'SET $ 1 PXAT @, GET $, INCR $, SETRANGE $ 0 1, PTTL $, PEXPIRE $ 5000, DEL $'
-const hashes =
-  'HSET $ field check, PEXPIREAT $ @, HGET $ field, HMGET $ field, HGETALL $, EXISTS $, HDEL $ field, DEL $'
+const hashes = 'HSET $ field check, PEXPIREAT $ @, HGET $ field, HMGET $ field, HGETALL $, PTTL $, HDEL $ field, DEL $'
 /** The script of the digest does not exist. `SCAN` is for the list of all keys on the command line. */
 const others = `EVAL return(redis.call('TIME')) 1 $, EVALSHA ${'0'.repeat(40)} 1 $, SCAN 0 MATCH $`
 const commands = Object.entries({ count: strings, id: strings, key: hashes, owner: hashes })

@@ -57,7 +57,7 @@ local function perform(command, key, ...)
   if command == 'find' or command == 'use' or command == 'again' then
     local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
     if found.err then return found end
-    if not found[1] then return redis.call('EXISTS', key) == 0 and found or { err = 'WRONGTYPE no field used' } end
+    if not found[1] then return redis.call('PTTL', key) == -2 and found or { err = 'WRONGTYPE no field used' } end
     if command == 'find' then return { found[1], found[2], found[3] } end
     local time, window, count, last = redis.call('TIME'), tonumber(a), tonumber(found[4]), tonumber(found[5])
     local now = time[1] * 1000 + math.floor(time[2] / 1000)

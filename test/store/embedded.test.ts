@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateS
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
+import { ownerOf } from '../../src/auth/credential.js'
 import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
@@ -166,6 +167,24 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
     )
   }
 })
+
+t.test(
+  'on a full disk with expired keys, keys are listed, and revoking many fails with the cause',
+  { skip: withoutMount },
+  async (t) => {
+    const place = await embeddedPlace(t)
+    const store = await place.open()
+    const owner = ownerOf('fleet@example.com')
+    for (let n = 0; n < 100; n += 1) await store.keys.create(aKey(owner).record, 100, NOW)
+    await storedKey(store, { expiresAt: 1 })
+    const files = `mount -t tmpfs -o size=1m tmpfs /mnt && cp "$1"/* /mnt && head -c 2m /dev/zero > /mnt/file`
+    const keys = 'export DATA_DIR=/mnt; "$2" "$3" keys list && "$2" "$3" keys purge fleet@example.com --yes'
+    const ended = mounting(`${files}; ${keys}`, 'sh', place.config.dataDir, process.execPath, program('main.js'))
+    t.match(ended, { status: 1, signal: null, stderr: /The key file cannot be used: The disk is full\n$/ })
+    t.notMatch(ended.stderr, 'Write error')
+    t.match(ended.stdout, / 100$/m)
+  },
+)
 
 t.test(
   'once the key file is removed or replaced, no key is acknowledged that the next process would not find',

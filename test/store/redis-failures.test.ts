@@ -77,6 +77,20 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.equal(store.up(), true)
   })
 
+  t.test('grants only the commands of the first release, API keys are used, revoked, then unknown', async (t) => {
+    const server = await redisServer(t)
+    const ofHashes = '+hset +hget +hmget +hgetall +hexists +hdel +pexpireat'
+    const rights = `+info +eval +evalsha +time ${ofHashes} +set +get +del +incr +pttl +pexpire +setrange`
+    await server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', ...rights.split(' '))
+    const { keys, up } = await openRedis(t, server.url.replace('//', '//gateway:a-password@'))
+    const { record } = aKey(anOwner())
+    t.equal(await keys.create(record, 20, NOW), 'created')
+    t.match(await keys.use(record.digest, DAY_MS, NOW), { record, count: { current: 1 } })
+    t.equal(await keys.revoke(record.owner, record.id, NOW), true)
+    t.equal(await keys.use(record.digest, DAY_MS, NOW), undefined)
+    t.equal(up(), true)
+  })
+
   t.test('has an address of the other family only, it is not found', async (t) => {
     const url = (await redisServer(t)).url.replace('127.0.0.1', 'localhost')
     await t.rejects((await openRedis(t, `${url}?family=6`)).keys.find('unknown', NOW), StoreUnavailable)
