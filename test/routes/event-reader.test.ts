@@ -1,5 +1,6 @@
 /** Reading the events that pass all filters, from platforms that filter, page and time events in their own ways. */
 import t from 'tap'
+import { until } from '../redis.js'
 import { eventPlatform, type Row } from './event-platform.js'
 import { fleet, idsOf } from './fleet.js'
 
@@ -195,6 +196,28 @@ t.test('a follower of several devices or words misses no event that is written d
       seen.push(...idsOf((await list(`${filter}&after_id=${seen.at(-1) ?? 1}`)).body))
     t.same(seen, [2, 3], filter)
   }
+})
+
+t.test('a follower misses no event that is written while another one waits for the same list', async (t) => {
+  const row = (id: number, device_id: number): Row => ({
+    ...{ id, device_id, type: 'sos', message: 'SOS', time: `2026-05-11 00:00:0${id}` },
+  })
+  const lists: (string | null)[] = []
+  const waiting: (() => void)[] = []
+  const { all, list } = await eventPlatform(t, 0, {
+    onCall: (query) => {
+      lists.push(query.get('device_id'))
+      const [first, second] = ['1', '2'].map((device) => lists.filter((one) => one === device).length)
+      if (second === 2) for (const send of waiting.splice(0)) send()
+      return lists.at(-1) === '1' && first === 1 ? new Promise<void>((send) => waiting.push(send)) : undefined
+    },
+  })
+  all.push(row(1, 1))
+  const first = list('device_ids=1,2&after_id=1')
+  await until(async () => lists.includes('2'))
+  all.unshift(row(3, 2), row(2, 1))
+  t.same(idsOf((await list('device_ids=1,2&after_id=1')).body), [2, 3])
+  t.same(idsOf((await first).body), [])
 })
 
 t.test("another account's events are not in device_ids or after_id, its devices cost no platform call", async (t) => {
