@@ -83,8 +83,12 @@ export class DeviceCache {
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
-    const newest = this.#newest(account, id, (key) => this.#cache.peek(key, { allowStale: true }))
-    return newest && this.#options.clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
+    const { clock, ttlMs } = this.#options
+    // After a clock was set back, the time of the request may lie ahead of it, or seem recent.
+    const isYoung = (key: string): boolean => ttlMs - this.#cache.getRemainingTTL(key) <= maxAgeMs
+    const read = (key: string) => (isYoung(key) ? this.#cache.peek(key, { allowStale: true }) : undefined)
+    const newest = this.#newest(account, id, read)
+    return newest && clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
   }
 
   /** Forgets everything that an account's hash has loaded, also what is in flight. */

@@ -29,8 +29,8 @@ const decodedFactor = 4
 const maxKeptBytes = 16_384
 /** Of a device in the columns: id, group, flags, driver and time, with the span of its row. */
 const columnBytes = 33
-/** Estimated heap of a fleet beside its devices. */
-const fleetBytes = 1_000
+/** Estimated memory of a fleet beside its devices: 2 kB of heap, and its buffers, each with what the allocator adds. */
+const fleetBytes = 6_000
 
 const toRow = recordMaker(wireDevice)
 /** The start of a row's compact text, where the shape has id and name; a row without a name has it elsewhere, or none. */

@@ -103,10 +103,13 @@ export class Account {
     return this.#platform.openList(this.id, calls)
   }
 
-  /** The pages of the events, newest first, as the platform orders them. */
-  eventPages({ deviceId: device_id, type, from: date_from, to: date_to }: EventFilter, search: Reading): FetchPage {
-    return (page, size) =>
-      this.#page('get_events', { device_id, type, date_from, date_to, limit: size, page }, page, 'events', search)
+  /**
+   * The pages of the events, newest first, as the platform orders them.
+   * @param isFresh whether no page may be older than its request, as the page of a call in flight is.
+   */
+  eventPages({ deviceId, type, from, to }: EventFilter, search: Reading, isFresh = false): FetchPage {
+    const query = { device_id: deviceId, type, date_from: from, date_to: to }
+    return (page, limit) => this.#page('get_events', { ...query, limit, page }, page, 'events', search, isFresh)
   }
 
   /** The events in the rows of such pages; what is left out is reported. */
@@ -216,13 +219,13 @@ export class Account {
   }
 
   /** One page of a list. @param number of the page. @param name see `pageOf`. */
-  #page(action: Action, query: Query, number: number, name: string, reading: Reading): Promise<Page> {
+  #page(action: Action, query: Query, number: number, name: string, reading: Reading, isFresh = false): Promise<Page> {
     const check = (body: unknown): void => checkPage(action, body, number, name)
-    return reading.send(action, (memory) =>
-      this.#shared(`${action} ${JSON.stringify(query)}`, async () =>
-        pageOf(await this.#platform.get(action, this.#requester, query, check, memory), name),
-      ),
-    )
+    return reading.send(action, (memory) => {
+      const send = () => this.#platform.get(action, this.#requester, query, check, memory)
+      const body = isFresh ? send() : this.#shared(`${action} ${JSON.stringify(query)}`, send)
+      return body.then((found) => pageOf(found, name))
+    })
   }
 
   /** Equal requests share one call while it is in flight; a response is never modified. */

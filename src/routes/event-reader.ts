@@ -2,7 +2,7 @@
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
+import { type FetchPage, maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
@@ -16,6 +16,8 @@ interface EventSearch {
   to: string | undefined
   /** Maximum platform calls. */
   calls: number
+  /** Whether new events are followed: then a list that another request has begun to read may lack some. */
+  isFollowing: boolean
 }
 
 /** Page size for what is new since the last request. */
@@ -98,7 +100,7 @@ export class EventReader {
     const isProbed = this.#words.length > 1 || filters.length > this.#search.calls / 2
     for (const some of isProbed ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
       const window = (offset: number, limit: number) =>
-        Promise.all(some.map((filter) => windowOf(this.#account.eventPages(filter, this.#uses), offset, limit)))
+        Promise.all(some.map((filter) => windowOf(this.#pages(filter), offset, limit)))
       const found = await window(from, count)
       // A window beyond the end does not show it.
       const shown = from > 0 && found[0]?.seen.length === 0 ? await window(0, 1) : found
@@ -158,7 +160,7 @@ export class EventReader {
    */
   async #newestId(): Promise<number> {
     const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
-    const { rows } = await this.#account.eventPages(all, this.#uses)(1, smallPage)
+    const { rows } = await this.#pages(all)(1, smallPage)
     return Math.max(...readRows(itemsOf(rows)).map(idOf).filter(Number.isFinite))
   }
 
@@ -172,11 +174,15 @@ export class EventReader {
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */
   async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const rows = await readUntil(this.#account.eventPages(filter, this.#uses), size, (rows) => {
+    const rows = await readUntil(this.#pages(filter), size, (rows) => {
       const page = readRows(rows)
       return isEnough(page) || this.#ignoresType(page, filter)
     })
     return this.#account.readEvents(rows)
+  }
+
+  #pages(filter: EventFilter): FetchPage {
+    return this.#account.eventPages(filter, this.#uses, this.#search.isFollowing)
   }
 
   /** The words of the type; none if they take more calls. */

@@ -40,6 +40,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
       type: type === undefined ? undefined : typeFilter(type, listed),
       ...range,
       calls: listed ? maxCalls - 1 : maxCalls,
+      isFollowing: afterId !== undefined,
     })
     try {
       const found = afterId === undefined ? reader.window(offset, limit) : reader.after(afterId)

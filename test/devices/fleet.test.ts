@@ -1,6 +1,8 @@
 /** Fleets and histories read by the real worker over real sockets: the same as parsing the whole response. */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
@@ -203,4 +205,17 @@ t.test('every layout of a history gives the response of the whole document', asy
       t.same(JSON.parse(Buffer.from(track.json).toString()), JSON.parse(JSON.stringify(toTrack(expected))), name)
     }
   }
+})
+
+t.test('a fleet of a device that does not exist counts for at least the heap that it takes', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const { devices } = await jobs(t, sends('[]'))
+  const columns = await devices(1)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const fleets = Array.from({ length: 3_000 }, () => new Fleet(structuredClone(columns), undefined))
+  collect()
+  const each = (process.memoryUsage().heapUsed - before) / fleets.length
+  t.ok(Number(fleets[0]?.bytes) >= each, `${Math.round(each)} bytes`)
 })

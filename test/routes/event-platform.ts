@@ -29,7 +29,7 @@ interface EventPlatform {
   hidesDevice?: boolean
   /** Its pages have no numbers. */
   hidesPaging?: boolean
-  /** Called with the parameters of each call for events, before its rows are selected. */
+  /** Called with the parameters of each call for events, before its rows are selected; they are sent once its result is there. */
   onCall?: (query: URLSearchParams) => unknown
   bodies?: Bodies
 }
@@ -41,7 +41,7 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
   const all = rowsOf(count, isNew)
   const get_events: RequestListener = (request, response) => {
     const query = new URL(request.url ?? '', 'http://localhost').searchParams
-    onCall?.(query)
+    const sendAfter = onCall?.(query)
     const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type')?.toLowerCase() : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
@@ -49,7 +49,8 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
     const rowsOfPage = rows.slice((page - 1) * size, page * size)
     const data = hidesDevice ? rowsOfPage.map(({ device_id: _, ...row }) => row) : rowsOfPage
     const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
-    response.end(JSON.stringify({ status: 1, items: { ...(hidesPaging ? {} : paging), data } }))
+    const body = JSON.stringify({ status: 1, items: { ...(hidesPaging ? {} : paging), data } })
+    void Promise.resolve(sendAfter).then(() => response.end(body))
   }
   const { get, calls } = await gatewayOn(
     t,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { eventKinds } from '../../src/resources/event-kind.js'
 import { gatewayOn, someHash } from '../helper.js'
-import { eventPlatform } from './event-platform.js'
+import { eventPlatform, type Row } from './event-platform.js'
 import { fleet, idsOf } from './fleet.js'
 
 t.test('from and to are the same instant in every UTC offset', async (t) => {
@@ -88,4 +88,42 @@ t.test('two words for each of eight devices are read by themselves, as many call
   const wanted = all.filter(({ type }) => type === 'zone_in' || type === 'geofence_in').map(({ id }) => id)
   const { status, body } = await list(`type=geofence_in&device_ids=${items.map(({ id }) => id)}&offset=2700&limit=20`)
   t.same([status, idsOf(body)], [200, wanted.slice(2_700, 2_720)])
+})
+
+t.test("another account's events are not in device_ids or after_id, its devices cost no platform call", async (t) => {
+  const { get, hash, otherHash, id, foreignId, calls } = await fleet(t)
+  await get('/v1/devices', hash)
+  const before = calls.length
+  t.same((await get(`/v1/events?device_ids=${foreignId},${foreignId + 1}`, hash)).body.data, [])
+  t.same((await get(`/v1/events?device_ids=${foreignId}&after_id=0`, hash)).body.data, [])
+  t.equal(calls.length, before)
+  const { body } = await get(`/v1/events?device_ids=${foreignId},${id},${id + 1}&limit=200`, hash)
+  t.same([...new Set(body.data.map(({ device_id }: Row) => device_id))].sort(), [id, id + 1])
+  const theirs = idsOf((await get('/v1/events?limit=200', otherHash)).body)
+  const own = (await get('/v1/events?after_id=0&limit=200&from=2026-05-12', hash)).body.data
+  t.ok(own.length > 0)
+  t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
+})
+
+t.test('a kind of several words of the platform needs no further parameter in an account of any size', async (t) => {
+  const { get, hash, calls } = await fleet(t, 50)
+  for (const [type, kind] of Object.entries({
+    'alarm.triggered': 'alarm.triggered',
+    maintenance_due: 'maintenance.due',
+    'driver.changed': undefined,
+  })) {
+    calls.length = 0
+    const { status, body } = await get(`/v1/events?type=${type}`, hash)
+    t.same([status, body.data.length], [200, kind === undefined ? 0 : 50], type)
+    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], kind === undefined ? [] : [kind])
+    t.ok(calls.length <= 20, `${calls.length} calls`)
+  }
+  calls.length = 0
+  const { body } = await get('/v1/events?type=maintenance_due&after_id=0&limit=200', hash)
+  t.ok(body.data.length > 50)
+  t.same(
+    calls.map((url) => new URL(url, 'http://sandbox').pathname),
+    ['/api/get_events'],
+    'a poll is one call',
+  )
 })

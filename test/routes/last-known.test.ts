@@ -52,6 +52,16 @@ t.test('while the platform is down, only callers who accept stale devices get th
   t.equal((await stale('/v1/devices', 999_999)).status, 503, 'never older than an hour')
 })
 
+t.test('after the clock was set back, no older devices are taken for recent ones', async (t) => {
+  const { clock, get, stale, fail } = await outage(t)
+  clock.advance(-3_600_000)
+  t.equal((await get('/v1/me', someHash)).status, 200)
+  fail(500)
+  t.equal((await stale('/v1/devices')).status, 503, 'read in the future')
+  clock.advance(3_600_000)
+  t.equal((await stale('/v1/devices', 3_600)).status, 503, 'once the clock shows that time again')
+})
+
 t.test('a working platform is always read anew', async (t) => {
   const { clock, stale } = await outage(t)
   clock.advance(90_000)
