@@ -149,7 +149,8 @@ function openParts(
   })
   const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
-    maxBytes: config.cacheMaxBytes,
+    // The rest is for the process itself and the responses.
+    maxBytes: Math.min(config.cacheMaxBytes, getHeapStatistics().heap_size_limit / 2),
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
     onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),

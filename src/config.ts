@@ -35,7 +35,7 @@ export const Environment = Type.Object({
   POSITION_TTL_MS: integer(5_000, 'Time to live of cached positions, milliseconds'),
   CACHE_MAX_MB: integer(
     256,
-    'Memory for cached positions, megabytes; beyond this, the least recently used accounts are evicted',
+    'Memory for cached positions, megabytes, at most half of the heap; beyond this, the least recently used accounts are evicted',
     1,
     65_536,
   ),

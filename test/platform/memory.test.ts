@@ -101,3 +101,11 @@ t.test('lists that take more memory than their rows end nothing, and smaller one
     t.equal(await statusOf(path), 200, `${path}: there is room again`)
   }
 })
+
+t.test('the devices of however many accounts take at most half of the heap', async (t) => {
+  const names = Array.from({ length: 90 }, (_, at) => `${at + 10}`)
+  for (const name of names) t.equal(await statusOf('devices?limit=1', hashOf(name)), 200)
+  const metrics = await (await fetch(`${child.opsUrl}/metrics`)).text()
+  t.match(metrics, /^gateway_positions_evictions_total [1-9]/m)
+  t.ok(Number(/^gateway_positions_bytes (\d+)/m.exec(metrics)?.[1]) <= 160 * MB)
+})
