@@ -136,8 +136,7 @@ async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPag
   if (sent >= requested || (sent > 0 && page.currentPage < (page.lastPage ?? 0))) return sent
   if (!page.isPaged) return requested
   if (page.number > 1) return itemsOf((await fetch(1, requested)).rows).length || requested
-  const isAll = sent === 0 || page.lastPage === 1 || (page.total !== undefined && page.total <= sent)
-  return isAll ? requested : sent
+  return sent === 0 || page.lastPage === 1 ? requested : sent
 }
 
 /** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */

@@ -96,6 +96,7 @@ const costs: [name: string, habits: Habits, count: number, window: [offset: numb
   ['no total, on the last page: no further call', { ...large, ...noTotal }, 420, [400, 100], '5/100'],
   ['no number: all pages up to the short one', large, 130, [0, 50], '1/50 2/50 3/50'],
   ['no number, all pages full: up to the empty one', large, 100, [50, 50], '2/50 3/50'],
+  ['one short page, and nothing after it', { ...large, lastPage: true }, 30, [40, 5], '1/50'],
   ['a last page, but no current one', { ...large, lastPage: true }, 130, [0, 50], '1/50 3/50'],
   ['a short last page is no page size: the first tells', { ...large, lastPage: true }, 120, [100, 50], '3/50 1/50'],
   ['small pages that the last page gives away', { ...small, ...saysPages }, 90, [0, 50], '1/50 2/30 3/30'],
