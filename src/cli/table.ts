@@ -1,7 +1,7 @@
 /** Rows as aligned columns for a terminal. */
 
-/** A terminal would obey a control character in a cell. */
-const printable = (cell: string): string => cell.replace(/\p{Cc}/gu, '\ufffd')
+/** A terminal would obey a control character, such as one in the e-mail of an account. */
+export const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd')
 
 /** A line per row; the first row may hold the headings. */
 export function table(rows: readonly (readonly string[])[]): string {

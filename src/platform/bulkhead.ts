@@ -1,4 +1,5 @@
 /** Admission of platform calls: limits what is in flight per account and per kind of call, and queues the rest fairly. */
+import type { Call } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
 
@@ -6,20 +7,27 @@ import { PlatformUnavailable } from './errors.js'
 export const maxInFlight = 64
 
 /**
- * Priorities, most urgent first: device lists, validations, everything else, histories. Each limit includes the calls of all later
- * priorities: hanging histories of many accounts take half of the sockets, and the last 8 are for device lists alone.
+ * Priorities, most urgent first: device lists, validations of known accounts, all calls for others, everything else, histories. Each limit
+ * includes the calls of all later priorities: hanging histories of many accounts take half of the sockets, and the last 8 are for device
+ * lists alone.
  */
-const limits = { all: [maxInFlight, 56, 48, 32], account: [8, 8, 7, 6] }
+const limits = { all: [maxInFlight, 56, 56, 48, 32], account: [8, 8, 8, 7, 6] }
+
+/** The priority of credentials that anyone may have invented, a new account for each: many addresses together may send any number. */
+const unknown = 2
+/** What all of these may have in flight, and in the queue. */
+const [maxUnknownInFlight, maxUnknownQueued] = [40, 750]
 
 /** Calls of one account and priority that wait for a slot. */
 const maxQueuedPerAccount = 64
 /** All calls that wait for a slot. */
 const maxQueued = 1_000
 
-function priorityOf(action: Action): number {
+function priorityOf({ action, isKnown }: Call): number {
+  if (!isKnown) return unknown
   if (action === 'get_devices') return 0
   if (action === 'get_user_data') return 1
-  return action === 'get_history' ? 3 : 2
+  return action === 'get_history' ? 4 : 3
 }
 
 /** Calls in flight, by priority. */
@@ -37,7 +45,7 @@ type Queues = Map<string, (() => void)[]>
  * An account has an entry only while it has calls in flight or in the queue.
  */
 export class Bulkhead {
-  readonly #all: Counts = [0, 0, 0, 0]
+  readonly #all: Counts = limits.all.map(() => 0)
   readonly #byAccount = new Map<string, Counts>()
   /** Per priority: the queue of each account, the account whose turn is next first. */
   readonly #queues: Queues[] = limits.all.map(() => new Map())
@@ -57,16 +65,17 @@ export class Bulkhead {
   }
 
   /**
-   * Runs a call as soon as it has a slot.
+   * Sends a call as soon as it has a slot.
    * @param signal the deadline of the call, waiting included.
-   * @throws PlatformUnavailable `overload` when the queue is full, or the deadline passes in it; else what the call throws.
+   * @throws PlatformUnavailable `overload` when the queue is full, or the deadline passes in it; else what `send` throws.
    */
-  async run<T>(account: string, action: Action, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    const priority = priorityOf(action)
+  async run<T>(call: Call & { action: Action }, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+    const { account, action } = call
+    const priority = priorityOf(call)
     if (this.#isFree(account, priority)) this.#take(account, priority)
-    else await this.#wait(account, action, signal)
+    else await this.#wait(account, action, priority, signal)
     try {
-      return await call()
+      return await send()
     } finally {
       this.#release(account, priority)
     }
@@ -74,11 +83,12 @@ export class Bulkhead {
 
   #isFree(account: string, priority: number): boolean {
     const own = this.#byAccount.get(account)
+    if (priority === unknown && this.#all[unknown]! >= maxUnknownInFlight) return false
     return isFree(limits.all, this.#all, priority) && (!own || isFree(limits.account, own, priority))
   }
 
   #take(account: string, priority: number): void {
-    const own = this.#byAccount.get(account) ?? [0, 0, 0, 0]
+    const own = this.#byAccount.get(account) ?? limits.all.map(() => 0)
     this.#byAccount.set(account, own)
     for (const counts of [this.#all, own]) counts[priority]! += 1
   }
@@ -91,12 +101,14 @@ export class Bulkhead {
   }
 
   /** Resolves when the call has its slot. */
-  async #wait(account: string, action: Action, signal: AbortSignal): Promise<void> {
-    const queues = this.#queues[priorityOf(action)]!
+  async #wait(account: string, action: Action, priority: number, signal: AbortSignal): Promise<void> {
+    const queues = this.#queues[priority]!
     const queue = queues.get(account) ?? []
     // While the whole queue fills up, each account's share of it shrinks, so that there is room for the next account.
     const maxLength = Math.min(maxQueuedPerAccount, (maxQueued - this.#queued) / 4)
-    if (queue.length >= maxLength || signal.aborted) throw overload(action, 'the queue is full')
+    // Each of these accounts has one call.
+    const isCrowded = priority === unknown && queues.size >= maxUnknownQueued
+    if (queue.length >= maxLength || isCrowded || signal.aborted) throw overload(action, 'the queue is full')
     queues.set(account, queue)
     this.#queued += 1
     await new Promise<void>((resolve, reject) => {

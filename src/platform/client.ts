@@ -156,7 +156,7 @@ export class Platform {
     }
     if (this.#breaker.waitMs(call) > 0) throw refusal()
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
-    return await this.#bulkhead.run(account, action, signal, async () => {
+    return await this.#bulkhead.run(call, signal, async () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()

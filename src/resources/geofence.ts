@@ -26,6 +26,7 @@ const example = {
 }
 
 export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
+type Geofence = Static<typeof Geofence>
 
 const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
@@ -99,7 +100,8 @@ function ringOf(corners: WireGeofence['coordinates']): Coordinate[] | undefined 
   if (known.length < all.length) return undefined
   const points = known.filter((point, at) => at === 0 || !same(point, known[at - 1]))
   const open = same(points[0], points.at(-1)) ? points.slice(0, -1) : points
-  if (new Set(open.map(String)).size < 3) return undefined
+  // The first two differ.
+  if (open.every((point) => same(point, open[0]) || same(point, open[1]))) return undefined
   const ring = signedArea(open) < 0 ? open.toReversed() : open
   return [...ring, ring[0] as Coordinate].map(within180)
 }
@@ -113,18 +115,22 @@ function geometryOf(wire: WireGeofence, type: string): GeofenceDetail['geometry'
   return ring ? { type: 'Polygon', coordinates: [ring] } : null
 }
 
-/** The geofence of a platform row (spec.md, Geofence; platform.md 11.3), radius in metres. */
-export function toGeofence(wire: WireGeofence, geofenceId: number): GeofenceDetail {
-  const type = typeOf(wire)
-  const radius = type === 'circle' ? toMetres(wire.radius, undefined) : undefined
+/** The list item of a platform row (spec.md, Geofence; platform.md 11.3). It costs the same however many corners there are. */
+export function toGeofenceItem(wire: WireGeofence, geofenceId: number): Geofence {
   return {
     id: geofenceId,
     name: text(wire.name) ?? `Geofence ${geofenceId}`,
-    type,
+    type: typeOf(wire),
     active: flag(wire.active) ?? true,
     color: colorOf(text(wire.polygon_color) ?? text(wire.color)),
     created_at: displayTime(wire.created_at) ?? null,
-    geometry: geometryOf(wire, type),
-    radius: radius !== undefined && radius > 0 ? radius : null,
   }
+}
+
+/** The item with its geometry, and its radius in metres. */
+export function toGeofence(wire: WireGeofence, geofenceId: number): GeofenceDetail {
+  const item = toGeofenceItem(wire, geofenceId)
+  const metres = item.type === 'circle' ? toMetres(wire.radius, undefined) : undefined
+  const radius = metres !== undefined && metres > 0 ? metres : null
+  return { ...item, geometry: geometryOf(wire, item.type), radius }
 }

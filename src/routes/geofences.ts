@@ -1,7 +1,14 @@
 /** `GET /v1/geofences` and `/v1/geofences/:id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
-import { Geofence, GeofenceDetail, GeofencesQuery, toGeofence, toGeofenceFeature } from '../resources/geofence.js'
+import {
+  Geofence,
+  GeofenceDetail,
+  GeofencesQuery,
+  toGeofence,
+  toGeofenceFeature,
+  toGeofenceItem,
+} from '../resources/geofence.js'
 import { toCollection } from '../resources/geojson.js'
 import { ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
@@ -20,8 +27,8 @@ export function geofences(app: App, { translate }: Needs): void {
     const { format = 'json', ...paging } = request.query
     const rows = await request.account.geofences()
     const ordered = translate('get_geofences', rows, identified)
+    if (format === 'json') return pageOfRows(reply, ordered, paging, toGeofenceItem)
     const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
-    if (format === 'json') return list
     return sendJson<typeof list>(reply, JSON.stringify(toCollection(list, toGeofenceFeature)), format)
   })
 

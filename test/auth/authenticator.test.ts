@@ -116,6 +116,31 @@ t.test('hundreds of wrong credentials from one address leave known credentials t
   t.equal((await get('/v1/me', randomHash())).status, 401)
 })
 
+t.test('however many unknown hashes await their validation, known accounts are validated and served', async (t) => {
+  const clock = new Clock()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let waiting = 0
+  const { get } = await gatewayOn(t, { clock: clock.now }, async (request, response) => {
+    if (!request.url?.includes(encodeURIComponent(someHash))) {
+      waiting += 1
+      await released
+    }
+    strict(request, response)
+  })
+  t.equal((await get('/v1/me', someHash)).status, 200)
+  clock.advance(61_000)
+  // The budget of one address is larger than the number of sockets to the platform.
+  const guesses = Array.from({ length: 70 }, () => get('/v1/me', randomHash()))
+  await until(() => waiting >= 40)
+  t.same(await statusesOf(2, (at) => get(['/v1/me', '/v1/devices'][at] as string, someHash)), [200, 200])
+  t.equal(waiting, 40, 'the others wait for these')
+  release()
+  t.same(new Set((await Promise.all(guesses)).map(({ status }) => status)), new Set([401]))
+})
+
 t.test('concurrent requests with the same unknown hash count as one', async (t) => {
   const { get, calls } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '4' } }, (...call) => {
     setTimeout(() => answers(fleet)(...call), 20)

@@ -209,11 +209,17 @@ t.test('an account is found by what its platform has for an e-mail, also a name'
   t.match(await run('purge', ['fleet admin'], true), { json: { revoked: 1 } })
 })
 
-t.test('a label cannot control the terminal it is listed on', async (t) => {
-  const { run } = await runOn(t, aKey(ownerOf(email), { label: 'a\u001b[2Jb' }))
-  const { text } = await run('list', [email])
-  t.notOk(text.includes('\u001b'))
-  t.match(text, /a\ufffd\[2Jb/)
+t.test('neither a label nor an e-mail can control the terminal it is shown on', async (t) => {
+  const { run, record } = await runOn(t, aKey(ownerOf(email), { label: 'a\u001b[2Jb', email: '\u001b[2Jc' }))
+  for (const [command, args] of [
+    ['list', [email]],
+    ['list', []],
+    ['revoke', [record.id]],
+  ] as const) {
+    const { text } = await run(command, [...args])
+    t.notOk(text.includes('\u001b'), command)
+    t.match(text, /\ufffd\[2J[bc]/)
+  }
 })
 
 t.test('an account without an e-mail shows no fingerprint: its keys do not show that of the log', async (t) => {

@@ -13,7 +13,8 @@ function bulkhead() {
   const started: string[] = []
   const rejected: string[] = []
   const call = (account: string, action: Action, signal = new AbortController().signal, name = account): void => {
-    const running = guard.run(account, action, signal, () => {
+    const isKnown = !account.startsWith('invented')
+    const running = guard.run({ account, action, isKnown }, signal, () => {
       started.push(name)
       return new Promise<void>((end) => open.push({ name, end }))
     })
@@ -134,7 +135,9 @@ t.test('a call whose deadline passes leaves the queue, and the others keep their
 
 t.test('a call that fails gives its slot back and fails as it did', async (t) => {
   const { guard, isIdle } = bulkhead()
-  const failing = guard.run('a', 'get_devices', new AbortController().signal, () => Promise.reject(new Error('so')))
+  const failing = guard.run({ account: 'a', action: 'get_devices', isKnown: true }, new AbortController().signal, () =>
+    Promise.reject(new Error('so')),
+  )
   await t.rejects(failing, { message: 'so' })
   t.ok(isIdle())
 })
@@ -150,9 +153,23 @@ t.test('the queue is bounded, and twenty accounts do not fill it for the next', 
   }
   for (let n = 0; n < 20; n += 1) calls(100, `account ${n}`, 'get_devices')
   t.notOk(await isTurnedAway('calm'))
-  for (let n = 0; n < 1_000; n += 1) calls(1, `invented ${n}`, 'get_user_data')
+  for (let n = 0; n < 1_000; n += 1) calls(1, `one more ${n}`, 'get_user_data')
   t.equal(guard.queued, 1_000)
   t.ok(await isTurnedAway('another'))
+})
+
+t.test('any number of invented credentials leaves slots and places in the queue to known accounts', async (t) => {
+  const { calls, started, rejected, end } = bulkhead()
+  for (let n = 0; n < 2_000; n += 1) calls(1, `invented ${n}`, n % 2 === 0 ? 'get_user_data' : 'get_devices')
+  await settled()
+  t.same([started.length, rejected.length], [40, 2_000 - 40 - 750])
+  for (let n = 0; n < 3; n += 1) calls(7, `known ${n}`, 'get_events')
+  await settled()
+  t.equal(started.length, 56, 'other actions have slots at once')
+  calls(2, 'known 3', 'get_user_data')
+  for (let n = 0; n < 7; n += 1) await end()
+  t.same(started.slice(56, 58), ['known 3', 'known 3'], 'a validation is the next')
+  t.equal(rejected.filter((name) => name.startsWith('known')).length, 0)
 })
 
 t.test('whatever comes, the limit holds, and each call either runs or is turned away', async () => {

@@ -4,7 +4,7 @@ import { read } from '../../src/platform/shape.js'
 import { wireAlert, wireDriver, wireGeofence } from '../../src/platform/wire.js'
 import { toAlert } from '../../src/resources/alert.js'
 import { toDriver } from '../../src/resources/driver.js'
-import { toGeofence } from '../../src/resources/geofence.js'
+import { toGeofence, toGeofenceItem } from '../../src/resources/geofence.js'
 import { check } from './rows.js'
 
 const fleet = [
@@ -154,12 +154,21 @@ t.test('a geofence has all of its corners, also 0/0 and those beyond the date li
   })
 })
 
+t.test('the item of a list is the geofence without its geometry, and costs no look at a corner', async (t) => {
+  const wire = read(wireGeofence, { ...oldRow, ...yard })
+  const { geometry, radius, ...item } = toGeofence(wire, 27)
+  t.strictSame([geometry, radius], [polygon, null])
+  const unread = wire.coordinates.map(() => new Proxy({}, { get: () => t.fail('a corner was read') }))
+  t.strictSame(toGeofenceItem({ ...wire, coordinates: unread }, 27), item)
+})
+
 const none = { geometry: null }
 check('a geofence without a usable shape has a null geometry (N18)', geofence, [
   ['N18 broken text', { coordinates: '[{"lat":1' }, none],
   ['no corners', { coordinates: [] }, none],
   ['two corners', { coordinates: corners.slice(0, 2) }, none],
   ['two different corners', { coordinates: [0, 0, 1, 0, 1].map((at) => corners[at]) }, none],
+  ['one corner, repeated', { coordinates: [0, 0, 0].map((at) => corners[at]) }, none],
   ['an invalid corner', { coordinates: [{ lat: 'x', lng: 1 }, ...corners.slice(1)] }, none],
   ['an invalid corner beside three others', { coordinates: [...corners, { lat: 48, lng: 361 }] }, none],
   ['a corner that is null', { coordinates: [...corners, null] }, none],

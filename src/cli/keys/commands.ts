@@ -1,7 +1,7 @@
 /** The commands for operators of API keys. */
 import { accountIdOf, ownerOf, Secret, toCredential } from '../../auth/credential.js'
 import type { KeyRecord, Store } from '../../store/store.js'
-import { table } from '../table.js'
+import { printable, table } from '../table.js'
 
 /** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
 interface Outcome {
@@ -74,7 +74,7 @@ export const commands: Record<string, Command> = {
       const [given = ''] = exactly(1, args)
       const { id, hint, email, owner } = await oneKey(store, given, now)
       if (!(await store.keys.revoke(owner, id, now))) throw unknownKey(given)
-      return { json: { id, revoked: true }, text: `${id} (${hint}, of ${email}) is revoked.` }
+      return { json: { id, revoked: true }, text: `${id} (${hint}, of ${printable(email)}) is revoked.` }
     },
   },
   purge: {
