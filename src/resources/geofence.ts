@@ -124,7 +124,10 @@ export function toGeofence(wire: WireGeofence, geofenceId: number): GeofenceDeta
     active: flag(wire.active) ?? true,
     color: colorOf(text(wire.polygon_color) ?? text(wire.color)),
     created_at: displayTime(wire.created_at) ?? null,
-    geometry: geometryOf(wire, type),
+    // Lists do not show it, and corners take most of the time.
+    get geometry() {
+      return geometryOf(wire, type)
+    },
     radius: radius !== undefined && radius > 0 ? radius : null,
   }
 }
