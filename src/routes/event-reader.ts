@@ -4,7 +4,7 @@ import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
-import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
+import { describe, type Event, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
@@ -52,10 +52,8 @@ const hasRepeats = (rows: readonly WireEvent[]): boolean => distinct(rows).lengt
 /** The count where more events may follow those known: one more if the window ends with them, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
 
-function isOlder(a: WireEvent, b: WireEvent): boolean {
-  const [one, other] = [a, b].map((row) => toEvent(row, () => undefined, undefined))
-  return one === undefined || other === undefined || newestFirst(one, other) > 0
-}
+/** The event of a row, for its place in the order. */
+const eventOf = (row: WireEvent | undefined): Event | undefined => row && toEvent(row, () => undefined, undefined)
 
 export class EventReader {
   readonly #account: Account
@@ -126,7 +124,11 @@ export class EventReader {
     )
     if (lastRead.length === 0) return { rows, before: 0, total: rows.length }
     // Older rows of another list may have unread ones before them.
-    const certain = rows.filter((row) => lastRead.every((last) => last && !isOlder(row, last)))
+    const borders = lastRead.map(eventOf)
+    const certain = rows.filter((row) => {
+      const event = eventOf(row)
+      return event && borders.every((border) => border && newestFirst(event, border) <= 0)
+    })
     if (certain.length < count) throw new TooManyCalls()
     return { rows: certain, before: 0, total: orMore(rows.length, count) }
   }
