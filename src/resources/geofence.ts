@@ -99,7 +99,8 @@ function ringOf(corners: WireGeofence['coordinates']): Coordinate[] | undefined 
   if (known.length < all.length) return undefined
   const points = known.filter((point, at) => at === 0 || !same(point, known[at - 1]))
   const open = same(points[0], points.at(-1)) ? points.slice(0, -1) : points
-  if (new Set(open.map(String)).size < 3) return undefined
+  const second = open.find((point) => !same(point, open[0]))
+  if (!open.some((point) => !same(point, open[0]) && !same(point, second))) return undefined
   const ring = signedArea(open) < 0 ? open.toReversed() : open
   return [...ring, ring[0] as Coordinate].map(within180)
 }
