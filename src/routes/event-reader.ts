@@ -37,17 +37,10 @@ function endsOld(isOld: (row: WireEvent) => boolean) {
   }
 }
 
-const isOfOtherType =
-  (filter: EventFilter | undefined) =>
-  (row: WireEvent): boolean =>
-    filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
-
 /** Each row once: a platform that ignores `device_id` may send rows that do not name their device for each of several devices. */
 const distinct = (rows: readonly WireEvent[]): WireEvent[] => [
   ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
 ]
-
-const hasRepeats = (rows: readonly WireEvent[]): boolean => distinct(rows).length < rows.length
 
 /** The count where more events may follow those known: one more if the window ends with them, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
@@ -104,7 +97,8 @@ export class EventReader {
       lists.push(...found)
     }
     // A row in two lists shows that the platform ignores a filter: each row has one device and one type.
-    if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
+    const seen = lists.flatMap((list) => readRows(list.seen))
+    if (lists.length > 1 && distinct(seen).length < seen.length) return undefined
     const counts = await Promise.all(lists.map((list) => list.count()))
     if (!areFiltered(lists, filters)) return undefined
     const known = counts.reduce((sum, { total }) => sum + total, 0)
@@ -202,7 +196,8 @@ export class EventReader {
 
   /** Whether rows show that the platform sends the same ones for each of several words. */
   #ignoresType(rows: readonly WireEvent[], filter: EventFilter | undefined): boolean {
-    return this.#words.length > 1 && rows.some(isOfOtherType(filter))
+    const word = filter?.type?.toLowerCase()
+    return this.#words.length > 1 && word !== undefined && rows.some((row) => describe(row).type !== word)
   }
 
   readonly #matches =
