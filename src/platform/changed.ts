@@ -87,8 +87,10 @@ export function checkedHistory(history: WireHistory, raw: unknown, isTime: (valu
   const points = groups.flatMap(({ items }) => items)
   if (points.length === 0 && itemsOf(sent).some((group) => isObject(group) && itemsOf(group.items).length > 0))
     throw changed(action, 'record in any point', undefined)
+  // Events may have no place.
+  const placed = groups.flatMap(({ status, items }) => (String(status) === '5' ? [] : items))
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
-    points.length > 0 && points.every((point) => names.every((name) => point[name] === undefined))
+    placed.length > 0 && placed.every((point) => names.every((name) => point[name] === undefined))
   if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
     throw changed(action, 'latitude or longitude in any point', undefined)
   if (points.length > 0 && !points.some(({ raw_time, time }) => isTime(raw_time) || isTime(time)))

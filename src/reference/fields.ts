@@ -4,14 +4,14 @@ import type { Json, JsonObject, OpenApi, Operation } from './openapi.js'
 
 type Schemas = OpenApi['components']['schemas']
 
-function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {}
-  const { $ref } = schema
-  return typeof $ref === 'string' ? resolved(schemas[$ref.split('/').at(-1) as string], schemas) : schema
-}
-
 const asObject = (json: Json | undefined): JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json) ? json : {}
+
+function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
+  const own = asObject(schema)
+  return typeof own.$ref === 'string' ? resolved(schemas[own.$ref.split('/').at(-1) as string], schemas) : own
+}
+
 const asArray = (json: Json | undefined): Json[] => (Array.isArray(json) ? json : [])
 
 /** The type in a few words: `integer or null`, `array of Sensor`, `moving | online`. */

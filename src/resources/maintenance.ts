@@ -67,7 +67,7 @@ export const unitOf = (wire: WireService): string => text(wire.expiration_by)?.t
 /** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
 function daysOf(value: WireService['last_service']): number[] {
   const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
-  if (dates.length > 0) return dates.flatMap((date) => epochDay(date) ?? [])
+  if (dates.length > 0) return dates.map(epochDay)
   const days = number(value)
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }

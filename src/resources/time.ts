@@ -1,9 +1,8 @@
 /** Instants, days and durations as text, in and out, without a time zone; `zone.ts` applies the zone. */
-import { DateTime } from 'luxon'
+import type { DateTime } from 'luxon'
 import type { Scalar } from '../platform/shape.js'
 
 const DAY_S = 86_400
-const UTC = { zone: 'utc' }
 /** Last second of the year 9999, the last one that `YYYY` can express. */
 export const LAST_SECOND = 253_402_300_799
 
@@ -23,15 +22,17 @@ export function unixSeconds(value: number | undefined): number {
   return seconds <= LAST_SECOND ? seconds : 0
 }
 
-/** Whole days since 1970-01-01 of `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`; undefined for a day that does not exist. */
-export function epochDay(date: string): number | undefined {
-  const day = DateTime.fromSQL(date, UTC)
-  return day.isValid ? Math.floor(day.toSeconds() / DAY_S) : undefined
-}
+/** Days since 1970-01-01 of a day of the calendar, `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`. */
+export const epochDay = (date: string): number => Date.parse(date.slice(0, 10)) / (DAY_S * 1000)
+
+/** 0000-01-01. */
+const FIRST_DAY = -719_528
 
 /** `YYYY-MM-DD` of a number of days since 1970-01-01; undefined outside the years 0000 to 9999. */
 export const dayText = (day: number): string | undefined =>
-  wallClockText(DateTime.fromSeconds(Math.floor(day) * DAY_S, UTC))?.slice(0, 10)
+  day >= FIRST_DAY && day * DAY_S <= LAST_SECOND
+    ? new Date(Math.floor(day) * DAY_S * 1000).toISOString().slice(0, 10)
+    : undefined
 
 const UNITS: readonly [seconds: number, words: string][] = [
   [DAY_S, 'd day days dia dias día días'],

@@ -1,5 +1,6 @@
 /** An account's time zone from its platform setup, and the conversion of instants and ISO 8601 filters to its clock. */
 import { DateTime, FixedOffsetZone } from 'luxon'
+import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
 import { asIfUtc, wallClockText } from './time.js'
@@ -42,8 +43,21 @@ export function toZone(setup: WireSetup): Zone {
 export const knownZone = (setup: WireSetup | undefined): Zone | undefined =>
   setup && offsetOf(setup) !== undefined ? toZone(setup) : undefined
 
+/** Offsets by the minute, in which no clock changes: the times of a fleet or a history are close together. */
+const knownOffsets = new WeakMap<Zone, BoundedMap<number, number>>()
+const maxOffsets = 1_000
+
 /** Minutes east of UTC at an instant (Unix milliseconds). */
-export const offsetMinutesAt = (ms: number, zone: Zone): number => local(ms, zone).offset
+export function offsetMinutesAt(ms: number, zone: Zone): number {
+  const known = knownOffsets.get(zone) ?? new BoundedMap<number, number>(maxOffsets)
+  const minute = Math.floor(ms / 60_000)
+  const offset = known.get(minute) ?? local(ms, zone).offset
+  if (!known.has(minute)) knownOffsets.set(zone, known.set(minute, offset))
+  return offset
+}
+
+/** The clock at an instant, as if it were in UTC (both in Unix milliseconds). */
+const clockAt = (ms: number, zone: Zone): number => ms + offsetMinutesAt(ms, zone) * 60_000
 
 /** `+04:00` at an instant (Unix milliseconds); undefined where the setup has no zone. */
 export const utcOffset = (ms: number, setup: WireSetup): string | undefined =>
@@ -62,7 +76,7 @@ export function fromWallClock(ms: number, zone: Zone): number {
 
 /** Milliseconds after which the clock shows the same once more, because summer ends in between; 0 if it does not. */
 export const repeatsAfter = (ms: number, zone: Zone): number =>
-  [1_800_000, 3_600_000].find((later) => wallClock(ms + later, zone) === wallClock(ms, zone)) ?? 0
+  [1_800_000, 3_600_000].find((later) => clockAt(ms + later, zone) === clockAt(ms, zone)) ?? 0
 
 /** An instant (Unix milliseconds) on the account's clock. */
 function local(ms: number, { offsetMinutes, summer, name }: Zone): DateTime {
@@ -80,22 +94,13 @@ function local(ms: number, { offsetMinutes, summer, name }: Zone): DateTime {
 export const wallClock = (ms: number, zone: Zone): string | undefined => wallClockText(local(ms, zone))
 
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
-export const today = (ms: number, zone: Zone): number => Math.floor((ms + local(ms, zone).offset * 60_000) / 86_400_000)
+export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / 86_400_000)
 
-/**
- * Reads `YYYY-MM-DD HH:MM:SS` on the account's clock as Unix seconds.
- * The offset is looked up once a minute: a track has many positions in each.
- */
-export function clockReader(zone: Zone): (wallClock: string) => number {
-  const offsets = new Map<string, number>()
-  return (wallClock) => {
-    const seconds = asIfUtc(wallClock)
-    const minute = wallClock.slice(0, 16)
-    const offset = offsets.get(minute) ?? seconds - fromWallClock(seconds * 1000, zone) / 1000
-    offsets.set(minute, offset)
-    return seconds - offset
-  }
-}
+/** Reads `YYYY-MM-DD HH:MM:SS` on the account's clock as Unix seconds. */
+export const clockReader =
+  (zone: Zone) =>
+  (wallClock: string): number =>
+    fromWallClock(asIfUtc(wallClock) * 1000, zone) / 1000
 
 /** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =

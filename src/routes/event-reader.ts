@@ -4,7 +4,7 @@ import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { type FetchPage, maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
-import { describe, eventDevice, newestFirst, toEvent } from '../resources/event.js'
+import { describe, type Event, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { id } from '../resources/units.js'
 
@@ -39,25 +39,16 @@ function endsOld(isOld: (row: WireEvent) => boolean) {
   }
 }
 
-const isOfOtherType =
-  (filter: EventFilter | undefined) =>
-  (row: WireEvent): boolean =>
-    filter?.type !== undefined && describe(row).type !== filter.type.toLowerCase()
-
 /** Each row once: a platform that ignores `device_id` may send rows that do not name their device for each of several devices. */
 const distinct = (rows: readonly WireEvent[]): WireEvent[] => [
   ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
 ]
 
-const hasRepeats = (rows: readonly WireEvent[]): boolean => distinct(rows).length < rows.length
-
 /** The count where more events may follow those known: one more if the window ends with them, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
 
-function isOlder(a: WireEvent, b: WireEvent): boolean {
-  const [one, other] = [a, b].map((row) => toEvent(row, () => undefined, undefined))
-  return one === undefined || other === undefined || newestFirst(one, other) > 0
-}
+/** The event of a row, for its place in the order. */
+const eventOf = (row: WireEvent | undefined): Event | undefined => row && toEvent(row, () => undefined, undefined)
 
 export class EventReader {
   readonly #account: Account
@@ -108,7 +99,8 @@ export class EventReader {
       lists.push(...found)
     }
     // A row in two lists shows that the platform ignores a filter: each row has one device and one type.
-    if (lists.length > 1 && hasRepeats(lists.flatMap(({ seen }) => readRows(seen)))) return undefined
+    const seen = lists.flatMap((list) => readRows(list.seen))
+    if (lists.length > 1 && distinct(seen).length < seen.length) return undefined
     const counts = await Promise.all(lists.map((list) => list.count()))
     if (!areFiltered(lists, filters)) return undefined
     const known = counts.reduce((sum, { total }) => sum + total, 0)
@@ -128,7 +120,11 @@ export class EventReader {
     )
     if (lastRead.length === 0) return { rows, before: 0, total: rows.length }
     // Older rows of another list may have unread ones before them.
-    const certain = rows.filter((row) => lastRead.every((last) => last && !isOlder(row, last)))
+    const borders = lastRead.map(eventOf)
+    const certain = rows.filter((row) => {
+      const event = eventOf(row)
+      return event && borders.every((border) => border && newestFirst(event, border) <= 0)
+    })
     if (certain.length < count) throw new TooManyCalls()
     return { rows: certain, before: 0, total: orMore(rows.length, count) }
   }
@@ -206,7 +202,8 @@ export class EventReader {
 
   /** Whether rows show that the platform sends the same ones for each of several words. */
   #ignoresType(rows: readonly WireEvent[], filter: EventFilter | undefined): boolean {
-    return this.#words.length > 1 && rows.some(isOfOtherType(filter))
+    const word = filter?.type?.toLowerCase()
+    return this.#words.length > 1 && word !== undefined && rows.some((row) => describe(row).type !== word)
   }
 
   readonly #matches =

@@ -45,7 +45,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     try {
       const found = afterId === undefined ? reader.window(offset, limit) : reader.after(afterId)
       const { rows, before, total } = await found
-      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account), setupFor(rows, account)])
+      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account, of), setupFor(rows, account)])
       const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
       items.sort(afterId === undefined ? newestFirst : byId)
       return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
@@ -57,11 +57,13 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
   })
 }
 
+type Devices = Pick<EventsQuery, 'device_id' | 'device_ids'>
+
 /** The requested devices that the account has; `[undefined]` for all of them. No platform call is sent for any other. */
 async function devicesOf(
   deviceCache: DeviceCache,
   account: Account,
-  { device_id: one, device_ids: several }: Pick<EventsQuery, 'device_id' | 'device_ids'>,
+  { device_id: one, device_ids: several }: Devices,
 ): Promise<(number | undefined)[]> {
   if (one !== undefined && several !== undefined)
     throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
@@ -91,11 +93,11 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
 const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<WireSetup | undefined> =>
   rows.some(({ speed }) => speed !== undefined) ? await account.knownSetup() : undefined
 
-/** Device names for rows without one. The device list is loaded only if there is such a row. */
-async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account) {
+/** Device names for rows without one. Devices are loaded only if there is such a row, and only the requested one. */
+async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account, of: Devices) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     (text(device_name) ?? text(device.name)) !== undefined
   if (rows.every(isNamed)) return () => undefined
-  const devices = await deviceCache.fetch(account)
+  const devices = await deviceCache.fetch(account, of.device_id)
   return (id: number) => devices.name(id)
 }

@@ -36,7 +36,7 @@ function checkDays(days: { from: string; to: string }, maxDays: number): void {
     if (!isDay(value)) throw invalid(param, `\`${param}\` must be a day of the calendar, YYYY-MM-DD.`)
   }
   if (days.from > days.to) throw invalid('from', '`from` must not be after `to`.')
-  const count = (epochDay(days.to) ?? 0) - (epochDay(days.from) ?? 0) + 1
+  const count = epochDay(days.to) - epochDay(days.from) + 1
   if (count > maxDays)
     throw invalid('to', `\`to\` must be at most ${maxDays - 1} days after \`from\`: send ${maxDays} days at a time.`)
 }

@@ -50,13 +50,12 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const having = (source: ServiceSource): Set<number> => new Set(fleet.withServices(source))
   const [listed, shown, withList] = [having('listed'), having('shown'), having('list')]
   const requested = fleet.ids.filter((id) => deviceId === undefined || id === deviceId)
+  // If some rows show services, only their devices have any. If none does, rows without a list may merely omit it.
+  if (listed.size + shown.size === 0) return account.deviceServices(requested.filter((id) => !withList.has(id)))
   const rows = requested
     .filter((id) => listed.has(id))
     .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
-  // If some rows show services, only their devices have any. If none does, rows without a list may merely omit it.
-  const others = requested.filter((id) => shown.has(id) && (rows.length === 0 || !listed.has(id)))
-  if (rows.length > 0 || others.length > 0) return [...rows, ...(await account.deviceServices(others))]
-  return account.deviceServices(requested.filter((id) => !withList.has(id)))
+  return [...rows, ...(await account.deviceServices(requested.filter((id) => shown.has(id) && !listed.has(id))))]
 }
 
 /** Whether a service needs the account's clock, or its unit of distance. */

@@ -92,6 +92,7 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
   const drive = { status: '1', items: [point, { lat: 1, lng: 2 }] }
   const other = { status: 9, items: [point] }
   const timeless = { status: 1, items: [{ ...point, time: 1778572800 }] }
+  const nowhere = { status: 1, items: [{ ...point, lat: null, lng: null }] }
   const histories: [name: string, items: unknown, expected: RegExp][] = [
     ['no groups', [], /^ok$/],
     ['some groups of another kind', [other, drive], /^ok$/],
@@ -108,6 +109,8 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
       ],
       /^no record in any point$/,
     ],
+    ['only an event without a place', [{ ...nowhere, status: 5 }], /^ok$/],
+    ['only a drive without a place', [nowhere, { ...drive, status: 5 }], /^no latitude or longitude in any point$/],
     ['no readable time', [timeless], /^no raw_time or time in any point$/],
   ]
   for (const [name, items, expected] of histories) {

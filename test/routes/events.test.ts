@@ -49,6 +49,17 @@ t.test('a device without a name in the row is named by the device list, a geofen
   ])
 })
 
+t.test('events of one device without its name in their rows do not take the whole device list', async (t) => {
+  const data = [{ id: 1, device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }]
+  const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
+  const { get, calls } = await gatewayOn(t, { get_events: { items: { data, total: 1 } }, get_devices })
+  t.match((await get('/v1/events?device_id=5', someHash)).body.data, [{ device_id: 5, device: 'Van 12' }])
+  t.ok(
+    calls.filter((call) => call.includes('get_devices')).every((call) => call.includes('id=5')),
+    calls.join(),
+  )
+})
+
 t.test('rows that are no events end no list early, and no empty page says that more follow', async (t) => {
   const event = (id: number) => ({ id, device_id: 1, device_name: 'Van 1', type: 'sos', time: '2026-05-12 09:00:00' })
   const data = [event(9), { ...event(8), id: 0 }, event(7), event(6), { ...event(5), id: null }]

@@ -101,6 +101,15 @@ t.test('services in the device list need no further call, and no permission to r
   t.match(data, [{ id: 4, device_id: 2 }, { id: 9 }], 'but for a device that only shows them')
 })
 
+t.test('a device alone has the services that it has in the list of all, for no further call', async (t) => {
+  const items = [{ id: 1, device_data: { services: [row] } }, { id: 2 }]
+  const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
+  const found = async (query: string) =>
+    (await get(`/v1/services${query}`, someHash)).body.data.map((service: { device_id: number }) => service.device_id)
+  t.same([await found(''), await found('?device_id=1'), await found('?device_id=2')], [[1], [1], []])
+  t.notMatch(calls.join(), 'get_services')
+})
+
 t.test("services of a device that is not listed are in the account's unit of distance, null if unknown", async (t) => {
   const get_devices = [{ title: 'A', items: [{ id: 1 }] }]
   const services = { data: [1, 2].map((device_id) => ({ ...row, id: device_id, device_id })), status: 1 }
