@@ -140,6 +140,26 @@ t.test('a request that the parser gives up has one response and is counted once'
   t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
 })
 
+t.test('a request that is not HTTP has one response and is counted once, however many packets follow', async (t) => {
+  const { url, get, held, metrics } = await heldGateway(t)
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
+  const text = untilClosed(socket)
+  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
+  await until(() => held.length === 1)
+  for (let packet = 0; packet < 10; packet += 1) {
+    socket.write('more')
+    t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the packet')
+  }
+  send(held[0] as Held)
+  t.same(
+    responsesIn(await text).map(({ status }) => status),
+    [200, 400],
+  )
+  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
+  const { headers } = await get('/health')
+  t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 1)
+})
+
 t.test('a client that half-closes after its last request gets all responses, and the connection ends', async (t) => {
   const { url, held } = await heldGateway(t)
   for (const count of [1, 5]) {
