@@ -62,8 +62,9 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     if (isDraining()) reply.header('connection', 'close')
     next()
   })
-  app.addHook('onResponse', (_request, reply, next) => {
-    report(reply, reply.statusCode)
+  app.addHook('onResponse', ({ raw }, reply, next) => {
+    // Node finishes a response that could not be written, too.
+    report(reply, raw.socket.errored ? closedByClient : reply.statusCode)
     next()
   })
 }

@@ -99,6 +99,22 @@ t.test('a request whose client leaves is logged and counted once, as 499; those 
   t.match(callers(), { length: 1, 0: { requests: 3 } }, 'the first one, the one whose client left, and the last one')
 })
 
+t.test('a response that cannot be written because its client has closed is logged and counted as 499', async (t) => {
+  const geofences = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(500_000), type: 'polygon' }))
+  const held: ServerResponse[] = []
+  const get_geofences: RequestListener = (_request, response) => void held.push(response)
+  const { url, lines, metrics } = await gatewayOn(t, { get_geofences })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(request('/v1/geofences'))
+  await until(() => held.length === 1)
+  socket.destroy()
+  await once(socket, 'close')
+  held[0]?.end(JSON.stringify({ items: { geofences } }))
+  await until(() => lines('request').length === 1)
+  t.match(lines('request'), [{ route: '/api/v1/geofences', status: 499 }])
+  t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/geofences",status="499"\} 1$/m)
+})
+
 t.test('requests whose clients leave while they wait for their turn are logged and counted as 499', async (t) => {
   const env = { RATE_LIMIT_MAX: '10000' }
   const { url, get, lines, metrics } = await gatewayOn(t, { env }, {})
