@@ -38,7 +38,11 @@ interface ClientErrorOptions {
 
 /** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
 export function clientErrorResponder(options: ClientErrorOptions) {
+  const rejected = new WeakSet<Socket>()
   const respond = async (error: ApiError, socket: Socket): Promise<void> => {
+    // A parser that has failed fails again with each further packet.
+    if (socket.destroyed || rejected.has(socket)) return
+    rejected.add(socket)
     try {
       await options.connections.idle(socket)
       if (socket.writable) await write(error, socket, options)
@@ -48,10 +52,7 @@ export function clientErrorResponder(options: ClientErrorOptions) {
     }
   }
   return {
-    onClientError: (error: ParserError, socket: Socket): void => {
-      if (error.code === 'ECONNRESET') socket.destroy()
-      else void respond(toApiError(error), socket)
-    },
+    onClientError: (error: ParserError, socket: Socket): void => void respond(toApiError(error), socket),
     onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket),
   }
 }
@@ -66,6 +67,7 @@ async function write(error: ApiError, socket: Socket, { limits, docsUrl, onRespo
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
+    Date: new Date().toUTCString(),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': randomUUID(),

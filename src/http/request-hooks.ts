@@ -45,7 +45,7 @@ export function requestReport({ log, observeRequest, countCaller, outages }: Req
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
-    if (account !== undefined) countCaller(account, key ?? null, status === 429)
+    if (account !== undefined) countCaller(account, key ?? null, counted === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }
 }
@@ -62,8 +62,9 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     if (isDraining()) reply.header('connection', 'close')
     next()
   })
-  app.addHook('onResponse', (_request, reply, next) => {
-    report(reply, reply.statusCode)
+  app.addHook('onResponse', ({ raw }, reply, next) => {
+    // Node finishes a response that could not be written, too.
+    report(reply, raw.socket.errored ? closedByClient : reply.statusCode)
     next()
   })
 }

@@ -18,7 +18,10 @@ export class TextArenaBuilder {
 
   /** Adds a text of `length` bytes, which `copy` writes. */
   add(length: number, copy: (to: Buffer, from: number) => void): void {
-    if (this.#blocks.length === 0 || length > this.#free) this.#addBlock(length)
+    if (this.#blocks.length === 0 || length > this.#free) {
+      this.#free = Math.max(length, Math.min(MAX_BLOCK, MIN_BLOCK * 2 ** this.#blocks.length))
+      this.#blocks.push(Buffer.allocUnsafeSlow(this.#free))
+    }
     const last = this.#blocks.length - 1
     const block = this.#blocks[last] as Buffer
     const from = block.length - this.#free
@@ -39,12 +42,6 @@ export class TextArenaBuilder {
       for (let part = 0; part < 3; part++) spans[at++] = this.#spans[from + part] as number
     }
     return { blocks: this.#blocks, spans }
-  }
-
-  #addBlock(minBytes: number): void {
-    const size = Math.min(MAX_BLOCK, MIN_BLOCK * 2 ** this.#blocks.length)
-    this.#free = Math.max(size, minBytes)
-    this.#blocks.push(Buffer.allocUnsafeSlow(this.#free))
   }
 }
 

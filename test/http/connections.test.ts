@@ -99,6 +99,22 @@ t.test('a request whose client leaves is logged and counted once, as 499; those 
   t.match(callers(), { length: 1, 0: { requests: 3 } }, 'the first one, the one whose client left, and the last one')
 })
 
+t.test('a response that cannot be written because its client has closed is logged and counted as 499', async (t) => {
+  const geofences = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(500_000), type: 'polygon' }))
+  const held: ServerResponse[] = []
+  const get_geofences: RequestListener = (_request, response) => void held.push(response)
+  const { url, lines, metrics } = await gatewayOn(t, { get_geofences })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(request('/v1/geofences'))
+  await until(() => held.length === 1)
+  socket.destroy()
+  await once(socket, 'close')
+  held[0]?.end(JSON.stringify({ items: { geofences } }))
+  await until(() => lines('request').length === 1)
+  t.match(lines('request'), [{ route: '/api/v1/geofences', status: 499 }])
+  t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/geofences",status="499"\} 1$/m)
+})
+
 t.test('requests whose clients leave while they wait for their turn are logged and counted as 499', async (t) => {
   const env = { RATE_LIMIT_MAX: '10000' }
   const { url, get, lines, metrics } = await gatewayOn(t, { env }, {})
@@ -138,6 +154,26 @@ t.test('a request that the parser gives up has one response and is counted once'
   await get('/v1/me', someHash)
   t.notOk(lines('request').some(({ status }) => status !== 200))
   t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
+})
+
+t.test('a request that is not HTTP has one response and is counted once, however many packets follow', async (t) => {
+  const { url, get, held, metrics } = await heldGateway(t)
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
+  const text = untilClosed(socket)
+  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
+  await until(() => held.length === 1)
+  for (let packet = 0; packet < 10; packet += 1) {
+    socket.write('more')
+    t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the packet')
+  }
+  send(held[0] as Held)
+  t.same(
+    responsesIn(await text).map(({ status }) => status),
+    [200, 400],
+  )
+  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
+  const { headers } = await get('/health')
+  t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 1)
 })
 
 t.test('a client that half-closes after its last request gets all responses, and the connection ends', async (t) => {

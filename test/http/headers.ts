@@ -6,6 +6,7 @@ export function hasCommonHeaders(t: Test, headers: Headers, name: string): void 
     t.match(headers.get(header), /^\d+$/, `${header} on ${name}`)
   }
   t.match(headers.get('x-request-id'), /^[\w.:-]{1,64}$/, `x-request-id on ${name}`)
+  t.match(headers.get('date'), / GMT$/, `date on ${name}`)
   t.match(headers.get('content-type'), /^application\/json/, `content-type on ${name}`)
   t.equal(headers.get('x-content-type-options'), 'nosniff', `x-content-type-options on ${name}`)
 }

@@ -7,7 +7,7 @@ import { hasCommonHeaders } from './headers.js'
 const codes = Object.entries(errorTable) as [ErrorCode, readonly [number, string]][]
 
 t.test('the demo token gets every documented error as documented, and no operator is alarmed', async (t) => {
-  const { get, log, metrics } = await gateway(t)
+  const { get, log, metrics, callers } = await gateway(t)
   for (const [code, [status]] of codes) {
     const { headers, body, ...response } = await get('/v1/devices', 'demo', { headers: { prefer: `error=${code}` } })
     t.same([response.status, body.error], [status, code])
@@ -26,6 +26,7 @@ t.test('the demo token gets every documented error as documented, and no operato
   t.match(series, `gateway_requests_total{method="GET",route="/api/v1/devices",status="rehearsed"} ${codes.length}`)
   t.notMatch(series, /gateway_requests_total\{.*status="[345]/)
   t.match(series, 'gateway_limiter_limited_total 0')
+  t.match(callers(), [{ requests: codes.length + 1, limited: 0 }])
   t.notMatch(log(), /"level":"(warn|error)"/)
   t.same((await get('/health')).body.status, 'ok')
 })
