@@ -1,4 +1,5 @@
 /** Tests of authentication: what missing, wrong, unknown, refused and revoked credentials get and cost. */
+import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { ownerOf, Secret } from '../../src/auth/credential.js'
@@ -118,10 +119,8 @@ t.test('hundreds of wrong credentials from one address leave known credentials t
 
 t.test('however many unknown hashes await their validation, known accounts are validated and served', async (t) => {
   const clock = new Clock()
-  let release = (): void => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const releases = new EventEmitter()
+  const released = once(releases, 'all')
   let waiting = 0
   const { get } = await gatewayOn(t, { clock: clock.now }, async (request, response) => {
     if (!request.url?.includes(encodeURIComponent(someHash))) {
@@ -137,7 +136,7 @@ t.test('however many unknown hashes await their validation, known accounts are v
   await until(() => waiting >= 40)
   t.same(await statusesOf(2, (at) => get(['/v1/me', '/v1/devices'][at] as string, someHash)), [200, 200])
   t.equal(waiting, 40, 'the others wait for these')
-  release()
+  releases.emit('all')
   t.same(new Set((await Promise.all(guesses)).map(({ status }) => status)), new Set([401]))
 })
 

@@ -191,20 +191,3 @@ t.test('null is sent as null, and every geometry as it is', async (t) => {
     t.strictSame(await serialized(GeofenceDetail, detail), detail)
   }
 })
-
-t.test('a list of geofences, which shows no geometry, reads no corner', async (t) => {
-  let reads = 0
-  const corner = (lat: number, lng: number) => ({
-    lng,
-    get lat() {
-      reads += 1
-      return lat
-    },
-  })
-  const wireOf = { ...read(wire.wireGeofence, {}), coordinates: [corner(1, 2), corner(3, 4), corner(1, 4)] }
-  const detail = toGeofence(wireOf, 27)
-  t.match(await serialized(ListOf(Geofence), page([detail], {})), { data: [{ id: 27, type: 'polygon' }] })
-  t.equal(reads, 0)
-  t.match(await serialized(GeofenceDetail, detail), { geometry: { type: 'Polygon' } })
-  t.equal(reads, 3)
-})
