@@ -1,4 +1,5 @@
 /** The compiled program, for tests that start it as a process or a worker. */
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /** A file of the program, compiled as the tests are. */
@@ -6,3 +7,8 @@ export const program = (...path: string[]): string => join(import.meta.dirname, 
 
 /** Options of `fork` for a file of the program. */
 export const withEnv = (env: Record<string, string>) => ({ env: { ...process.env, ...env }, silent: true })
+
+/** Runs a script where it may mount; no other process sees its mounts. */
+export const mounting = (script: string, ...args: string[]) =>
+  spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', script, ...args], { encoding: 'utf8' })
+export const withoutMount = mounting('mount -t tmpfs tmpfs /mnt').status === 0 ? false : 'this process may not mount'

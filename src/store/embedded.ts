@@ -1,8 +1,8 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, keyFileIn } from './key-file.js'
+import { createKeyFile, isFull, keyFileIn } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -44,9 +44,6 @@ export function readKeyFile(path: string): void {
   if (isCut) throw new Error('Cut within a page')
 }
 
-/** A write takes a part of it. Where lmdb itself finds the disk full, the text of its error overflows its memory and ends the process. */
-const MIN_FREE_BYTES = 256 * 1024
-
 /**
  * @returns a function that throws on a full disk, and once `path` is another file, or none: the next process to open it would not find
  * what is written here.
@@ -59,9 +56,7 @@ function guardFile(path: string): () => void {
   const opened = identity()
   return () => {
     if (identity() !== opened) throw new Error('It was replaced: restart the gateway')
-    const { blocks, bavail, bsize } = statfsSync(path)
-    // A file system of any size has no number of blocks.
-    if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new Error('The disk is full')
+    if (isFull(path)) throw new Error('The disk is full')
   }
 }
 

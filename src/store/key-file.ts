@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -49,6 +50,15 @@ function requireRoom(folder: string): void {
   } finally {
     rmSync(attempt, { force: true })
   }
+}
+
+/** A write takes a part of it. Where lmdb itself finds the disk full, the text of its error overflows its memory and ends the process. */
+const MIN_FREE_BYTES = 256 * 1024
+
+/** Whether fewer bytes are free. A file system without a maximum size reports no blocks, and is never full. */
+export function isFull(path: string, minFreeBytes = MIN_FREE_BYTES): boolean {
+  const { blocks, bavail, bsize } = statfsSync(path)
+  return blocks > 0 && bavail * bsize < minFreeBytes
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -8,7 +8,7 @@ import { ownerOf } from '../../src/auth/credential.js'
 import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
-import { program } from '../program.js'
+import { mounting, program, withoutMount } from '../program.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
 
@@ -149,11 +149,6 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   t.equal(await store.keys.create(lost[0]!, 1, NOW), 'created')
   t.equal(store.up(), true)
 })
-
-/** Runs a script where it may mount; nobody else sees what it mounts. */
-const mounting = (script: string, ...args: string[]) =>
-  spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', script, ...args], { encoding: 'utf8' })
-const withoutMount = mounting('mount -t tmpfs tmpfs /mnt').status === 0 ? false : 'this process may not mount'
 
 t.test('a new store on a full disk is refused with the cause', { skip: withoutMount }, async (t) => {
   const folder = temporaryFolder(t)

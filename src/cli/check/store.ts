@@ -1,13 +1,13 @@
 /** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
-import { mkdtemp, open, rmdir, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, open, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
-import { keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
+import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]> {
-  return redisUrl === undefined ? folder(resolve(dataDir)) : redis(redisUrl)
+  return redisUrl === undefined ? keyFolder(resolve(dataDir)) : redis(redisUrl)
 }
 
 async function redis(urls: string): Promise<Finding[]> {
@@ -101,19 +101,20 @@ export function encryption(urls: string): Finding {
 /** Room for some 60,000 keys. */
 const minFreeBytes = 64 * 1024 * 1024
 
-async function folder(path: string): Promise<Finding[]> {
-  const found = await stat(path).catch(() => undefined)
-  if (!found && (await isCreatable(path))) {
+async function keyFolder(path: string): Promise<Finding[]> {
+  const folder = await stat(path).catch(() => undefined)
+  if (!folder && (await isCreatable(path))) {
     return [warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)]
   }
-  if (!found) return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
-  if (!found.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
-  if (!(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
-  const { bavail, bsize } = await statfs(path)
-  const freeBytes = bavail * bsize
-  if (freeBytes >= minFreeBytes) return [await files(path, found.mode)]
-  const text = `${Math.round(freeBytes / 1024 / 1024)} MB free: soon no API key can be created`
-  return [await files(path, found.mode), warn('disk', text)]
+  if (!folder) return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
+  if (!folder.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
+  const isDiskFull = isFull(path)
+  // On a full disk the attempt would blame the folder.
+  if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
+  const found = await files(path, folder.mode)
+  if (isDiskFull) return [found, fail('disk', 'full: API keys can be neither created nor revoked')]
+  if (!isFull(path, minFreeBytes)) return [found]
+  return [found, warn('disk', 'less than 64 MB free: soon no API key can be created')]
 }
 
 /** Tried, because `access` lets root write to `/proc`. */

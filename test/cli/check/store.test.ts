@@ -8,6 +8,7 @@ import { report } from '../../../src/cli/check/finding.js'
 import { encryption } from '../../../src/cli/check/store.js'
 import { PERFORM } from '../../../src/store/scripts.js'
 import { certificate } from '../../faults.js'
+import { mounting, program, withoutMount } from '../../program.js'
 import { freePort, listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
@@ -73,6 +74,22 @@ t.test('a data folder that is missing, cannot be created, is open to others, or 
   rmSync(file)
   mkdirSync(file, 0o700)
   t.match(await at(dir), /^fail: EISDIR/)
+})
+
+t.test('a full disk is found, and one of any size is not', { skip: withoutMount }, (t) => {
+  const script = 'mount -t tmpfs -o mode=700,size=$1 tmpfs /mnt && OPS_PORT=off DATA_DIR=/mnt "$2" "$3" check'
+  const checkOn = (size: string) => mounting(script, 'sh', size, process.execPath, program('main.js'))
+  for (const size of ['4k', '200k'])
+    t.match(
+      checkOn(size),
+      { status: 1, stdout: /^ok +DATA_DIR .*\nfail +disk +full: .* neither created nor revoked$/m },
+      size,
+    )
+  t.match(checkOn('1m'), { status: 0, stdout: /^warn +disk +less than 64 MB free/m })
+  const ofAnySize = checkOn('0')
+  t.equal(ofAnySize.status, 0)
+  t.notMatch(ofAnySize.stdout, 'disk')
+  t.end()
 })
 
 t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
