@@ -30,7 +30,9 @@ export class PlatformHealth {
     const { platform, breaker } = meanings[outcome]
     if (platform === undefined) return
     const others = (this.#successes.get(action) ?? []).filter((success) => success.account !== account)
-    if (platform === 'down' && breaker === 'success') {
+    // Every platform has user data: without it, `PLATFORM_URL` is not its API base.
+    const isWrongUrl = action === 'get_user_data' && outcome === 'missing_action'
+    if (isWrongUrl || (platform === 'down' && breaker === 'success')) {
       if (!others.some(({ at }) => this.#isRecent(at))) this.#unusableAt.set(action, this.#now())
       return
     }

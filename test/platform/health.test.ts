@@ -39,6 +39,12 @@ story('a success of another action is no excuse, and an action that nobody calls
   ['60000 ms', 'up'],
 ])
 
+story('a platform without user data is down, whatever else it lacks means an old one', [
+  ['a missing_action get_history', 'up'],
+  ['a missing_action get_user_data', 'down'],
+  ['a ok get_user_data', 'up'],
+])
+
 story('an outage means down whoever sees it, and calls that were not sent say nothing', [
   ['b ok', 'up'],
   ['a timeout', 'down'],
