@@ -158,7 +158,8 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
   GATEWAY_CLOCK: (raw) => (isInstant(raw) ? undefined : 'must be an ISO 8601 instant, such as 2026-11-20T09:00:00Z'),
   OPS_PORT: (raw) =>
     /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
-  TRUST_PROXY: (raw) => (proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs'),
+  TRUST_PROXY: (raw) =>
+    proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs, none of them /0',
 }
 
 /**

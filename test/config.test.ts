@@ -67,6 +67,7 @@ t.test('a URL holds nothing that would be printed, ignored, or end the process l
     }
   for (const REDIS_URL of ['redis://u:a%2Fb@a:6379/0', 'rediss://a/', 'redis://a/1?family=6', 'redis://a/0,redis://b'])
     t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
+  t.throws(() => readConfig({ TRUST_PROXY: '::/0' }), /TRUST_PROXY must be .*, none of them \/0/)
   const query = { REDIS_URL: 'redis://a?db=4' }
   t.throws(() => readConfig(query), /REDIS_URL must have no query, except family=4 or family=6/)
   const cluster = { REDIS_URL: 'redis://a, redis://b/1' }
