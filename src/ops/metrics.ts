@@ -15,7 +15,7 @@ export type Realm = 'platform' | 'sandbox'
 export interface RequestReport {
   method: string
   route: string
-  /** `rehearsed`: an error that the client asked for. */
+  /** `rehearsed`: an error that the client requested. */
   status: number | 'rehearsed'
   ms: number
 }
@@ -52,10 +52,10 @@ export class Metrics {
   readonly cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', 'reason')
   readonly logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines')
 
-  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls of the platform', 'realm', 'action', 'outcome')
+  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls to the platform', 'realm', 'action', 'outcome')
   readonly #callLatency = this.#histogram(
     'gateway_platform_call_seconds',
-    'Latency of calls of the platform',
+    'Latency of calls to the platform',
     callBuckets,
     'realm',
     'action',
@@ -76,10 +76,10 @@ export class Metrics {
   )
 
   readonly evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache')
-  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls of the key store', 'verb', 'outcome')
+  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls to the key store', 'verb', 'outcome')
   readonly #storeLatency = this.#histogram(
     'gateway_store_call_seconds',
-    'Latency of calls of the key store',
+    'Latency of calls to the key store',
     storeBuckets,
     'verb',
   )

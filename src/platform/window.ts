@@ -64,7 +64,7 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   return { rows: seen.slice(start, start + limit), seen, count: () => pages.count() }
 }
 
-/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not asked of its last page. */
+/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not called for its last page. */
 export async function readUntil(
   fetchPage: FetchPage,
   size: number,

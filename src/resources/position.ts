@@ -104,7 +104,7 @@ export function legsOf(
 const maxRepeatS = 3_600
 
 /**
- * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not tell which one
+ * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not show which one
  * it is in: one that falls behind its predecessor is in the second.
  */
 function orderedBy({ repeatsAfter }: Reading): <T extends Pick<Position, 'timestamp'>>(moment: T) => T {

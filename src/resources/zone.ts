@@ -133,8 +133,8 @@ export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { of
 const QUARTER_MS = 900_000
 
 /**
- * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not tell
- * which one it is in: the range holds both rather than to lose one. Clocks change at quarters of an hour.
+ * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not show
+ * which one it is in: the range holds both rather than lose one. Clocks change at quarters of an hour.
  */
 function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {
   const own = wallClock(ms, zone)

@@ -153,7 +153,7 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // Certificates carry names, so nodes are not resolved to addresses.
     ...(isSecure && { dnsLookup: (name, found) => found(null, name) }),
   } satisfies ClusterOptions)
-  // The client asks a node for the others on a copy of its connection, and would drop the errors of that.
+  // The client requests the other nodes on a copy of a connection, and would drop its errors.
   cluster.on('+node', (node: Redis) => {
     node.duplicate = (...given) =>
       Redis.prototype.duplicate.apply(node, given).on('error', (error) => cluster.emit('node error', error))

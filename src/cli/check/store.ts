@@ -17,7 +17,7 @@ async function redis(urls: string): Promise<Finding[]> {
     const ms = Math.round(performance.now() - started)
     const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
     const found = ok('Redis', `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`)
-    // A cluster redirects a client that knows one server.
+    // A cluster redirects a client that has the address of one server.
     const isCluster = servers.some(({ info }) => fieldOf(info, 'redis_mode') === 'cluster')
     if (isCluster && !urls.includes(','))
       return [fail('Redis', 'is a node of a cluster: name several of its nodes in REDIS_URL, comma-separated')]
