@@ -108,7 +108,7 @@ function emailIn({ email }: { email: Scalar }): string | null {
 }
 
 /**
- * The e-mail in an account's setup (platform.md 11.9); null only where it lasts: without its e-mail, the account would be another owner of keys.
+ * The e-mail in an account's setup (platform.md 11.9), else the last known one: without it, the account would be another owner of keys.
  * @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
  */
 async function whoBySetup(platform: Platform, requester: Requester, stale: Account | undefined) {
@@ -116,7 +116,7 @@ async function whoBySetup(platform: Platform, requester: Requester, stale: Accou
   try {
     return { email: emailIn((await setup).item), setup }
   } catch (error) {
-    if (lasts(error)) return { email: null, setup }
+    if (lasts(error)) return { email: stale?.email ?? null, setup }
     if (stale && error instanceof PlatformUnavailable) return { email: stale.email }
     throw error
   }

@@ -98,7 +98,7 @@ export const DevicesQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       description:
-        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response minus its `Age` and some seconds for the way of the data; some devices are then sent twice',
+        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for the way of the data; some devices are then sent twice',
       examples: [1778500800],
     }),
   ),

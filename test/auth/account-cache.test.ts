@@ -178,10 +178,12 @@ t.test('an account whose settings fail for a while keeps its keys, and never bec
   const bodies: Bodies = { get_user_data: { status: 1 }, edit_setup_data }
   const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
   const { id } = (await createKey(get)).body
-  bodies.edit_setup_data = 500
-  clock.advance(60_001)
-  t.match(await get('/v1/keys', someHash), { status: 200, body: { count: 1 } })
-  t.match(await get('/v1/me', someHash), { status: 200, body: { email: 'owner@example.com' } })
+  for (const failure of [403, 404, { status: 0, message: 'Maintenance' }, {}, 500]) {
+    bodies.edit_setup_data = failure
+    clock.advance(60_001)
+    t.match(await get('/v1/keys', someHash), { status: 200, body: { count: 1 } })
+    t.match(await get('/v1/me', someHash), { status: 200, body: { email: 'owner@example.com' } })
+  }
   t.equal((await revokeKey(get, id)).status, 200)
   t.equal((await createKey(get, { platform_hash: otherHash })).status, 503)
   bodies.edit_setup_data = edit_setup_data

@@ -1410,7 +1410,7 @@ export interface operations {
         /** @description Only these devices, for which `limit` defaults to 500: at most 500 ids, separated by commas */
         ids?: number[]
         /**
-         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response minus its `Age` and some seconds for the way of the data; some devices are then sent twice
+         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for the way of the data; some devices are then sent twice
          * @example 1778500800
          */
         updated_since?: number
