@@ -17,8 +17,8 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, guardFile(path), deps.onDamaged)
-    // On a full disk expired keys stay, inactive.
-    keys.sweep(deps.clock()).catch(() => {})
+    // It may write each page anew. Without room for that, expired keys stay, inactive.
+    if (hasRoom(path, statSync(path).size + MIN_FREE_BYTES)) keys.sweep(deps.clock()).catch(() => {})
     return {
       keys,
       counters: undefined,
@@ -59,10 +59,14 @@ function guardFile(path: string): () => void {
   const opened = identity()
   return () => {
     if (identity() !== opened) throw new Error('It was replaced: restart the gateway')
-    const { blocks, bavail, bsize } = statfsSync(path)
-    // A file system of any size has no number of blocks.
-    if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new Error('The disk is full')
+    if (!hasRoom(path, MIN_FREE_BYTES)) throw new Error('The disk is full')
   }
+}
+
+function hasRoom(path: string, bytes: number): boolean {
+  const { blocks, bavail, bsize } = statfsSync(path)
+  // A file system of any size has no number of blocks.
+  return blocks === 0 || bavail * bsize >= bytes
 }
 
 type OwnerKey = [owner: string, id: string]
