@@ -27,7 +27,7 @@ interface AccountCacheOptions {
 
 /** The accounts of one platform. A hash is validated at most once per `ttlMs`. */
 export class AccountCache {
-  readonly #cache: LRUCache<string, Account, Secret>
+  readonly #cache: LRUCache<string, Account, { hash: Secret; isKnown: boolean }>
   readonly #ttlMs: number
   readonly #onRefused: (account: Account) => void
   /** `Account.id` by the account's e-mail. */
@@ -47,9 +47,9 @@ export class AccountCache {
       noDeleteOnFetchRejection: true,
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
-      fetchMethod: async (digest, stale, { context: hash }) => {
+      fetchMethod: async (digest, stale, { context: { hash, isKnown } }) => {
         // Its account is not known before: an account without an e-mail keeps this id.
-        const requester = { id: this.idOf(digest), hash: hash.reveal(), isKnown: stale !== undefined }
+        const requester = { id: this.idOf(digest), hash: hash.reveal(), isKnown: isKnown || stale !== undefined }
         const known = await validate(platform, requester, clock())
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
@@ -73,16 +73,17 @@ export class AccountCache {
    * The account of a hash; on a cache miss the platform validates it. Concurrent requests share one call, and a hit waits for none.
    * @param maxStaleMs age up to which the last good validation counts while the platform is unavailable.
    * @param forceRefresh the platform validates the hash even on a cache hit.
+   * @param isKnown see `Requester`; a hash in this cache is known in any case.
    * @throws PlatformRefused or PlatformUnavailable.
    */
-  fetch(hash: Secret, { maxStaleMs = 0, forceRefresh = false } = {}): Account | Promise<Account> {
+  fetch(hash: Secret, { maxStaleMs = 0, forceRefresh = false, isKnown = false } = {}): Account | Promise<Account> {
     const cached = forceRefresh ? undefined : this.#cache.get(hash.digest)
-    return cached ?? this.#validate(hash, maxStaleMs, forceRefresh)
+    return cached ?? this.#validate(hash, maxStaleMs, forceRefresh, isKnown)
   }
 
-  async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean): Promise<Account> {
+  async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean, isKnown: boolean): Promise<Account> {
     try {
-      return await this.#cache.forceFetch(hash.digest, { context: hash, forceRefresh })
+      return await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)

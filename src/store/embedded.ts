@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, isFull, keyFileIn } from './key-file.js'
+import { createKeyFile, isFull, keyFileIn, minFreeBytes } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -17,8 +17,8 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, guardFile(path), deps.onDamaged)
-    // On a full disk expired keys stay, inactive.
-    keys.sweep(deps.clock()).catch(() => {})
+    // It may write each page anew. Without room for that, expired keys stay, inactive.
+    if (!isFull(path, statSync(path).size + minFreeBytes)) keys.sweep(deps.clock()).catch(() => {})
     return {
       keys,
       counters: undefined,

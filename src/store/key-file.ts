@@ -53,12 +53,12 @@ function requireRoom(folder: string): void {
 }
 
 /** A write takes a part of it. Where lmdb itself finds the disk full, the text of its error overflows its memory and ends the process. */
-const MIN_FREE_BYTES = 256 * 1024
+export const minFreeBytes = 256 * 1024
 
 /** Whether fewer bytes are free. A file system without a maximum size reports no blocks, and is never full. */
-export function isFull(path: string, minFreeBytes = MIN_FREE_BYTES): boolean {
+export function isFull(path: string, bytes = minFreeBytes): boolean {
   const { blocks, bavail, bsize } = statfsSync(path)
-  return blocks > 0 && bavail * bsize < minFreeBytes
+  return blocks > 0 && bavail * bsize < bytes
 }
 
 /**

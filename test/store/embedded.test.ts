@@ -182,6 +182,28 @@ t.test(
 )
 
 t.test(
+  'many expired keys do not fill an almost full disk at the start, and keys are revoked on it',
+  { skip: withoutMount },
+  async (t) => {
+    const place = await embeddedPlace(t)
+    const store = await place.open()
+    for (let n = 0; n < 400; n += 1) await storedKey(store, n % 4 === 0 ? { expiresAt: 1 } : {})
+    const { id } = await storedKey(store)
+    const files = `mount -t tmpfs -o size=2m tmpfs /mnt && cp "$1"/* /mnt && head -c 300k /dev/zero > /mnt/room`
+    const fill = 'head -c 2m /dev/zero > /mnt/file; rm /mnt/room'
+    const revoke = `DATA_DIR=/mnt "$2" "$3" keys revoke ${id}`
+    const ended = mounting(
+      `${files}; ${fill}; ${revoke}`,
+      'sh',
+      place.config.dataDir,
+      process.execPath,
+      program('main.js'),
+    )
+    t.match(ended, { status: 0, stdout: /is revoked/ })
+  },
+)
+
+t.test(
   'once the key file is removed or replaced, no key is acknowledged that the next process would not find',
   async (t) => {
     const place = await embeddedPlace(t)
