@@ -14,6 +14,8 @@ import { readItems } from './items.js'
 
 /** Pages after which a list that never ends is cut. */
 const maxPages = 1_000
+/** Empty pages in a row after which a list ends, whatever its last page is said to be. */
+const maxEmptyPages = 10
 /** Devices to a page, once a platform has shown that it pages: the calls are sent one after another. */
 const largePage = 500
 const maxEnvelopeBytes = 32 * 1024 * 1024
@@ -59,15 +61,19 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
   const first = await readPage(job, context, fleet, {})
   if (isLast(first, 1, 1) || isWhole(job, first)) return
   // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
-  let limit = first.perPage || first.added || 1
-  let isPaged = false
+  let full = first.added || 1
+  // A platform that numbers its pages may count groups in them: each has the same size without a limit.
+  let limit = first.lastPage ? undefined : full
+  let [isPaged, empty] = [false, 0]
   for (let page = 2; page <= maxPages; page += 1) {
     const next = await readPage(job, context, fleet, { page, limit })
-    if (!isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
-    if (isLast(next, page, limit)) break
-    if (!isPaged && limit < largePage) {
+    empty = next.items > 0 ? 0 : empty + 1
+    const isEnd = isLast(next, page, full) || empty === maxEmptyPages
+    if (isEnd && !isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
+    if (isEnd) break
+    if (!isPaged && full < largePage) {
       const { added: more } = await readPage(job, context, fleet, { page: 1, limit: largePage })
-      if (more > 0) [page, limit] = [1, Math.min(fleet.size, largePage)]
+      if (more > 0) [page, limit, full] = [1, largePage, Math.min(fleet.size, largePage)]
     }
     isPaged = true
   }
@@ -75,14 +81,14 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
 
 type ReadPage = Awaited<ReturnType<typeof readPage>>
 
-/** Whether no page follows: as the page itself says, else because it is not full. A platform that ignores the page repeats devices. */
-const isLast = ({ items, added, lastPage }: ReadPage, page: number, limit: number): boolean =>
-  (added === 0 && items > 0) || (lastPage ? page >= lastPage : items < limit)
+/** Whether no page follows. A platform that ignores the page repeats devices. A last page that it names may be too early for a full page. */
+const isLast = ({ items, added, lastPage = 0 }: ReadPage, page: number, full: number): boolean =>
+  (added === 0 && items > 0) || (items < full && page >= lastPage)
 
-/** Whether the list is known to be whole; one of a usual page size never is, nor one that says that more pages follow. */
-function isWhole(job: Job<'get_devices'>, { items, added, lastPage }: ReadPage): boolean {
+/** Whether the list is known to be whole; one of a usual page size never is. */
+function isWhole(job: Job<'get_devices'>, { items, added }: ReadPage): boolean {
   const known = wholeLists.get(nameOf(job))
-  if (lastPage || mayBeTruncated(items) || mayBeTruncated(added)) return false
+  if (mayBeTruncated(items) || mayBeTruncated(added)) return false
   return known?.items === items && Math.abs(job.params.now - known.at) < wholeForMs
 }
 
@@ -93,8 +99,10 @@ function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: Flee
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
     const { envelope, rowOf } = await readItems('get_devices', body, options, context)
     const page = pageOf(envelope)
-    const groups = checkedRows('get_devices', page, Number(query.page ?? 1))
+    // Once all are there, an empty page lacks none.
+    const total = fleet.size > 0 && fleet.size >= (page.total ?? 0) ? undefined : page.total
+    const groups = checkedRows('get_devices', { ...page, total }, Number(query.page ?? 1))
     checkGroups('get_devices', groups)
-    return { ...fleet.addPage(groups, rowOf), perPage: page.perPage, lastPage: page.lastPage }
+    return { ...fleet.addPage(groups, rowOf), lastPage: page.lastPage }
   })
 }

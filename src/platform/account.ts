@@ -222,16 +222,24 @@ export class Account {
   #page(action: Action, query: Query, number: number, name: string, reading: Reading, isFresh = false): Promise<Page> {
     const check = (body: unknown): void => checkPage(action, body, number, name)
     return reading.send(action, (memory) => {
-      const send = () => this.#platform.get(action, this.#requester, query, check, memory)
-      const body = isFresh ? send() : this.#shared(`${action} ${JSON.stringify(query)}`, send)
-      return body.then((found) => pageOf(found, name))
+      const send = async () => pageOf(await this.#platform.get(action, this.#requester, query, check, memory), name)
+      return this.#shared(`${action} ${JSON.stringify(query)}`, send, isFresh)
     })
   }
 
-  /** Equal requests share one call while it is in flight; a response is never modified. */
-  #shared<T>(key: string, send: () => Promise<T>): Promise<T> {
+  /**
+   * Equal requests share one call while it is in flight; a response is never modified.
+   * @param isFresh whether a call that is in flight already is too old: then all that wait for it share the one after it.
+   */
+  #shared<T>(key: string, send: () => Promise<T>, isFresh = false): Promise<T> {
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
-    if (inFlight !== undefined) return inFlight
+    if (inFlight !== undefined && !isFresh) return inFlight
+    if (inFlight !== undefined)
+      return this.#shared(`next ${key}`, async () => {
+        await inFlight.catch(() => {})
+        this.#inFlight.delete(`next ${key}`)
+        return this.#shared(key, send)
+      })
     const call = send().finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, call)
     return call

@@ -189,8 +189,39 @@ t.test('pages that are not full are read up to the last one that the platform na
       response.end(JSON.stringify(layout(pageIn(request.url))))
     })
     for (const _ of ['first', 'second']) t.same([...(await devices()).ids], [1, 2, 3, 4, 5, 6, 7])
-    t.ok(calls.length <= 14, `${calls.length} calls`)
+    t.ok(calls.length <= 16, `${calls.length} calls`)
   }
+})
+
+t.test('wrong numbers of pages neither shorten a list nor cost many calls', async (t) => {
+  const wrong: ((page: number) => object)[] = [
+    () => ({ last_page: 1 }),
+    (page) => ({ last_page: page }),
+    () => ({ per_page: 1_000 }),
+    () => ({ per_page: 15, last_page: 1, total: 1 }), // of groups
+    () => ({ per_page: 15, last_page: 84, total: 1_250 }), // whatever the limit is
+    () => ({ last_page: 10 ** 12 }),
+  ]
+  for (const numbersOf of wrong) {
+    const { devices, calls } = await jobs(t, (request, response) => {
+      const pagination = numbersOf(pageIn(request.url))
+      paging(1_250, 100, 1_000, (ids) => ({ data: ids.length > 0 ? plain(ids) : [], pagination }))(request, response)
+    })
+    t.equal((await devices()).ids.length, 1_250, JSON.stringify(numbersOf(1)))
+    t.ok(calls.length <= 15, `${calls.length} calls`)
+  }
+})
+
+t.test('groups without devices do not end a list that is paged by groups', async (t) => {
+  const groups = Array.from({ length: 700 }, (_, at) => ({ items: at % 5 === 0 ? [{ id: at + 1 }] : [] }))
+  const { devices, calls } = await jobs(t, (request, response) => {
+    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? 15)
+    const page = pageIn(request.url)
+    const pagination = { per_page: limit, last_page: Math.ceil(700 / limit) }
+    response.end(JSON.stringify({ data: groups.slice((page - 1) * limit, page * limit), pagination }))
+  })
+  t.equal((await devices()).ids.length, 140)
+  t.equal(calls.length, 4)
 })
 
 t.test('records beside the devices of a list count in the memory that it may take', async (t) => {

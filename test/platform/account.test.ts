@@ -39,6 +39,30 @@ t.test('equal requests of one account share a call in flight, whether it works o
   await again
 })
 
+t.test('all that may not share a call in flight share the one after it, however many they are', async (t) => {
+  const held: ServerResponse[] = []
+  const { platform, calls } = await open(t, (_request, response) => void held.push(response))
+  const account = accountOn(platform)
+  const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
+  const sizeOf = async (isFresh: boolean) =>
+    (await account.eventPages(all, account.openSearch(1), isFresh)(1, 50)).perPage
+  const respond = async (number: number): Promise<unknown> => {
+    await until(async () => calls.length === number)
+    return held.pop()?.end(JSON.stringify({ items: { data: [], total: 0, per_page: number } }))
+  }
+  const first = [sizeOf(true), sizeOf(false)]
+  const later = Array.from({ length: 20 }, () => sizeOf(true))
+  await respond(1)
+  t.same(await Promise.all(first), [1, 1])
+  await until(async () => calls.length === 2)
+  const last = [sizeOf(true), sizeOf(true), sizeOf(false)]
+  await respond(2)
+  t.same(await Promise.all(later), Array(20).fill(2))
+  await respond(3)
+  t.same(await Promise.all(last), [3, 3, 2])
+  t.equal(calls.length, 3)
+})
+
 t.test('an account has one share and one circuit, in whatever spelling the platform accepts its hash', async (t) => {
   const held: ServerResponse[] = []
   const bodies: Bodies = { get_alerts: 500, get_devices: (_: unknown, response: ServerResponse) => held.push(response) }
