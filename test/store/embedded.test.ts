@@ -163,6 +163,13 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
   }
 })
 
+/** Runs a script with a copy of a key file on a disk of that size, at `/mnt`. `keys` in it is the command of the gateway. */
+const onDisk = (size: string, { config }: { config: { dataDir: string } }, script: string) =>
+  mounting(
+    `mount -t tmpfs -o size=${size} tmpfs /mnt && cp "$1"/* /mnt || exit 9; export DATA_DIR=/mnt node="$2" main="$3"; keys() { "$node" "$main" keys "$@"; }; ${script}`,
+    ...['sh', config.dataDir, process.execPath, program('main.js')],
+  )
+
 t.test(
   'on a full disk with expired keys, keys are listed, and revoking many fails with the cause',
   { skip: withoutMount },
@@ -172,9 +179,8 @@ t.test(
     const owner = ownerOf('fleet@example.com')
     for (let n = 0; n < 100; n += 1) await store.keys.create(aKey(owner).record, 100, NOW)
     await storedKey(store, { expiresAt: 1 })
-    const files = `mount -t tmpfs -o size=1m tmpfs /mnt && cp "$1"/* /mnt && head -c 2m /dev/zero > /mnt/file`
-    const keys = 'export DATA_DIR=/mnt; "$2" "$3" keys list && "$2" "$3" keys purge fleet@example.com --yes'
-    const ended = mounting(`${files}; ${keys}`, 'sh', place.config.dataDir, process.execPath, program('main.js'))
+    const fill = 'head -c 2m /dev/zero > /mnt/file'
+    const ended = onDisk('1m', place, `${fill}; keys list && keys purge fleet@example.com --yes`)
     t.match(ended, { status: 1, signal: null, stderr: /The key file cannot be used: The disk is full\n$/ })
     t.notMatch(ended.stderr, 'Write error')
     t.match(ended.stdout, / 100$/m)
@@ -189,16 +195,8 @@ t.test(
     const store = await place.open()
     for (let n = 0; n < 400; n += 1) await storedKey(store, n % 4 === 0 ? { expiresAt: 1 } : {})
     const { id } = await storedKey(store)
-    const files = `mount -t tmpfs -o size=2m tmpfs /mnt && cp "$1"/* /mnt && head -c 300k /dev/zero > /mnt/room`
-    const fill = 'head -c 2m /dev/zero > /mnt/file; rm /mnt/room'
-    const revoke = `DATA_DIR=/mnt "$2" "$3" keys revoke ${id}`
-    const ended = mounting(
-      `${files}; ${fill}; ${revoke}`,
-      'sh',
-      place.config.dataDir,
-      process.execPath,
-      program('main.js'),
-    )
+    const fill = 'head -c 300k /dev/zero > /mnt/room; head -c 2m /dev/zero > /mnt/file; rm /mnt/room'
+    const ended = onDisk('2m', place, `${fill}; keys revoke ${id}`)
     t.match(ended, { status: 0, stdout: /is revoked/ })
   },
 )
