@@ -99,7 +99,7 @@ export function encryption(urls: string): Finding {
 }
 
 /** Room for some 60,000 keys. */
-const minFreeBytes = 64 * 1024 * 1024
+const scarceBytes = 64 * 1024 * 1024
 
 async function keyFolder(path: string): Promise<Finding[]> {
   const folder = await stat(path).catch(() => undefined)
@@ -113,7 +113,7 @@ async function keyFolder(path: string): Promise<Finding[]> {
   if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
   const found = await files(path, folder.mode)
   if (isDiskFull) return [found, fail('disk', 'full: API keys can be neither created nor revoked')]
-  if (!isFull(path, minFreeBytes)) return [found]
+  if (!isFull(path, scarceBytes)) return [found]
   return [found, warn('disk', 'less than 64 MB free: soon no API key can be created')]
 }
 
