@@ -9,6 +9,9 @@ import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps,
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
 const MAP_BYTES = 256 * 1024 * 1024
 
+/** Expired keys that one creation removes: each may write three pages anew, and `minFreeBytes` must suffice. */
+const MAX_REMOVED = 8
+
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. A damaged one ends the process. */
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
@@ -93,7 +96,7 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('write', () => {
       const owned = this.#owned(record.owner)
       const expired = owned.filter((key) => key.expiresAt <= now)
-      for (const key of expired) this.#remove(key)
+      for (const key of expired.slice(0, MAX_REMOVED)) this.#remove(key)
       if (owned.length - expired.length >= maxPerOwner) return 'too_many'
       this.#put(record)
       this.#ids.putSync(record.id, record.digest)

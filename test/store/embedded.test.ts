@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
 import { ownerOf } from '../../src/auth/credential.js'
-import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
+import { keyFileIn, minFreeBytes, verifyKeyFile } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { mounting, program, withoutMount } from '../program.js'
@@ -163,43 +163,47 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
   }
 })
 
-/** Runs a script with a copy of a key file on a disk of that size, at `/mnt`. `keys` in it is the command of the gateway. */
-const onDisk = (size: string, { config }: { config: { dataDir: string } }, script: string) =>
-  mounting(
-    `mount -t tmpfs -o size=${size} tmpfs /mnt && cp "$1"/* /mnt || exit 9; export DATA_DIR=/mnt node="$2" main="$3"; keys() { "$node" "$main" keys "$@"; }; ${script}`,
-    ...['sh', config.dataDir, process.execPath, program('main.js')],
-  )
+t.test('on an almost full disk with expired keys', { skip: withoutMount }, async (t) => {
+  const place = await embeddedPlace(t)
+  const store = await place.open()
+  const [owner, other] = [ownerOf('fleet@example.com'), anOwner()]
+  for (let n = 0; n < 100; n += 1) {
+    await store.keys.create(aKey(owner).record, 100, NOW)
+    await store.keys.create(aKey(other, { expiresAt: 1 }).record, 100, 0)
+    await storedKey(store)
+  }
+  const { id } = await storedKey(store)
+  const { dataDir } = place.config
+  /** Runs the command of the gateway on a copy of the key file, on a disk with that much room. */
+  const keysWith = (room: string, command: string) =>
+    mounting(
+      `mount -t tmpfs -o size=2m tmpfs /mnt && cp "$1"/* /mnt || exit 9
+      head -c $2 /dev/zero > /mnt/room; head -c 2m /dev/zero > /mnt/file; rm /mnt/room
+      export DATA_DIR=/mnt node="$3" main="$4"; keys() { "$node" "$main" keys "$@"; }; ${command}`,
+      ...['sh', dataDir, room, process.execPath, program('main.js')],
+    )
 
-t.test(
-  'on a full disk with expired keys, keys are listed, and revoking many fails with the cause',
-  { skip: withoutMount },
-  async (t) => {
-    const place = await embeddedPlace(t)
-    const store = await place.open()
-    const owner = ownerOf('fleet@example.com')
-    for (let n = 0; n < 100; n += 1) await store.keys.create(aKey(owner).record, 100, NOW)
-    await storedKey(store, { expiresAt: 1 })
-    const fill = 'head -c 2m /dev/zero > /mnt/file'
-    const ended = onDisk('1m', place, `${fill}; keys list && keys purge fleet@example.com --yes`)
+  t.test('keys are listed, and revoking many fails with the cause', async (t) => {
+    const ended = keysWith('0', 'keys list && keys purge fleet@example.com --yes')
     t.match(ended, { status: 1, signal: null, stderr: /The key file cannot be used: The disk is full\n$/ })
     t.notMatch(ended.stderr, 'Write error')
     t.match(ended.stdout, / 100$/m)
-  },
-)
+  })
 
-t.test(
-  'many expired keys do not fill an almost full disk at the start, and keys are revoked on it',
-  { skip: withoutMount },
-  async (t) => {
-    const place = await embeddedPlace(t)
-    const store = await place.open()
-    for (let n = 0; n < 400; n += 1) await storedKey(store, n % 4 === 0 ? { expiresAt: 1 } : {})
-    const { id } = await storedKey(store)
-    const fill = 'head -c 300k /dev/zero > /mnt/room; head -c 2m /dev/zero > /mnt/file; rm /mnt/room'
-    const ended = onDisk('2m', place, `${fill}; keys revoke ${id}`)
-    t.match(ended, { status: 0, stdout: /is revoked/ })
-  },
-)
+  t.test('the expired keys do not fill it at the start, and keys are revoked', async (t) => {
+    t.match(keysWith('300k', `keys revoke ${id}`), { status: 0, stdout: /is revoked/ })
+  })
+
+  t.test('a creation takes half of the space that it requires at most, and removes them bit by bit', async (t) => {
+    const size = () => statSync(keyFileIn(dataDir)).size
+    const before = size()
+    for (let n = 0; n < 20; n += 1) {
+      t.equal(await store.keys.create(aKey(other).record, 20, NOW), 'created')
+      if (n === 0) t.ok(size() - before < minFreeBytes / 2, `${size() - before} bytes`)
+    }
+    t.equal((await store.keys.list(other, 0)).length, 20)
+  })
+})
 
 t.test(
   'once the key file is removed or replaced, no key is acknowledged that the next process would not find',
