@@ -97,7 +97,7 @@ export class CircuitBreaker {
     const name = nameOf(call)
     let circuit = this.#own.get(name)
     if (!circuit && outcome === 'failure') {
-      circuit = new Circuit(this.#options, maxFailures, 1, () => {})
+      circuit = new Circuit({ ...this.#options, maxPerAccount: maxFailures, probesPerCoolDown: 1, onState: () => {} })
       this.#own.set(name, circuit)
     }
     if (circuit?.record(call, start, outcome)) circuit.close()
@@ -106,8 +106,8 @@ export class CircuitBreaker {
   #sharedBy(action: string): Circuit {
     const known = this.#shared.get(action)
     if (known) return known
-    const report = (state: BreakerState): void => this.#options.onState(action, state)
-    const circuit = new Circuit(this.#options, maxFailuresPerAccount, probesPerCoolDown, report)
+    const onState = (state: BreakerState): void => this.#options.onState(action, state)
+    const circuit = new Circuit({ ...this.#options, maxPerAccount: maxFailuresPerAccount, probesPerCoolDown, onState })
     this.#shared.set(action, circuit)
     return circuit
   }
@@ -124,46 +124,41 @@ interface Start {
 
 const firstCall: Start = { changes: 0, isProbe: false }
 
+interface CircuitOptions extends Pick<BreakerOptions, 'coolDownMs' | 'now'> {
+  /** Failures of one account that count. */
+  maxPerAccount: number
+  probesPerCoolDown: number
+  onState: (state: BreakerState) => void
+}
+
 class Circuit {
   state: BreakerState = 'closed'
-  readonly #timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>
-  readonly #maxPerAccount: number
-  readonly #probesPerCoolDown: number
+  readonly #options: CircuitOptions
   /** When an account may probe again; as many as there are probes in a cool-down. */
   readonly #probeAtOf: BoundedMap<string, number>
-  readonly #onState: (state: BreakerState) => void
   /** Consecutive failures by account. */
   readonly #failures = new Map<string, number>()
   /** When the next probe may start, while the circuit is not closed. */
   #probeAt = 0
   #changes = 0
 
-  /** @param maxPerAccount failures of one account that count. */
-  constructor(
-    timing: Pick<BreakerOptions, 'coolDownMs' | 'now'>,
-    maxPerAccount: number,
-    probesPerCoolDown: number,
-    onState: (state: BreakerState) => void,
-  ) {
-    this.#timing = timing
-    this.#maxPerAccount = maxPerAccount
-    this.#probesPerCoolDown = probesPerCoolDown
-    this.#probeAtOf = new BoundedMap(probesPerCoolDown)
-    this.#onState = onState
+  constructor(options: CircuitOptions) {
+    this.#options = options
+    this.#probeAtOf = new BoundedMap(options.probesPerCoolDown)
   }
 
   waitMs({ account }: Call): number {
     if (this.state === 'closed') return 0
-    return Math.max(0, Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0) - this.#timing.now())
+    return Math.max(0, Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0) - this.#options.now())
   }
 
   /** A call that may start, as `waitMs` is 0. */
   enter({ account }: Call): Start {
     if (this.state === 'open') this.#become('half_open')
     const isProbe = this.state === 'half_open'
-    const { now, coolDownMs } = this.#timing
+    const { now, coolDownMs, probesPerCoolDown } = this.#options
     if (isProbe) {
-      this.#probeAt = now() + coolDownMs / this.#probesPerCoolDown
+      this.#probeAt = now() + coolDownMs / probesPerCoolDown
       this.#probeAtOf.set(account, now() + coolDownMs)
     }
     return { changes: this.#changes, isProbe }
@@ -185,17 +180,18 @@ class Circuit {
   }
 
   #count(account: string): void {
-    this.#failures.set(account, Math.min(this.#maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
+    const { maxPerAccount, now, coolDownMs } = this.#options
+    this.#failures.set(account, Math.min(maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
     if (failures < maxFailures) return
     this.#become('open')
-    this.#probeAt = this.#timing.now() + this.#timing.coolDownMs
+    this.#probeAt = now() + coolDownMs
   }
 
   #become(state: BreakerState): void {
     this.state = state
     this.#changes += 1
     this.#failures.clear()
-    this.#onState(state)
+    this.#options.onState(state)
   }
 }
