@@ -1,9 +1,7 @@
 /** Damaged entries, on every store: each fails only itself, is reported once, and works again once repaired. */
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
-import { toRecord } from '../../src/store/record.js'
 import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
@@ -55,20 +53,6 @@ onEveryStore(t, async (t, place) => {
       t.equal(await keys.revoke(owner, bad.id, NOW), true)
     }
     t.equal(store.up(), true)
-  })
-
-  t.test('whatever the damage, a record is a complete key or none', async () => {
-    const [bad, good] = [await created(), await created()]
-    const json = await place.stored('key', [bad.digest])
-    const cut = fc.record({ from: fc.nat(json.length), length: fc.nat(20), text: fc.string({ unit: 'grapheme' }) })
-    const holds = async ({ from, length, text }: { from: number; length: number; text: string }) => {
-      await place.put('key', [bad.digest], json.slice(0, from) + text.replaceAll('\0', '') + json.slice(from + length))
-      const found = await keys.find(bad.digest, NOW)
-      return (found === undefined || toRecord(found) === found) && (await use(good))?.id === good.id
-    }
-    await fc.assert(fc.asyncProperty(cut, holds), { numRuns: 30 })
-    await place.put('key', [bad.digest], json)
-    place.reports.length = 0
   })
 
   t.test('a damaged entry of an index hides its key there, and nothing else', async (t) => {
