@@ -53,7 +53,7 @@ export class RedisKeys implements KeyStore {
   }
 
   async find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    return usable(await this.#read(digest), now)
+    return active(await this.#read(digest), now)
   }
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
@@ -61,7 +61,7 @@ export class RedisKeys implements KeyStore {
     const reply = await this.#batch.request(cached ? 'again' : 'use', recordKey(digest), windowMs)
     const isSame = cached?.version === JSON.stringify(reply.slice(0, 3))
     const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
-    const record = usable(isSame ? cached.record : await read(), now)
+    const record = active(isSame ? cached.record : await read(), now)
     if (!record || reply === 'damaged') return undefined
     const [, , , current, ttlMs] = reply
     return { record, count: current === null ? null : { current, ttlMs } }
@@ -91,7 +91,7 @@ export class RedisKeys implements KeyStore {
   async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
     for (let update = 0; update < MAX_UPDATES; update += 1) {
       const reply = await this.#batch.request('find', recordKey(digest))
-      const record = usable(this.#decode(digest, reply), now)
+      const record = active(this.#decode(digest, reply), now)
       const next = record && change(record)
       if (!next || reply === 'damaged') return undefined
       const values = [...reply.map((field) => field ?? ''), ...fieldsOf(next)]
@@ -110,10 +110,10 @@ export class RedisKeys implements KeyStore {
       const [, digest, expiresAt, reservedAt] = ENTRY.exec(text) ?? []
       if (digest === undefined || Number(expiresAt) > MAX_TIME) return this.#onDamaged('owner', owner)
       if (Number(expiresAt) <= now) return
-      const record = await this.#read(digest)
-      const own = usable(record, now)
-      if (own?.id === id && own.owner === owner) records.push(own)
-      else if (record !== undefined) unusable += 1
+      const reply = await this.#batch.request('find', recordKey(digest))
+      const record = active(this.#decode(digest, reply), now)
+      if (record?.id === id && record.owner === owner) records.push(record)
+      else if (reply === 'damaged' || reply[0] !== null) unusable += 1
       else if (now - Number(reservedAt) > RESERVED_MS) await this.#batch.request('prune', indexKey(owner), id, text)
     }
     await Promise.all(index.map((id, i) => (i % 2 === 0 ? look(id, index[i + 1] ?? '') : undefined)))
@@ -121,12 +121,12 @@ export class RedisKeys implements KeyStore {
   }
 
   /** The record of a digest, active or not. */
-  async #read(digest: string): Promise<KeyRecord | 'damaged' | undefined> {
+  async #read(digest: string): Promise<KeyRecord | undefined> {
     return this.#decode(digest, await this.#batch.request('find', recordKey(digest)))
   }
 
-  /** The record in `reply`; cached unless it is damaged. */
-  #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | 'damaged' | undefined {
+  /** The record in `reply`, now cached; undefined when it is damaged, too. */
+  #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | undefined {
     const [used, limit, json] = reply === 'damaged' ? [] : reply
     if (used === null) {
       this.#cache.delete(digest)
@@ -141,7 +141,7 @@ export class RedisKeys implements KeyStore {
     }
     this.#cache.delete(digest)
     this.#onDamaged('key', digest)
-    return 'damaged'
+    return undefined
   }
 }
 
@@ -151,9 +151,6 @@ const fieldsOf = ({ lastUsedAt, limit, ...rest }: KeyRecord): (string | number)[
   limit ?? '',
   JSON.stringify(rest),
 ]
-
-const usable = (record: KeyRecord | 'damaged' | undefined, now: number): KeyRecord | undefined =>
-  record === 'damaged' ? undefined : active(record, now)
 
 /** NaN, which no record may hold, unless the text is all digits. */
 const toNumber = (text: string | null | undefined): number => (/^\d+$/.test(text ?? '') ? Number(text) : Number.NaN)
