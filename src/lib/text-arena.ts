@@ -45,7 +45,7 @@ export class TextArenaBuilder {
   }
 }
 
-export function textAt({ blocks, spans }: { blocks: Uint8Array[]; spans: ArrayLike<number> }, at: number): string {
+export function textAt({ blocks, spans }: TextArena, at: number): string {
   const { buffer, byteOffset } = blocks[spans[3 * at] as number] as Uint8Array
   const from = byteOffset + (spans[3 * at + 1] as number)
   return decoded(Buffer.from(buffer), from, from + (spans[3 * at + 2] as number))
