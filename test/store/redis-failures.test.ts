@@ -3,8 +3,13 @@ import { inspect } from 'node:util'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { certificate } from '../faults.js'
-import { freePort, redisServer, until, withoutRedis } from '../redis.js'
+import { freePort, type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
+
+/** Gives rights to a user; `urlOfUser` connects as that user. */
+const grant = (server: RedisServer, ...rights: string[]) =>
+  server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', ...rights)
+const urlOfUser = ({ url }: RedisServer): string => url.replace('//', '//gateway:a-password@')
 
 t.test('when one Redis', { skip: withoutRedis }, async (t) => {
   t.test('dies before it replies, the reason is the lost connection, not a setting of the client', async (t) => {
@@ -31,19 +36,16 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 
   t.test('refuses the database, the store uses no other, and works once Redis is mended', async (t) => {
     const server = await redisServer(t, '--databases', '2')
-    const setuser = (right: string) =>
-      server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', '+@all', right)
-    await setuser('-select')
-    const [missing, denied] = [`${server.url}/2`, `${server.url.replace('//', '//gateway:a-password@')}/1`]
+    await grant(server, '+@all', '-select')
     const refuses = async (url: string, message: RegExp) => {
       const store = await openRedis(t, url)
       for (let n = 0; n < 3; n += 1) await t.rejects(storedKey(store), { cause: { message } })
       t.equal(store.up(), false)
       return store
     }
-    await refuses(missing, /^ERR DB index is out of range$/)
-    const store = await refuses(denied, /^NOPERM .*'select' command/)
-    await setuser('+select')
+    await refuses(`${server.url}/2`, /^ERR DB index is out of range$/)
+    const store = await refuses(`${urlOfUser(server)}/1`, /^NOPERM .*'select' command/)
+    await grant(server, '+select')
     await until(() => store.up())
     await storedKey(store)
     t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
@@ -64,15 +66,16 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 
   t.test('denies a command, it is unavailable until that one succeeds', async (t) => {
     const server = await redisServer(t)
-    const setuser = (...rights: string[]) => server.command('acl', 'setuser', 'gateway', 'on', '>a-password', ...rights)
-    await setuser('~gps:*', '+@all')
-    const store = await openRedis(t, server.url.replace('//', '//gateway:a-password@'))
+    await grant(server, '+@all')
+    const store = await openRedis(t, urlOfUser(server))
     const record = await storedKey(store)
-    await setuser('-@hash')
+    await grant(server, '-incr')
+    await t.rejects(store.counters.increment('c', 60_000), { cause: { message: /can't run this command/ } })
+    await grant(server, '+incr', '-@hash')
     await t.rejects(store.keys.use(record.digest, DAY_MS, NOW), StoreUnavailable)
-    t.match(await store.counters?.increment('c', 60_000), { current: 1 })
+    t.match(await store.counters.increment('c', 60_000), { current: 1 })
     t.equal(store.up(), false)
-    await setuser('+@hash')
+    await grant(server, '+@hash')
     t.ok(await store.keys.use(record.digest, DAY_MS, NOW))
     t.equal(store.up(), true)
   })
@@ -81,8 +84,8 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     const server = await redisServer(t)
     const ofHashes = '+hset +hget +hmget +hgetall +hexists +hdel +pexpireat'
     const rights = `+info +eval +evalsha +time ${ofHashes} +set +get +del +incr +pttl +pexpire +setrange`
-    await server.command('acl', 'setuser', 'gateway', 'on', '>a-password', '~gps:*', ...rights.split(' '))
-    const { keys, up } = await openRedis(t, server.url.replace('//', '//gateway:a-password@'))
+    await grant(server, ...rights.split(' '))
+    const { keys, up } = await openRedis(t, urlOfUser(server))
     const { record } = aKey(anOwner())
     t.equal(await keys.create(record, 20, NOW), 'created')
     t.match(await keys.use(record.digest, DAY_MS, NOW), { record, count: { current: 1 } })
