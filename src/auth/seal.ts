@@ -29,14 +29,18 @@ export function seal(platformHash: Secret, key: Secret): string {
 
 /**
  * Seals without the API key: AES-256-GCM under HKDF-SHA-256 of an X25519 agreement with an ephemeral key pair (RFC 7748).
- * Form: `v2.` and base64url of the ephemeral public key, tag, ciphertext.
+ * Form: `v2.` and base64url of the ephemeral public key, tag, ciphertext. Undefined for a text that is no public key.
  */
-export function sealFor(platformHash: Secret, publicKey: string): string {
-  const recipient = toPublicKey(publicKey)
+export function sealFor(platformHash: Secret, publicKey: string): string | undefined {
   const ephemeral = generateKeyPairSync('x25519')
   const sender = rawPublicKey(ephemeral.publicKey)
-  const [secret, iv] = agreed(ephemeral.privateKey, recipient, sender, rawPublicKey(recipient))
-  return `v2.${Buffer.concat([sender, encrypted(platformHash, secret, iv)]).toString('base64url')}`
+  try {
+    const recipient = toPublicKey(publicKey)
+    const [secret, iv] = agreed(ephemeral.privateKey, recipient, sender, rawPublicKey(recipient))
+    return `v2.${Buffer.concat([sender, encrypted(platformHash, secret, iv)]).toString('base64url')}`
+  } catch {
+    return undefined
+  }
 }
 
 /** Decrypts the result of `seal` or `sealFor`; undefined for another key, an altered text or an unknown version. */

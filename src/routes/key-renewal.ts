@@ -56,8 +56,9 @@ const changeTo =
   (hash: Secret, userId: string | undefined): Change =>
   ({ renewal, ...record }) => {
     if (renewal === undefined || renewal.userId !== userId) return undefined
-    const holds = hashPrintOf(hash, record.id)
-    return { ...record, sealed: sealFor(hash, renewal.publicKey), renewal: { ...renewal, holds } }
+    const sealed = sealFor(hash, renewal.publicKey)
+    if (sealed === undefined) return undefined
+    return { ...record, sealed, renewal: { ...renewal, holds: hashPrintOf(hash, record.id) } }
   }
 
 /** The active keys with these ids. @throws ApiError unless all of them can be renewed. */

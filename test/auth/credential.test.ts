@@ -89,7 +89,7 @@ t.test('a fingerprint has 22 characters, the same for the same text of a domain 
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
 })
 
-const seals = { v1: seal, v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)) }
+const seals = { v1: seal, v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)) ?? '' }
 
 for (const [version, sealed] of Object.entries(seals)) {
   t.test(`only the key itself opens its seal (${version})`, async (t) => {
@@ -124,11 +124,13 @@ for (const [version, sealed] of Object.entries(seals)) {
   })
 }
 
-t.test('a text that is no seal opens nothing', async (t) => {
+t.test('a text that is no seal opens nothing, and one that is no public key seals nothing', async (t) => {
   const { key } = newKey()
   const nonsense = ['v1', 'v1.', 'v1.AAAA', 'v2', 'v2.', 'v2.AAAA', `v1.${'A'.repeat(100)}`, `v2.${'A'.repeat(100)}`]
   for (const text of ['', ...nonsense, '.', 'x'.repeat(1000)]) t.equal(unseal(text, key), undefined, text)
   const sealed = seal(new Secret('a-hash'), key)
+  for (const publicKey of ['', 'A'.repeat(43), 'x'.repeat(100)])
+    t.equal(sealFor(new Secret('a-hash'), publicKey), undefined, publicKey)
   for (const version of ['v2', 'v3']) t.equal(unseal(sealed.replace('v1', version), key), undefined, version)
 })
 

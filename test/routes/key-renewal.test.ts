@@ -1,7 +1,7 @@
 /** Renewal of API keys after a password change: what it heals, on every instance, and that nothing else does. */
 import t, { type Test } from 'tap'
 import { Secret } from '../../src/auth/credential.js'
-import { StoreUnavailable } from '../../src/store/store.js'
+import { type Change, StoreUnavailable } from '../../src/store/store.js'
 import { Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import {
   accountsOf,
@@ -136,6 +136,15 @@ t.test('a record of the first release works, and can be renewed once its key has
   t.match(await renew(one.get, otherHash, [idle.id]), { status: 400, body: { param: 'renew' } })
   t.equal((await renew(one.get, otherHash, [used.id])).status, 200)
   t.equal(await statusOf(one, used.key), 200)
+})
+
+t.test('a key whose record holds no public key gets a 400', async (t) => {
+  const { clock, ...one } = await opened(t)
+  const { id, key } = (await createKey(one.get)).body
+  const overwrite: Change = ({ renewal, ...record }) =>
+    renewal && { ...record, renewal: { ...renewal, publicKey: 'A'.repeat(43) } }
+  await one.store.keys.update(new Secret(key).digest, overwrite, clock.now())
+  t.match(await renew(one.get, someHash, [id]), { status: 400, body: { error: 'invalid_request', param: 'renew' } })
 })
 
 t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
