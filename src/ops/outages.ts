@@ -5,6 +5,8 @@ import type { Log } from './log.js'
 const quietMs = 10_000
 /** Reasons of one outage that are logged: a platform that is back from an upgrade may fail in a new way. */
 const maxReasons = 5
+/** Errors of a reason: the one that was thrown, and causes. */
+const maxCauses = 5
 
 export class Outages {
   readonly #log: Pick<Log, 'warn'>
@@ -44,11 +46,13 @@ export class Outages {
   }
 }
 
-/** Messages and codes of an error and its causes, without stacks. */
-function reasonOf(error: unknown, depth = 0): string {
-  if (!(error instanceof Error)) return 'unknown'
-  const code =
-    'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? ` (${error.code})` : ''
-  const cause = error.cause instanceof Error && depth < 4 ? `; ${reasonOf(error.cause, depth + 1)}` : ''
-  return `${error.message}${code}${cause}`
+/** Messages of an error and its causes, without stacks, and each code that none of them names. */
+function reasonOf(error: unknown): string {
+  const parts: string[] = []
+  for (let cause = error; cause instanceof Error && parts.length < maxCauses; cause = cause.cause) {
+    const { message } = cause
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    parts.push([...parts, message].some((part) => part.includes(code)) ? message : `${message} (${code})`)
+  }
+  return parts.join('; ') || 'unknown'
 }

@@ -52,8 +52,9 @@ t.test('failures and successes that alternate are one outage', async (t) => {
   const lines: unknown[][] = []
   let now = 0
   const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
+  const cause = Object.assign(new Error('two'), { code: 'ECODE' })
   for (let i = 0; i < 100; i += 1) {
-    outages.failed('a', new Error('one', { cause: Object.assign(new Error('two'), { code: 'ECODE' }) }), 'r')
+    outages.failed('a', new Error('one', { cause }), 'r')
     outages.succeeded('a')
     now += 9_000
   }
@@ -62,6 +63,8 @@ t.test('failures and successes that alternate are one outage', async (t) => {
   outages.succeeded('b')
   outages.succeeded('a')
   t.same(lines[1], [{ of: 'a', failures: 100, seconds: 891 }, 'outage over'])
+  outages.failed('b', new Error('one (ECODE)', { cause }))
+  t.match(lines[2], [{ reason: 'one (ECODE); two' }], 'a code that a message names is not repeated')
 })
 
 t.test('an outage logs each of its reasons once, and no more than five', async (t) => {
