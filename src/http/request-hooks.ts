@@ -36,9 +36,10 @@ export function markMalformed(raw: IncomingMessage): void {
 type Report = (reply: FastifyReply, status: number) => void
 
 export function requestReport({ log, observeRequest, countCaller, outages }: RequestHookOptions): Report {
-  return ({ request, elapsedTime: elapsedMs }, status) => {
+  return ({ request, elapsedTime }, status) => {
     const { method, ip, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
+    const elapsedMs = elapsedTime + (request.raw.waitedMs ?? 0)
     const counted = request.isRehearsed ? 'rehearsed' : status
     observeRequest({ method, route: route ?? 'none', status: counted, ms: elapsedMs })
     if (status < 400) outages.succeeded('gateway')

@@ -32,7 +32,11 @@ export class Turns {
     }
     const beginWaiting = (): void => {
       this.#begun = 0
-      for (const { request } of this.#waiting.splice(0, maxPerTurn)) begin(...request)
+      const now = this.#ticks()
+      for (const { request, since } of this.#waiting.splice(0, maxPerTurn)) {
+        request[0].waitedMs = now - since
+        begin(...request)
+      }
     }
     return begin
   }

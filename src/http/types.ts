@@ -20,6 +20,13 @@ export interface Caller {
   key: KeyRecord | null
 }
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** How long the request waited for its turn; undefined if it did not. */
+    waitedMs?: number
+  }
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** One account's view of the platform; set on every route behind a credential. */

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { sendTogether } from '../../src/http/send-together.js'
 import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
+import { Clock, gateway } from '../helper.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
 const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
@@ -53,6 +54,29 @@ t.test('the first request that waits shows how long, until it begins', async (t)
   t.equal(turns.waitMs, 900)
   await endOfTurn()
   t.equal(turns.waitMs, 0)
+})
+
+t.test('log line and latency of a request include its wait for a turn', async (t) => {
+  const time = new Clock(0)
+  // Each request takes at least 100 ms of this time.
+  const clock = (): number => time.advance(100) ?? Date.now()
+  const { url, lines, metrics } = await gateway(t, { clock, ticks: time.now })
+  const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  for (const _ of ['accepted', 'at once']) {
+    const responses = Promise.all(sockets.map(response))
+    for (const socket of sockets) ask(socket, '/api/health')
+    // While this thread is blocked, the system delivers what it has written.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+    await responses
+  }
+  const latencies = lines('request').map(({ ms }) => ms)
+  t.ok(
+    latencies.slice(-8).every((ms) => ms > 1_500),
+    'of those that begin in the third turn',
+  )
+  const [, sum] = /^gateway_request_seconds_sum\S+ (\S+)$/m.exec(await metrics()) ?? []
+  t.ok(Number(sum) > 8 * 1.5, `${sum} s`)
+  for (const socket of sockets) socket.destroy()
 })
 
 /** Sockets that are connected to an app, and accepted: each has had a first response. */
