@@ -9,6 +9,9 @@ const maxWaiting = 64
 /** The same for all connections together, 16 MB if each request has headers of 16 KiB. */
 const maxWaitingInTotal = 1_000
 
+/** The time that a client may go on sending after its response. */
+const maxLingerMs = 5_000
+
 /** Why the gateway closes a connection early. */
 export type CutReason = 'pipelining' | 'slow_reader'
 
@@ -29,6 +32,15 @@ export interface Connection {
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
+
+/**
+ * Closes the connection of a request whose body still arrives: it is read for a while, and dropped. If it were not read, the system would
+ * reset the connection, and the client could lose the response (RFC 9112 9.6).
+ */
+function linger(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), maxLingerMs)
+  socket.once('close', () => clearTimeout(timer)).end()
+}
 
 export class Connections {
   readonly #onCut: (reason: CutReason) => void
@@ -54,6 +66,12 @@ export class Connections {
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
+    // Node calls it after a response with `Connection: close`.
+    const close = socket.destroySoon
+    socket.destroySoon = () => {
+      if (connection.pending[0]?.req.complete === false) linger(socket)
+      else close.call(socket)
+    }
   }
 
   get open(): Iterable<Connection> {
@@ -86,7 +104,8 @@ export class Connections {
     }
     return ({ socket }, response) => {
       const connection = this.#bySocket.get(socket)
-      if (connection === undefined || socket.destroyed) return
+      // Nothing can be sent after the last response.
+      if (connection === undefined || !socket.writable) return
       connection.pending.push(response)
       if (connection.pending.length === 1) return start(connection, response)
       this.#waiting += 1

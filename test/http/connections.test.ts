@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
@@ -79,6 +80,22 @@ t.test('a connection with too many waiting requests is closed, and others are se
   t.equal(await text.catch(() => ''), '')
   t.equal((await get('/v1/me', someHash)).status, 200)
   for (const one of held) send(one)
+})
+
+t.test('a client that is still sending a large body gets its 413, and is disconnected if it goes on', async (t) => {
+  const { url, httpServer } = await gatewayOn(t, {})
+  const head =
+    'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n'
+  const body = 'x'.repeat(5_000_000)
+  for (let n = 0; n < 10; n += 1) t.equal((await raw(url, head + body)).status, 413)
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+  socket.write(head)
+  t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 413 /)
+  const started = performance.now()
+  // Its body never ends.
+  await until(async () => (await promisify(httpServer.getConnections).call(httpServer)) === 0)
+  t.ok(performance.now() - started < 12_000)
+  socket.destroy()
 })
 
 t.test('a request whose client leaves is logged and counted once, as 499; those behind it are dropped', async (t) => {
