@@ -106,15 +106,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     trustProxy: config.trustProxy,
     ticks,
     isDraining,
-    observeRequest: metrics.observeRequest,
-    countCaller: (...caller) => metrics.callers.count(...caller),
+    metrics,
     outages,
     demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
-    onCut: (reason) => metrics.cuts.inc({ reason }),
-    onRefused: (account) => {
-      deviceCache.delete(account)
-      accounts.delete(account)
-    },
+    onRefused: (account) => accounts.refuse(account),
   })
   app.addHook('onClose', () => parts.close())
   const addMethodNotAllowed = methodNotAllowed(app)

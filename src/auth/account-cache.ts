@@ -88,17 +88,15 @@ export class AccountCache {
       const known = this.peek(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
       if (known && error instanceof PlatformUnavailable && maxStaleMs > 0 && ageMs <= maxStaleMs) return known
-      if (known && error instanceof PlatformRefused) {
-        this.#cache.delete(hash.digest)
-        this.#onRefused(known)
-      }
+      if (known && error instanceof PlatformRefused) this.refuse(known)
       throw error
     }
   }
 
   /** Invalidates the hash of an account that the platform has refused. */
-  delete({ hashName }: Account): void {
-    this.#cache.delete(hashName)
+  refuse(account: Account): void {
+    this.#cache.delete(account.hashName)
+    this.#onRefused(account)
   }
 }
 

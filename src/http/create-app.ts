@@ -6,7 +6,7 @@ import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Log } from '../ops/log.js'
 import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
-import { Connections, type CutReason } from './connections.js'
+import { Connections } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
 import {
   closedByClient,
@@ -31,18 +31,20 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)
   /** Milliseconds that never go back. */
   ticks: () => number
-  onCut: (reason: CutReason) => void
   turns: Turns
 }
 
 export function createApp(options: CreateAppOptions): App {
-  const { log, observeRequest, ticks } = options
+  const { log, metrics, ticks } = options
   const report = requestReport(options)
-  const connections = new Connections(options.onCut, (reply) => report(reply, closedByClient))
+  const connections = new Connections(
+    (reason) => metrics.cuts.inc({ reason }),
+    (reply) => report(reply, closedByClient),
+  )
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,
-    onResponse: (status) => observeRequest({ method: 'none', route: 'none', status, ms: 0 }),
+    onResponse: (status) => metrics.observeRequest({ method: 'none', route: 'none', status, ms: 0 }),
   })
   const onError = (err: Error): void => log.warn({ err }, 'connection not accepted')
   const app: App = fastify({

@@ -3,16 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
-import type { RequestReport } from '../ops/metrics.js'
+import type { Metrics } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
 import { maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
 export interface RequestHookOptions {
   log: Pick<Log, 'request'>
-  observeRequest: (report: RequestReport) => void
-  /** Called for each request whose account is known. */
-  countCaller: (account: string, key: string | null, isLimited: boolean) => void
+  metrics: Metrics
   /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
   outages: Outages
@@ -35,18 +33,18 @@ export function markMalformed(raw: IncomingMessage): void {
 /** Reports the outcome of a request to metrics, callers and log. */
 type Report = (reply: FastifyReply, status: number) => void
 
-export function requestReport({ log, observeRequest, countCaller, outages }: RequestHookOptions): Report {
+export function requestReport({ log, metrics, outages }: RequestHookOptions): Report {
   return ({ request, elapsedTime }, status) => {
     const { method, ip, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
     const elapsedMs = elapsedTime + (request.raw.waitedMs ?? 0)
     const counted = request.isRehearsed ? 'rehearsed' : status
-    observeRequest({ method, route: route ?? 'none', status: counted, ms: elapsedMs })
+    metrics.observeRequest({ method, route: route ?? 'none', status: counted, ms: elapsedMs })
     if (status < 400) outages.succeeded('gateway')
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
-    if (account !== undefined) countCaller(account, key ?? null, counted === 429)
+    if (account !== undefined) metrics.callers.count(account, key ?? null, counted === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }
 }
