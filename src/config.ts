@@ -6,18 +6,15 @@ import { type Static, Type } from 'typebox'
 
 const integer = (fallback: number, description: string, minimum = 1, maximum = 2_147_483_647) =>
   Type.Integer({ default: fallback, minimum, maximum, description })
-const text = (description: string, options: { default?: string } = {}) => Type.String({ ...options, description })
+const text = (description: string, fallback?: string) =>
+  Type.String({ ...(fallback !== undefined && { default: fallback }), description })
 
 /** Every variable the gateway reads. An empty value counts as unset. */
 export const Environment = Type.Object({
-  HOST: text('Address to listen on', { default: '0.0.0.0' }),
+  HOST: text('Address to listen on', '0.0.0.0'),
   PORT: integer(3000, 'Port of the API; 0 = any free port', 0, 65_535),
-  OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', {
-    default: '127.0.0.1',
-  }),
-  OPS_PORT: text('Port of `/metrics`, `/callers`, `/ready` and `/live`; 0 = any free port, `off` = none', {
-    default: '9091',
-  }),
+  OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', '127.0.0.1'),
+  OPS_PORT: text('Port of `/metrics`, `/callers`, `/ready` and `/live`; 0 = any free port, `off` = none', '9091'),
   PLATFORM_URL: Type.Optional(
     text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
   ),
@@ -28,7 +25,7 @@ export const Environment = Type.Object({
   REDIS_URL: Type.Optional(
     text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
   ),
-  DATA_DIR: text('Folder of the embedded store', { default: './data' }),
+  DATA_DIR: text('Folder of the embedded store', './data'),
   DEMO_TOKEN: Type.Optional(text('The shared demo token; unset = `demo` when the sandbox is the platform, else none')),
   RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
