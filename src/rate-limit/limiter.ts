@@ -158,7 +158,7 @@ export function addressName(sent = ''): string {
 }
 
 /** The name under which failed credentials are counted as well; undefined for IPv4. */
-export function networkName(ip = ''): string | undefined {
+export function networkName(ip: string): string | undefined {
   const prefix = ipv6Prefix(canonical(ip), 56)
   return prefix === undefined ? undefined : `net:${prefix}`
 }
