@@ -25,8 +25,6 @@ export interface Connection {
   reply: { reply: FastifyReply; since: number } | undefined
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
-  /** What `closeIncomplete` saw at its last call. */
-  seen: { bytes: number; calls: number; stalls: number }
 }
 
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
@@ -61,8 +59,7 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const seen = { bytes: 0, calls: 0, stalls: 0 }
-    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined, seen }
+    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -123,15 +120,9 @@ export class Connections {
     if (connection) connection.reply = undefined
   }
 
-  /** Closes the connections whose next request is not complete after that many calls, or makes no progress during `maxStalls` of them. */
-  closeIncomplete(maxCalls: number, maxStalls: number): void {
-    for (const connection of this.#open) {
-      const { seen, socket } = connection
-      const calls = isIdle(connection) ? seen.calls + 1 : 0
-      const stalls = calls > 0 && seen.bytes === socket.bytesRead ? seen.stalls + 1 : 0
-      connection.seen = { bytes: socket.bytesRead, calls, stalls }
-      if (calls > maxCalls || stalls > maxStalls) socket.destroy()
-    }
+  /** Closes the connections without a complete request. */
+  closeIncomplete(): void {
+    for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
   }
 
   /** Closes a connection and releases the bytes it holds. */

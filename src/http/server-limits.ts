@@ -32,9 +32,8 @@ const serverOptions = {
 
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-/** How often a request that has begun may be incomplete meanwhile: five seconds; and how often without progress: two seconds. */
-const maxIncomplete = 25
-const maxStalls = 10
+/** The time for requests that have begun to arrive completely. */
+const maxIncompleteMs = 3_000
 
 interface ServerOptions {
   connections: Connections
@@ -70,10 +69,11 @@ export function limitedServer(
 export function closeIdleConnections(app: App, connections: Connections): void {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
+    const latest = performance.now() + maxIncompleteMs
     timer = setInterval(() => {
       app.server.closeIdleConnections()
       // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
-      connections.closeIncomplete(maxIncomplete, maxStalls)
+      if (performance.now() > latest) connections.closeIncomplete()
     }, closeIdleMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))
