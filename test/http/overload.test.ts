@@ -12,9 +12,7 @@ import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
 import { limitsOf } from '../limits.js'
-
-/** Blocks the event loop, without work. */
-const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+import { block } from './raw.js'
 
 t.test('from the third late sample in a row on requests are shed, until one is in time', (t) => {
   // The loop blocked for a whole sample has no mean; a wait for a turn is as late as the loop.

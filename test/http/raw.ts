@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
+/** Blocks this thread, without work. The system meanwhile delivers what it has written. */
+export const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 export interface RawResponse {
   status: number
   headers: Headers

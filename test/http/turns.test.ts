@@ -9,6 +9,7 @@ import { sendTogether } from '../../src/http/send-together.js'
 import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { Clock, gateway } from '../helper.js'
+import { block } from './raw.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
 const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
@@ -35,8 +36,7 @@ t.test('connections are accepted while many requests wait, which begin in order'
   const responses = Promise.all(clients.map(response))
   for (const [at, socket] of clients.entries()) ask(socket, `/${at}`)
   const later = [open(), open(), open(), open()]
-  // While this thread is blocked, the system delivers what it has written.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  block(100)
   for (const [at, text] of (await responses).entries()) t.match(text, `\r\n\r\n/${at}`)
   t.same(begun, arrived)
   const gaps = begunBefore.slice(clients.length).map((count, at, all) => count - (all[at - 1] ?? 0))
@@ -65,8 +65,7 @@ t.test('log line and latency of a request include its wait for a turn', async (t
   for (const _ of ['accepted', 'at once']) {
     const responses = Promise.all(sockets.map(response))
     for (const socket of sockets) ask(socket, '/api/health')
-    // While this thread is blocked, the system delivers what it has written.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+    block(100)
     await responses
   }
   const latencies = lines('request').map(({ ms }) => ms)
@@ -103,8 +102,7 @@ t.test('responses wait until all sockets that are readable now have been read', 
   const sockets = await connected(t, 3, seen)
   const responses = Promise.all(sockets.map(response))
   for (const [at, socket] of sockets.entries()) ask(socket, `/${at}`)
-  // While this thread is blocked, the system delivers what it has written.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  block(100)
   for (const [at, text] of (await responses).entries()) t.match(text, `\r\n\r\n/${at}`)
   t.equal(seen.slice(-6).join(' '), 'begun begun begun sent sent sent')
   for (const socket of sockets) socket.destroy()

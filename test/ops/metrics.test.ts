@@ -51,15 +51,8 @@ t.test('more accounts, keys, devices and unknown paths add no series', async (t)
   }
 })
 
-t.test('the first 500, unreadable row and unknown value are increases: their series exist before', async (t) => {
+t.test('the first 500 is an increase: its series exists before', async (t) => {
   const metrics = new Metrics()
-  const platform = { get_devices: [{ items: [{ id: 1, online: 'hovering' }, 'junk'] }] }
-  const changed = await gatewayOn(t, platform)
-  const before = seriesOf(await changed.metrics())
-  await changed.get('/v1/devices', someHash)
-  const found = (await changed.metrics()).match(/^gateway_(rows_skipped|unknown_words)_total.*(?= [1-9])/gm) ?? []
-  t.equal(found.length, 2)
-  for (const series of found) t.ok(before.includes(series), series)
   const errors = async () => countOf((await metrics.text()).body, 'gateway_internal_errors_total')
   t.equal(await errors(), 0)
   for (const status of [500, 503, 'rehearsed'] as const)
@@ -119,13 +112,18 @@ t.test('a change of the platform is seen: rows that cannot be read, words nobody
   const items = [device(1, 'hovering'), device(2, ' Hovering'), device(3, 'ack'), 'junk']
   const alerts = [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }]
   const { get, metrics, log } = await gatewayOn(t, { get_devices: [{ items }], get_alerts: { items: { alerts } } })
+  const before = await metrics()
   await get('/v1/alerts', someHash)
   await get('/v1/alerts', someHash)
   const text = await metrics()
-  t.equal(countOf(text, 'gateway_unknown_words_total{action="get_devices",field="online"}'), 2)
-  t.equal(countOf(text, 'gateway_unknown_words_total{action="get_alerts",field="type"}'), 2)
-  t.equal(countOf(text, 'gateway_rows_skipped_total{action="get_devices"}'), 1)
-  t.equal(countOf(text, 'gateway_rows_skipped_total{action="get_alerts"}'), 2)
+  const expected: Record<string, number> = {
+    'gateway_unknown_words_total{action="get_devices",field="online"}': 2,
+    'gateway_unknown_words_total{action="get_alerts",field="type"}': 2,
+    'gateway_rows_skipped_total{action="get_devices"}': 1,
+    'gateway_rows_skipped_total{action="get_alerts"}': 2,
+  }
+  for (const [series, value] of Object.entries(expected))
+    t.same([countOf(before, series), countOf(text, series)], [0, value], `${series}: the first one is an increase`)
   t.notMatch(text, /hovering|teleport/i, 'no word becomes a label')
   for (const text of [/"\s*hovering"/i, '"action":"get_alerts","rows":1'])
     t.equal(log().split(text).length, 2, `the log has ${text} once`)
