@@ -3,7 +3,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TObject } from 'typebox'
 import type { ByteBudget } from '../lib/byte-budget.js'
-import type { Log } from '../ops/log.js'
 import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections } from './connections.js'
@@ -25,7 +24,6 @@ import { validatorOf } from './validators.js'
 import { installWriteBudget } from './write-budget.js'
 
 interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
-  log: Log
   /** For the responses in flight. */
   budget: ByteBudget
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)

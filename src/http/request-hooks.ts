@@ -9,7 +9,7 @@ import { maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
 export interface RequestHookOptions {
-  log: Pick<Log, 'request'>
+  log: Log
   metrics: Metrics
   /** While true, responses carry `Connection: close`. */
   isDraining: () => boolean
