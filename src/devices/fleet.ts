@@ -97,9 +97,13 @@ export class Fleet implements Sliceable<Device> {
     return Array.from(this.#columns.ids)
   }
 
-  /** The devices at these indexes, by ascending id. */
+  /**
+   * The devices at these indexes, by ascending id. Those of a page are not kept: V8 would copy them all at its next collection, 3 ms for 15
+   * pages of 50.
+   */
   slice(from: number, to: number): Device[] {
-    return this.#page(Math.min(to, this.length) - from, (i) => from + i)
+    const count = Math.max(0, Math.min(to, this.length) - from)
+    return Array.from({ length: count }, (_, at) => this.#decode(from + at))
   }
 
   /** The devices that a filter selects, by ascending id. */
@@ -111,7 +115,7 @@ export class Fleet implements Sliceable<Device> {
     const indexes = candidates.filter((index) => isStatus(index) && (updated[index] as number) >= updatedSince)
     return {
       length: indexes.length,
-      slice: (from, to) => this.#page(Math.min(to, indexes.length) - from, (i) => indexes[from + i] as number),
+      slice: (from, to) => indexes.slice(from, to).map((index) => this.#decode(index)),
     }
   }
 
@@ -151,11 +155,6 @@ export class Fleet implements Sliceable<Device> {
   withServices(source: ServiceSource): number[] {
     const flag = serviceFlags[source]
     return this.ids.filter((_id, index) => ((this.#columns.flags[index] as number) & flag) !== 0)
-  }
-
-  /** The devices of a page are not kept: V8 would copy them all at its next collection, 3 ms for 15 pages of 50. */
-  #page(count: number, indexAt: (i: number) => number): Device[] {
-    return Array.from({ length: Math.max(0, count) }, (_, i) => this.#decode(indexAt(i)))
   }
 
   #kept(index: number): Device {

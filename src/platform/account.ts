@@ -7,7 +7,7 @@ import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
-import { type Read, read, type Shape, type Tally } from './shape.js'
+import { type Read, type RecordShape, read, type Tally } from './shape.js'
 import { type FetchPage, maxConcurrent, readAll } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
@@ -114,7 +114,7 @@ export class Account {
 
   /** The events in the rows of such pages; what is left out is reported. */
   readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    return this.#read('get_events', [wire.wireEvent] as const, rows)
+    return this.#read('get_events', wire.wireEvent, rows)
   }
 
   /** The documented history, serialized. */
@@ -131,18 +131,14 @@ export class Account {
   }
 
   drivers(): Promise<wire.WireDriver[]> {
-    return this.#list('get_user_drivers', (reading) =>
-      this.#rows('get_user_drivers', wire.wireDriver, {}, 'drivers', reading),
-    )
+    return this.#allPages('get_user_drivers', wire.wireDriver, 'drivers')
   }
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.id)) return undefined
     try {
-      return await this.#list('services', (reading) =>
-        this.#rows('services', wire.wireService, {}, 'services', reading),
-      )
+      return await this.#allPages('services', wire.wireService, 'services')
     } catch (error) {
       if (isMissingAction(error)) return undefined
       throw error
@@ -182,11 +178,16 @@ export class Account {
   }
 
   /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
-  #onePage<T extends { readonly [field: string]: Shape }>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
+  #onePage<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
     return this.#list(action, async (reading) => {
       const { rows } = await this.#page(action, {}, 1, name, reading)
-      return this.#read(action, [shape] as const, rows) as Read<T>[]
+      return this.#read(action, shape, rows)
     })
+  }
+
+  /** The same of a list with pages. */
+  #allPages<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
+    return this.#list(action, (reading) => this.#rows(action, shape, {}, name, reading))
   }
 
   #list<T>(action: Action, readList: (reading: Reading) => Promise<T>): Promise<T> {
@@ -197,7 +198,7 @@ export class Account {
   }
 
   /** The rows of all pages. @param name see `pageOf`. */
-  async #rows<T extends { readonly [field: string]: Shape }>(
+  async #rows<T extends RecordShape>(
     action: Action,
     shape: T,
     query: Query,
@@ -207,15 +208,14 @@ export class Account {
     const pageSize = pageSizes[action]
     const fetchPage: FetchPage = (page, size) =>
       this.#page(action, { ...query, limit: pageSize && size, page }, page, name, reading)
-    const rows = await readAll(fetchPage, pageSize ?? Number.POSITIVE_INFINITY)
-    return this.#read(action, [shape] as const, rows) as Read<T>[]
+    return this.#read(action, shape, await readAll(fetchPage, pageSize ?? Number.POSITIVE_INFINITY))
   }
 
-  #read<T extends Shape>(action: Action, shape: T, raw: unknown): Read<T> {
+  #read<T extends RecordShape>(action: Action, shape: T, rows: unknown): Read<T>[] {
     const tally: Tally = { skipped: 0 }
-    const result = read(shape, raw, tally)
+    const records = read([shape], rows, tally) as Read<T>[]
     if (tally.skipped > 0) this.#onSkipped(action, tally.skipped)
-    return result
+    return records
   }
 
   /** One page of a list. @param number of the page. @param name see `pageOf`. */

@@ -8,7 +8,10 @@ export type Scalar = string | number | boolean | undefined
  * A description of the parts to keep: `'scalar'` one value, `'scalars'` all values of a record whose field names are not
  * known, `'ids'` a list of ids or of objects with an `id`, `[shape]` a list, an object the named fields of a record. Everything else in the response is dropped.
  */
-export type Shape = 'scalar' | 'scalars' | 'ids' | readonly [Shape] | { readonly [field: string]: Shape }
+export type Shape = 'scalar' | 'scalars' | 'ids' | readonly [Shape] | RecordShape
+export interface RecordShape {
+  readonly [field: string]: Shape
+}
 
 /** The type that `read` returns for a shape: lists and records are always present, scalars may be `undefined`. */
 export type Read<T> = T extends 'scalar'
@@ -73,13 +76,10 @@ export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
 function readList(item: Shape, raw: unknown, tally: Tally | undefined): unknown[] {
-  let items = itemsOf(raw)
-  if (typeof item === 'object' && !isList(item)) {
-    const records = items.filter(isObject)
-    if (tally) tally.skipped += items.length - records.length
-    items = records
-  }
-  return items.map((value) => read(item, value, tally))
+  const items = itemsOf(raw)
+  const kept = typeof item === 'object' && !isList(item) ? items.filter(isObject) : items
+  if (tally) tally.skipped += items.length - kept.length
+  return kept.map((value) => read(item, value, tally))
 }
 
 /** The fields of a record, which may be JSON text; some platforms send the name of a driver or a geofence in place of the record. */
@@ -89,11 +89,7 @@ function fieldsOf(raw: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
-function readRecord(
-  shape: { readonly [field: string]: Shape },
-  raw: unknown,
-  tally: Tally | undefined,
-): Record<string, unknown> {
+function readRecord(shape: RecordShape, raw: unknown, tally: Tally | undefined): Record<string, unknown> {
   const source = fieldsOf(raw)
   const result: Record<string, unknown> = {}
   for (const field in shape) {
