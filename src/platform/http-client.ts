@@ -1,9 +1,10 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
+import { addAbortSignal } from 'node:stream'
 import { errors, Pool } from 'undici'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
 import { PlatformError, PlatformUnavailable } from './errors.js'
-import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
+import { failureOfStatus, isSuccess } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -24,16 +25,24 @@ interface HttpClientOptions {
   connections: number
 }
 
-/** Failures of the connection, also within a body: every request is a read, and safe to send again. */
-const retryable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** The code of undici's parser errors, most of which have none; the end of a connection within a body may be one. */
+const parserError = 'HPE_INVALID'
 
-/** Bytes of an error page that are read to keep the socket; a longer page costs the socket instead. */
-const maxErrorPageBytes = 128 * 1024
+/** Failures of the connection, also within a body: every request is a read, and safe to send again. */
+const retryable = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'],
+  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', parserError],
+])
+
+/** Bytes of an error page that are read, and for how long, to see who refuses and to keep the socket; any other page costs the socket. */
+const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+function codeOf(error: unknown): string {
+  if (error instanceof errors.HTTPParserError) return parserError
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
 
 export class HttpClient {
   readonly #pool: Pool
@@ -69,14 +78,14 @@ export class HttpClient {
 
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const response = await unlessAborted(signal, this.#pool.request({ method: 'GET', path, headers, signal }))
-    const content = () => unpacked(response.body, response.headers['content-encoding'])
-    const status = response.statusCode
-    if (isSuccess(status)) return await read(content())
-    // A page that is too long is no refusal.
-    const body = (mayRefuse(status) && (await textIn(content(), maxErrorPageBytes))) || ''
-    await response.body.dump({ limit: maxErrorPageBytes, signal }).catch(() => {})
-    const { location } = response.headers
-    throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
+    const { statusCode: status, headers: sent } = response
+    const content = unpacked(response.body, sent['content-encoding'])
+    if (isSuccess(status)) return await read(content)
+    addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
+    // A page that is too long, too slow or cut off is no refusal.
+    const body = (await textIn(content, maxErrorPageBytes).catch(() => {})) ?? ''
+    const location = typeof sent.location === 'string' ? sent.location : undefined
+    throw failureOfStatus(action, { status, location, body })
   }
 }
 
@@ -98,9 +107,9 @@ function searchOf({ hash, query }: PlatformRequest): string {
 
 /** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
 function asPlatformError(action: Action, error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
   if (error instanceof PlatformError) return error
-  const code = error instanceof errors.HTTPParserError ? 'HPE_INVALID' : codeOf(error)
+  if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
+  const code = codeOf(error)
   if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.
   const reason = code.startsWith('Z_') ? 'bad_json' : 'connection'

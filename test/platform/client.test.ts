@@ -73,18 +73,39 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
   }
 })
 
-t.test('a connection that is reset is tried once more, and only once', async (t) => {
-  let left = 0
-  const { platform, calls } = await open(t, (request, response) => {
-    if (left-- > 0) resets(request, response)
-    else response.end('[]')
-  })
-  left = 1
-  t.same(await platform.get('get_devices', someone), [])
-  t.equal(calls.length, 2)
-  left = 2
-  t.match(await failureOf(platform.get('get_devices', someone)), 'connection')
-  t.equal(calls.length, 4)
+t.test('a connection that ends before its response is tried once more, and only once', async (t) => {
+  const cut =
+    (headers: Record<string, string>): RequestListener =>
+    ({ socket }, response) =>
+      void response.writeHead(200, headers).write('[', () => setImmediate(() => socket.destroy()))
+  const [length, close] = [{ 'content-length': '2' }, { connection: 'close' }]
+  for (const ends of [resets, cut({}), cut(length), cut(close), cut({ ...length, ...close })]) {
+    let left = 0
+    const { platform, calls } = await open(t, (request, response) => {
+      if (left-- > 0) ends(request, response)
+      else response.end('[]')
+    })
+    left = 1
+    t.same(await platform.get('get_devices', someone), [])
+    t.equal(calls.length, 2)
+    left = 2
+    t.match(await failureOf(platform.get('get_devices', someone)), 'connection')
+    t.equal(calls.length, 4)
+  }
+})
+
+t.test('the status of an error whose page stalls decides, long before the deadline', async (t) => {
+  const failures = { 401: 'foreign_refusal', 404: 'missing_action', 500: 'server_error' }
+  await Promise.all(
+    Object.entries(failures).map(async ([status, expected]) => {
+      const { platform } = await open(t, (_request, response) => void response.writeHead(Number(status)).write('{"'), {
+        timeoutMs: 60_000,
+      })
+      const parameters = { id: undefined, now: 0 }
+      const calls = [platform.get('get_alerts', someone), platform.run('get_devices', someone, parameters)]
+      t.same(await Promise.all(calls.map(failureOf)), [expected, expected])
+    }),
+  )
 })
 
 t.test('a response that is cut off and requested again takes its memory once', async (t) => {
