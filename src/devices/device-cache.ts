@@ -36,11 +36,14 @@ export class DeviceCache {
   #lastRefusal = 0
   readonly #lists: CorrectedLists
   readonly #options: DeviceCacheOptions
+  /** Milliseconds that never go back. */
+  readonly #now: () => number
 
   constructor(options: DeviceCacheOptions) {
     const { ttlMs, maxBytes, clock } = options
     const now = monotonicClock(clock)
     this.#options = options
+    this.#now = now
     this.#lists = new CorrectedLists(options.onWallClock)
     this.#cache = new LRUCache({
       ttl: ttlMs,
@@ -57,10 +60,9 @@ export class DeviceCache {
       // The entry of a call in flight may be evicted: the requests that wait for it still get the response.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { context: { account, id }, options }) => {
-        const sentAt = now()
         const fleet = await this.#load(account, id)
         // The TTL counts from the request: the response may be as old as that.
-        options.ttl = Math.max(1, ttlMs - (now() - sentAt))
+        options.ttl = Math.max(1, ttlMs - (now() - fleet.sentAt))
         return fleet
       },
     })
@@ -83,12 +85,8 @@ export class DeviceCache {
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
   stale(account: Account, id: number | undefined, maxAgeMs: number): Fleet | undefined {
-    const { clock, ttlMs } = this.#options
-    // After a clock was set back, the time of the request may lie ahead of it, or seem recent.
-    const isYoung = (key: string): boolean => ttlMs - this.#cache.getRemainingTTL(key) <= maxAgeMs
-    const read = (key: string) => (isYoung(key) ? this.#cache.peek(key, { allowStale: true }) : undefined)
-    const newest = this.#newest(account, id, read)
-    return newest && clock() - newest.requestedAt <= maxAgeMs ? newest : undefined
+    const newest = this.#newest(account, id, (key) => this.#cache.peek(key, { allowStale: true }))
+    return newest && this.#now() - newest.sentAt <= maxAgeMs ? newest : undefined
   }
 
   /** Forgets everything that an account's hash has loaded, also what is in flight. */
@@ -106,7 +104,7 @@ export class DeviceCache {
   #newest(account: Account, id: number | undefined, read: (key: string) => Fleet | undefined): Fleet | undefined {
     const list = read(this.#keyOf(account))
     const device = id === undefined ? undefined : read(this.#keyOf(account, id))
-    return device && (!list || device.requestedAt > list.requestedAt) ? device : list
+    return device && (!list || device.sentAt > list.sentAt) ? device : list
   }
 
   #keyOf({ hashName }: Account, device?: number): string {
@@ -120,7 +118,7 @@ export class DeviceCache {
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {
-    const now = this.#options.clock()
+    const [sentAt, now] = [this.#now(), this.#options.clock()]
     const loaded = id === undefined ? this.#lists.list(account, now) : this.#lists.device(account, id, now)
     const { columns, zone } = await loaded.catch((error: unknown) => {
       // What the platform has refused or forbidden since must not be served as stale.
@@ -131,7 +129,8 @@ export class DeviceCache {
     if (columns.skippedRows > 0) onSkipped(columns.skippedRows)
     for (const [word, rows] of columns.unknownStates) onUnknownState(word, rows)
     if (zone) onCorrected()
-    return new Fleet(columns, zone ?? (needsZone(columns) ? await zoneOf(account) : undefined), zone !== undefined)
+    const needed = zone ?? (needsZone(columns) ? await zoneOf(account) : undefined)
+    return new Fleet(columns, needed, zone !== undefined, sentAt)
   }
 }
 

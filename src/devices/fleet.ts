@@ -51,6 +51,8 @@ export class Fleet implements Sliceable<Device> {
   readonly #columns: FleetColumns
   readonly #zone: Zone | undefined
   readonly #isWallClock: boolean
+  /** When the list was requested, in milliseconds that never go back. */
+  readonly sentAt: number
   readonly #decoded = new Map<number, Device>()
   /** Driver → device. */
   #byDriver: Map<number, number> | undefined
@@ -59,10 +61,11 @@ export class Fleet implements Sliceable<Device> {
    * @param zone the account's zone, where it is needed and known.
    * @param isWallClock the Unix times of the rows are the wall clock of the zone; those of the columns have been corrected.
    */
-  constructor(columns: FleetColumns, zone: Zone | undefined, isWallClock = false) {
+  constructor(columns: FleetColumns, zone: Zone | undefined, isWallClock = false, sentAt = 0) {
     this.#columns = columns
     this.#zone = zone
     this.#isWallClock = isWallClock
+    this.sentAt = sentAt
   }
 
   get length(): number {

@@ -54,19 +54,21 @@ t.test('once the platform forbids the devices of an account, none comes from the
   }
 })
 
-t.test('what was read of a device is not replaced by a list that was requested before', async (t) => {
+t.test('a device is not replaced by a list that was requested before it, also if the clock was set back', async (t) => {
   const clock = new Clock(now)
   const held: (() => void)[] = []
   const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
-    const isList = request.url?.includes('get_devices') && !request.url.includes('&id=')
-    const send = () =>
-      answers({ get_devices: [{ items: [{ id: 1, name: isList ? 'Old' : 'New' }] }] })(request, response)
-    if (isList && held.length === 0) held.push(send)
+    const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
+    const items = [{ id: id ?? 1, name: id ? 'New' : 'Old' }]
+    const send = () => answers({ get_devices: [{ items }] })(request, response)
+    if (request.url?.includes('get_devices') && !id && held.length === 0) held.push(send)
     else send()
   })
   const name = async () => (await get('/v1/devices/1', someHash)).body.name
   const list = get('/v1/devices', someHash)
   await until(() => held.length === 1)
+  clock.advance(-500)
+  await get('/v1/devices/2', someHash)
   clock.advance(1)
   t.equal(await name(), 'New')
   held[0]?.()
