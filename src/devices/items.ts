@@ -58,8 +58,7 @@ export async function readItems(
   const envelope = parsing(action, () => reader.end())
   checked(action, envelope)
   // Rows in an object with numeric keys are part of the envelope.
-  const rowOf: RowOf = (item) =>
-    reader.rowAt(item) ?? (isObject(item) ? parsing(action, () => reader.add(item)) : undefined)
+  const rowOf: RowOf = (item) => reader.rowAt(item) ?? (isObject(item) ? reader.add(item) : undefined)
   return { envelope, rowOf }
 }
 

@@ -10,6 +10,7 @@ const BACKSLASH = 0x5c
 const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
+const NULL = Buffer.from('null')
 
 /** Longer chunks are cut. */
 const PIECE_BYTES = 1 << 16
@@ -87,9 +88,10 @@ export class RowReader {
     return this.#envelope.rowAt(value)
   }
 
-  /** Passes an object of the envelope to `onRow` as if it had been a row; returns its number. */
-  add(object: Record<string, unknown>): number {
-    this.#add(object)
+  /** Passes an object of the envelope to `onRow` as if it had been a row; returns its number, or `undefined` if its fields are too large. */
+  add(object: Record<string, unknown>): number | undefined {
+    if (!this.#readNormalized(object)) return undefined
+    this.#options.onRow(this.#wasm)
     return this.#rows++
   }
 
@@ -197,17 +199,20 @@ export class RowReader {
     if (rowEnd < 0) throw tooDeep()
     if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new TooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
     if (rowEnd === 0) return 0
-    const row = this.#rows++
-    if (isRead || this.#wasm.readCompacted()) this.#options.onRow(this.#wasm)
-    else this.#add(parsed(`row ${row}`, () => JSON.parse(this.#wasm.compactedText())))
-    this.#envelope.addPlaceholder(row)
+    if (isRead || this.#wasm.readCompacted() || this.#readDeclined()) {
+      this.#options.onRow(this.#wasm)
+      this.#envelope.addPlaceholder(this.#rows++)
+    } else this.#envelope.append(NULL, 0, NULL.length)
     return rowEnd
   }
 
-  #add(object: Record<string, unknown>): void {
-    if (!this.#wasm.readNormalized(this.#options.normalize(object)))
-      throw new TooLarge('the fields of a row exceed 128 KiB, or are not as its shape describes them')
-    this.#options.onRow(this.#wasm)
+  #readDeclined(): boolean {
+    return this.#readNormalized(parsed(`row ${this.#rows}`, () => JSON.parse(this.#wasm.compactedText())))
+  }
+
+  /** False if its fields exceed 128 KiB, or are not as its shape describes them. */
+  #readNormalized(object: Record<string, unknown>): boolean {
+    return this.#wasm.readNormalized(this.#options.normalize(object))
   }
 }
 
