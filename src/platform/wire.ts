@@ -30,7 +30,7 @@ export const wireDevice = {
 
 /** The fields of a device that decide its id, status, driver and last update. */
 export const wireDeviceState = {
-  ...scalars('id', 'online', 'time', 'timestamp', 'acktimestamp', 'speed', 'distance_unit_hour'),
+  ...scalars('id', 'online', 'time', 'timestamp', 'acktimestamp', 'speed', 'distance_unit_hour', 'unit_of_distance'),
   driver_data: { id: s },
   device_data: { ...scalars('id', 'min_moving_speed', 'current_driver_id'), traccar: { time: s } },
 } as const

@@ -138,8 +138,9 @@ function positionOf(wire: WireDevice): { lat: number; lng: number } | undefined 
   return coordinates(wire.lat, wire.lng) ?? coordinates(lastValidLatitude, lastValidLongitude)
 }
 
-/** Speed in km/h. */
-const speedOf = (wire: WireDeviceState): number => toKmh(wire.speed, wire.distance_unit_hour) ?? 0
+/** Speed in km/h. Without a unit of its own it is in that of distances. */
+const speedOf = (wire: WireDeviceState): number =>
+  toKmh(wire.speed, text(wire.distance_unit_hour) ?? wire.unit_of_distance) ?? 0
 
 /** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
 export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {

@@ -79,7 +79,7 @@ check('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', 
   ['below its own threshold', { online: 'ack', speed: 10, device_data: { min_moving_speed: '12' } }, online],
   ['at its own threshold', { online: 'ack', speed: 12, device_data: { min_moving_speed: 12 } }, moving],
   ['a threshold of 0 is unset', { online: 'ack', speed: 5, device_data: { min_moving_speed: 0 } }, online],
-  ['5 mph are 8 km/h', { online: 'ack', speed: 5, distance_unit_hour: 'mph' }, moving],
+  ['5 mph are 8 km/h', { online: 'ack', speed: 5, unit_of_distance: 'mi' }, moving],
   ['no speed', { online: 'ack', speed: '-' }, online],
   ['N11 idle', { online: 'engine', speed: 0 }, online],
   ['the state online, standing', { online: 'online', speed: 0 }, online],
@@ -168,6 +168,8 @@ check('names, driver and protocol are found in every field that may have them (N
 
 check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', device, [
   ['mph', { speed: 62, distance_unit_hour: 'mph' }, { speed: 99.8 }],
+  ['miles, without a unit of speed', { speed: 62, distance_unit_hour: '', unit_of_distance: 'mi' }, { speed: 99.8 }],
+  ['kph, beside miles', { speed: 62, distance_unit_hour: 'kph', unit_of_distance: 'mi' }, { speed: 62 }],
   ['feet', { altitude: 1000, unit_of_altitude: 'ft' }, { altitude: 304.8 }],
   ['texts', { online: 'ack', speed: '47 Kph', altitude: '100 ft' }, { status: 'moving', speed: 47, altitude: 30.5 }],
   ['nothing', { speed: '-', course: null, altitude: '-' }, { speed: 0, course: 0, altitude: 0 }],
