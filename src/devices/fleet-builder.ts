@@ -1,6 +1,7 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
 import { fieldReader, type Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
+import { truncated } from '../lib/truncated.js'
 import { isUnread } from '../platform/changed.js'
 import { isObject, itemsOf, read } from '../platform/shape.js'
 import { type WireDeviceState, wireDevice, wireDeviceState } from '../platform/wire.js'
@@ -104,7 +105,7 @@ export class FleetBuilder {
       (arrived.has(listed) ? serviceFlags.listed : 0) |
       (arrived.isList(listed) ? serviceFlags.list : 0) |
       (arrived.has(shown) ? serviceFlags.shown : 0)
-    const word = isKnownState(row) ? undefined : String(row.online).slice(0, maxWordLength)
+    const word = isKnownState(row) ? undefined : truncated(String(row.online), maxWordLength)
     const driver = driverIdOf(row) ?? 0
     this.#arrived.push({ id, flags, driver, updated: updatedAt(row), ahead, word, group: 0, text: this.#rows })
     this.#rows += 1
@@ -160,7 +161,7 @@ export class FleetBuilder {
   }
 
   #titleIndex(scalar: ReturnType<typeof read<'scalar'>>): number {
-    const title = scalar === undefined ? undefined : String(scalar).slice(0, maxTitleLength)
+    const title = scalar === undefined ? undefined : truncated(String(scalar), maxTitleLength)
     const index = this.#titles.get(title) ?? this.#titles.size
     this.#titles.set(title, index)
     return index

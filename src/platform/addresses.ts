@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { parsedJson } from '../lib/parsed-json.js'
+import { truncated } from '../lib/truncated.js'
 import { textIn } from './body.js'
 import { isMissingAction, PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
@@ -143,5 +144,5 @@ function addressIn(body: string): string | undefined {
   const found = typeof value === 'object' && value !== null ? (value.location ?? value).address : value
   if (found === null) return ''
   if (typeof found !== 'string' || /^\s*[<{]/.test(found)) return undefined
-  return found.replace(/\s+/g, ' ').trim().slice(0, maxAddressLength)
+  return truncated(found.replace(/\s+/g, ' ').trim(), maxAddressLength)
 }

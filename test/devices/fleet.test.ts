@@ -127,6 +127,14 @@ t.test('every layout of the platform is read', async (t) => {
   }
 })
 
+t.test('a long title of a group is cut between characters', async (t) => {
+  const titles = [`${'x'.repeat(199)}🚚`, `${'x'.repeat(198)}🚚🚚`]
+  const groups = titles.map((title, at) => ({ title, items: [{ id: at + 1 }] }))
+  const found = await (await lists(t, sends(JSON.stringify(groups)))).fleet()
+  const kept = found.slice(0, 2).map(({ group }) => group)
+  t.same(kept, ['x'.repeat(199), `${'x'.repeat(198)}🚚`])
+})
+
 t.test('a list of 100,000 devices has every one of them', async (t) => {
   const items = Array.from({ length: 100_001 }, (_, at) => ({ id: at + 1, lat: '48.1', lng: '9.2' }))
   const { fleet } = await lists(t, sends(JSON.stringify([{ items }])))
