@@ -110,10 +110,13 @@ t.test('a row with very long fields is skipped and counted, and all others are s
   t.equal(await failureOf(devices()), 'wrong_shape', 'a list of which nothing is left is a failure')
   const point = { latitude: 1, longitude: 2, raw_time: '2026-05-11 08:00:00' }
   body = { items: [{ status: 1, items: [{ ...point, address: long }, point] }] }
-  const params = { deviceId: 1, from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
-  const { json, skippedRows } = await run('get_history', { ...params, setup: undefined })
+  const days = { deviceId: 1, from: '2026-05-11', to: '2026-05-11' }
+  const params = { ...days, positions: true, format: 'json', setup: undefined } as const
+  const { json, skippedRows } = await run('get_history', params)
   t.match(JSON.parse(Buffer.from(json).toString()), { positions: { length: 1 } })
   t.equal(skippedRows, 1)
+  body = { items: [{ status: 1, items: [{ ...point, address: long }] }] }
+  t.equal(await failureOf(run('get_history', params)), 'wrong_shape', 'nor of a track')
 })
 
 t.test('a list that takes too long is a timeout, and its request is closed', async (t) => {

@@ -13,13 +13,13 @@ export const sound: Bodies = {
   edit_setup_data: { item: { timezone_id: '61' }, timezones: [{ id: 61, value: 'UTC +01:00' }] },
   get_devices: [{ title: 'A', items: [device, { ...device, id: 8 }] }],
   get_geofences: { items: { geofences: [{ id: 5, name: 'Depot', type: 'circle', radius: 9 }] } },
-  get_events: { items: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50, current_page: 1 } },
+  get_events: { items: { events: { data: [{ id: 3, time: '2026-05-12 08:00:00' }], total: 1, per_page: 50 } } },
   get_history: {
     items: [{ status: 1, items: [{ latitude: 1, longitude: 2, raw_time: '2026-05-01 08:00:00' }] }],
     distance_sum: '3 km',
   },
   get_alerts: { items: { alerts: [{ id: 4, type: 'sos', devices: [7] }] } },
-  services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], pagination: { total: 1, per_page: 15 } },
+  services: { services: { data: [{ id: 8, expiration_by: 'days', interval: 9 }], total: 1, per_page: 15 } },
   get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
 }
 

@@ -124,10 +124,8 @@ t.test('each action recognises its own responses', async (t) => {
   const own: [data: object, ...actions: Action[]][] = [
     [{ item: { timezone_id: '61' } }, 'edit_setup_data'],
     [{ data: [] }, 'get_devices', 'services', 'get_services'],
-    [{ geofences: [] }, 'get_geofences'],
     [{ items: {} }, 'get_events', 'get_user_drivers', 'get_services'],
     [{ items: [] }, 'get_history'],
-    [{ alerts: [] }, 'get_alerts'],
   ]
   for (const [data, ...actions] of own)
     for (const action of actions) t.equal(outcome(action, 200, data), 'data', action)
@@ -138,6 +136,28 @@ t.test('each action recognises its own responses', async (t) => {
     t.equal(outcome(action, 200, '"text"'), 'wrong_shape', action)
   }
   t.equal(outcome('get_devices', 200, { a1: [], '1a': [] }), 'wrong_shape')
+})
+
+t.test('each list is recognised in every layout of its page, and an error is none', async (t) => {
+  const lists: [action: Action, name: string, unusual: string][] = [
+    ['get_events', 'events', 'data'],
+    ['get_user_drivers', 'drivers', 'data'],
+    ['get_geofences', 'geofences', 'data'],
+    ['get_alerts', 'alerts', 'data'],
+    ['services', 'services', 'items'],
+  ]
+  const [rows, busy, pagination] = [[{ id: 1 }], { message: 'Busy' }, { total: 1 }]
+  const text = JSON.stringify(rows)
+  for (const [action, name, unusual] of lists) {
+    const page = { total: 1, data: rows }
+    const pages = [page, { items: page }, { [name]: page }, { items: { [name]: page } }, { 3: rows[0], pagination }]
+    for (const body of [...pages, { data: text }, { items: text }, { ...page, pagination }])
+      t.equal(outcome(action, 200, body), 'data', `${name}: ${JSON.stringify(body)}`)
+    for (const body of [busy, { ...busy, other: [] }, { ...busy, [unusual]: null }, { ...busy, [unusual]: 'none' }]) {
+      t.equal(outcome(action, 200, body), 'wrong_shape', `${name}: ${JSON.stringify(body)}`)
+      t.equal(outcome(action, 200, { ...body, status: 0 }), 'status_0')
+    }
+  }
 })
 
 t.test('no failure holds a text of the platform', async (t) => {

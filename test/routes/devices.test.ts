@@ -135,11 +135,6 @@ t.test('no parameter or format shows a device of another account', async (t) => 
   }
 })
 
-t.test('a group has the first 200 characters of its title', async (t) => {
-  const { get } = await gatewayOn(t, { get_devices: [{ title: 'G'.repeat(100_000), items: [{ id: 1 }] }] })
-  t.equal((await get('/v1/devices/1', someHash)).body.group, 'G'.repeat(200))
-})
-
 t.test('of a list with long rows no more responses are kept than its memory counts', async (t) => {
   const sensors = Array.from({ length: 30 }, (_, id) => ({ id, type: 'battery', name: `S ${id}`, value: '12.5 V' }))
   const items = Array.from({ length: 20 }, (_, i) => ({ id: i + 1, lat: 1, lng: 2, timestamp: 1, sensors }))
