@@ -1,19 +1,11 @@
 /** Accounts: what their calls share, and what they do not. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import t from 'tap'
-import { Account } from '../../src/platform/account.js'
-import type { Platform } from '../../src/platform/client.js'
+import type { Account } from '../../src/platform/account.js'
 import { failureOf } from '../devices/worker.js'
-import { type Bodies, clientParts, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
+import { type Bodies, clientParts, someHash } from '../helper.js'
 import { until } from '../redis.js'
-
-async function open(t: Test, answer: RequestListener | Bodies) {
-  const { url, calls } = await openPlatform(t, answer)
-  return { calls, platform: platformClient(t, url, { timeoutMs: 60_000 }) }
-}
-
-const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)) =>
-  new Account(platform, hash, { id, email: null }, () => {})
+import { accountOn, clientOn } from './faulty.js'
 
 t.test('equal requests of one account share a call in flight, whether it works or fails; no others do', async (t) => {
   await clientParts.worker.start()
@@ -22,7 +14,7 @@ t.test('equal requests of one account share a call in flight, whether it works o
     const isRefusing = request.url?.includes('get_alerts')
     waiting.push(() => response.writeHead(isRefusing ? 500 : 200).end('{"items":[]}'))
   }
-  const { platform, calls } = await open(t, respond)
+  const { platform, calls } = await clientOn(t, respond)
   const [one, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
   const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
   const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
@@ -41,7 +33,7 @@ t.test('equal requests of one account share a call in flight, whether it works o
 
 t.test('all that may not share a call in flight share the one after it, however many they are', async (t) => {
   const held: ServerResponse[] = []
-  const { platform, calls } = await open(t, (_request, response) => void held.push(response))
+  const { platform, calls } = await clientOn(t, (_request, response) => void held.push(response))
   const account = accountOn(platform)
   const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
   const sizeOf = async (isFresh: boolean) =>
@@ -66,7 +58,7 @@ t.test('all that may not share a call in flight share the one after it, however 
 t.test('an account has one share and one circuit, in whatever spelling the platform accepts its hash', async (t) => {
   const held: ServerResponse[] = []
   const bodies: Bodies = { get_alerts: 500, get_devices: (_: unknown, response: ServerResponse) => held.push(response) }
-  const { platform, calls } = await open(t, bodies)
+  const { platform, calls } = await clientOn(t, bodies)
   const spellings = ['a', 'b', 'c'].map((letter) => accountOn(platform, `${someHash}${letter}`, 'one'))
   const other = accountOn(platform)
   const devices = Array.from({ length: 12 }, (_, at) => spellings[at % 3]?.devices(at + 1, 0))

@@ -174,7 +174,9 @@ async function renameEach(t: Test, sound: Bodies, structure: Structure[]): Promi
 t.test('a changed platform: 503 for whatever needs a renamed field, and recovery without a restart', async (t) => {
   await renameEach(t, all, structure)
   const { services, ...older } = all
-  await renameEach(t, { ...older, get_services: services }, [['get_services', ['services', 'data', 'id'], ['/v1/services']]])
+  await renameEach(t, { ...older, get_services: services }, [
+    ['get_services', ['services', 'data', 'id'], ['/v1/services']],
+  ])
 })
 
 t.test('no data is an empty list, and rows beside an unreadable one are served', async (t) => {

@@ -5,24 +5,15 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { Account } from '../../src/platform/account.js'
-import type { CallReport, Platform, PlatformOptions } from '../../src/platform/client.js'
+import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
-import { type Bodies, Clock, platform as openPlatform, platformClient, someHash, type Test } from '../helper.js'
+import { type Bodies, Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 import { listening, until } from '../redis.js'
-import { endless, hangs, resets, trickles } from './faulty.js'
-
-/** A client of a platform of a few lines. */
-async function open(t: Test, answer: RequestListener | Bodies, options: Partial<PlatformOptions> = {}) {
-  const { url, calls } = await openPlatform(t, answer)
-  return { calls, url, platform: platformClient(t, url, { timeoutMs: 2_000, ...options }) }
-}
+import { accountOn, clientOn, endless, hangs, resets, trickles } from './faulty.js'
 
 const someone = { id: 'a', hash: someHash, isKnown: true }
-
-const accountOn = (platform: Platform, hash = someHash) =>
-  new Account(platform, hash, { id: hash.slice(-2), email: null }, () => {})
 
 t.test('N58 the hash arrives whole, percent-encoded, with the language pinned', async (t) => {
   const { url, calls } = await openPlatform(t, { get_devices: [] })
@@ -40,7 +31,7 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
   for (const answer of [hangs, trickles]) {
     const reports: CallReport[] = []
     const onCall = (report: CallReport): void => void reports.push(report)
-    const { platform, calls } = await open(t, answer, { timeoutMs: 300, onCall })
+    const { platform, calls } = await clientOn(t, answer, { timeoutMs: 300, onCall })
     t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
     t.equal(calls.length, 1)
     t.match(reports, [{ outcome: 'timeout' }])
@@ -64,7 +55,7 @@ t.test('a gzip that is cut off, or none, fails its call alone, whatever the stat
   const bodies = [gzipSync('{"status":1}').subarray(0, 15), gzipSync(page).subarray(0, -20), page, Buffer.alloc(0)]
   for (const status of [200, 302, 401, 403, 404, 500, 502]) {
     for (const [at, body] of bodies.entries()) {
-      const { platform } = await open(t, (_request, response) => {
+      const { platform } = await clientOn(t, (_request, response) => {
         response.writeHead(status, { 'content-encoding': 'gzip' }).write(body)
         setImmediate(() => response.end())
       })
@@ -81,7 +72,7 @@ t.test('a connection that ends before its response is tried once more, and only 
   const [length, close] = [{ 'content-length': '2' }, { connection: 'close' }]
   for (const ends of [resets, cut({}), cut(length), cut(close), cut({ ...length, ...close })]) {
     let left = 0
-    const { platform, calls } = await open(t, (request, response) => {
+    const { platform, calls } = await clientOn(t, (request, response) => {
       if (left-- > 0) ends(request, response)
       else response.end('[]')
     })
@@ -98,9 +89,8 @@ t.test('the status of an error whose page stalls decides, long before the deadli
   const failures = { 401: 'foreign_refusal', 404: 'missing_action', 500: 'server_error' }
   await Promise.all(
     Object.entries(failures).map(async ([status, expected]) => {
-      const { platform } = await open(t, (_request, response) => void response.writeHead(Number(status)).write('{"'), {
-        timeoutMs: 60_000,
-      })
+      const stalls: RequestListener = (_request, response) => void response.writeHead(Number(status)).write('{"')
+      const { platform } = await clientOn(t, stalls)
       const parameters = { id: undefined, now: 0 }
       const calls = [platform.get('get_alerts', someone), platform.run('get_devices', someone, parameters)]
       t.same(await Promise.all(calls.map(failureOf)), [expected, expected])
@@ -117,14 +107,14 @@ t.test('a response that is cut off and requested again takes its memory once', a
     if (cuts-- > 0) response.write(body.slice(0, -10), () => setImmediate(() => request.socket.resetAndDestroy()))
     else response.end(body)
   }
-  const { platform, calls } = await open(t, answer, { budget })
+  const { platform, calls } = await clientOn(t, answer, { budget })
   t.same(await platform.get('get_events', someone), JSON.parse(body))
   t.equal(calls.length, 2)
   t.equal(budget.usedBytes, 0)
 })
 
 t.test('a bug while a response is read is no failure of the platform', async (t) => {
-  const { platform } = await open(t, { get_events: { items: { data: [] }, status: 1 } })
+  const { platform } = await clientOn(t, { get_events: { items: { data: [] }, status: 1 } })
   const bug = (): never => {
     throw new TypeError('a bug')
   }
@@ -133,7 +123,7 @@ t.test('a bug while a response is read is no failure of the platform', async (t)
 })
 
 t.test('a redirect is never followed', async (t) => {
-  const { platform, calls } = await open(t, (request, response) => {
+  const { platform, calls } = await clientOn(t, (request, response) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })
     response.end('<html>')
   })
@@ -148,7 +138,7 @@ t.test('a response that never ends is given up without being held in memory, and
   const get_geofences = endless('', () => {
     sentMb += 1
   })
-  const { platform } = await open(t, { get_user_data: user, get_geofences }, { timeoutMs: 20_000 })
+  const { platform } = await clientOn(t, { get_user_data: user, get_geofences })
   t.match(await failureOf(platform.get('get_geofences', someone)), 'too_large')
   t.ok(sentMb < 150, `it stopped reading (${sentMb} MB sent)`)
   t.same(await platform.get('get_user_data', someone), user)
@@ -168,7 +158,7 @@ const endlessList = (onPage: () => void): RequestListener => {
 t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
   const budget = new ByteBudget(4_000_000)
   const answer = endlessList(() => {})
-  const { platform, calls } = await open(t, answer, { budget, timeoutMs: 60_000 })
+  const { platform, calls } = await clientOn(t, answer, { budget })
   const account = accountOn(platform)
   const lists = await Promise.all([failureOf(account.drivers()), failureOf(account.drivers())])
   t.same(lists, ['overload', 'overload'])
@@ -178,10 +168,10 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
 
 t.test('a list that never ends is given up after 30 seconds', async (t) => {
   const clock = new Clock()
-  const { platform, calls } = await open(
+  const { platform, calls } = await clientOn(
     t,
     endlessList(() => clock.advance(16_000)),
-    { now: clock.now, timeoutMs: 60_000 },
+    { now: clock.now },
   )
   const account = accountOn(platform)
   t.equal(await failureOf(account.drivers()), 'timeout')
@@ -196,13 +186,13 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
 
 t.test('a document of very many small records is no more than its budget allows', async (t) => {
   const budget = new ByteBudget(2 ** 28)
-  const { platform } = await open(t, { get_events: `[${'{},'.repeat(1_000_000)}{}]` }, { budget })
+  const { platform } = await clientOn(t, { get_events: `[${'{},'.repeat(1_000_000)}{}]` }, { budget })
   t.equal(await failureOf(platform.get('get_events', someone)), 'overload')
   t.equal(budget.usedBytes, 0)
 })
 
 t.test('a setup that failed at the validation is asked for again when it is needed', async (t) => {
-  const { platform } = await open(t, { edit_setup_data: { item: { timezone_id: 1 } } })
+  const { platform } = await clientOn(t, { edit_setup_data: { item: { timezone_id: 1 } } })
   const setup = Promise.reject(new PlatformUnavailable('edit_setup_data', 'timeout'))
   const account = new Account(platform, someHash, { id: 'a', email: null, setup }, () => {})
   await t.rejects(setup)
@@ -210,14 +200,14 @@ t.test('a setup that failed at the validation is asked for again when it is need
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {
-  const account = accountOn((await open(t, {})).platform)
+  const account = accountOn((await clientOn(t, {})).platform)
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
 })
 
 t.test('after two 404 in a row an action is not requested for five minutes, and then again', async (t) => {
   const bodies: Bodies = {}
   const clock = new Clock()
-  const { platform, calls } = await open(t, bodies, { now: clock.now })
+  const { platform, calls } = await clientOn(t, bodies, { now: clock.now })
   const [account, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
   const requests = async (): Promise<number> => {
     const before = calls.length

@@ -6,7 +6,7 @@ import { isLong } from '../faults.js'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { hangs, page, resets, sends, sound, trickles } from './faulty.js'
+import { hangs, resets, sends, sound, trickles } from './faulty.js'
 
 const calmHash = `${someHash}calm`
 
@@ -127,12 +127,7 @@ const invented: Scenario = [
 const groups: Scenario[][] = [
   [failing('hangs', hangs), histories(1)],
   [failing('sends a long body slowly', trickles), histories(12)],
-  [
-    failing('resets', resets, atOnceMs),
-    failing('fails with 502', sends('bad gateway', 502), atOnceMs),
-    failing('shows HTML', page, atOnceMs),
-    invented,
-  ],
+  [failing('resets', resets, atOnceMs), failing('fails with 502', sends('bad gateway', 502), atOnceMs), invented],
 ]
 for (const group of groups) {
   t.test('one account does its worst', { buffered: true }, async (t) => {

@@ -26,7 +26,6 @@ const atOnce: Failures = {
   'sends garbage': [sends('\u0000\u0001{]'), true],
   'does not speak HTTP': [(request) => void request.socket.end('220 mail ready\r\n'), true],
   'sends another shape after an upgrade': [sends('{"result":{"vehicles":[]}}'), false],
-  'sends a number': [sends('42'), false],
   'limits the rate': [sends('', 429), false],
 }
 

@@ -1,7 +1,9 @@
-/** A platform whose behaviour a test changes, and a gateway on it. */
+/** A platform whose behaviour a test changes, and a gateway or a client on it. */
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
-import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
+import { Account } from '../../src/platform/account.js'
+import type { Platform, PlatformOptions } from '../../src/platform/client.js'
+import { answers, type Bodies, Clock, gatewayOn, platform, platformClient, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
 const position = { time: '2026-05-12 09:00:00', timestamp: 1_778_576_400, lat: 1, lng: 2 }
@@ -51,6 +53,15 @@ export const endless =
     response.write(start)
     send()
   }
+
+/** A client of a platform of a few lines. */
+export async function clientOn(t: Test, answer: RequestListener | Bodies, options: Partial<PlatformOptions> = {}) {
+  const { url, calls } = await platform(t, answer)
+  return { calls, platform: platformClient(t, url, options) }
+}
+
+export const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)): Account =>
+  new Account(platform, hash, { id, email: null }, () => {})
 
 /** For a platform that hangs. Only there: on a busy machine even a sound response may exceed this deadline. */
 export const impatient = { PLATFORM_TIMEOUT_MS: '300' }
