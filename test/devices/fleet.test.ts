@@ -109,7 +109,8 @@ t.test('every layout of the platform is read', async (t) => {
       { title: 'B', items: [{ ...row(1), id: '1' }, row(2)] },
     ],
     'no devices': [],
-    'no devices in an object': { items: [] },
+    'no devices in an object': { data: {} },
+    'no devices in a group': [{ title: 'A', items: [] }],
     'no devices under numeric keys': { status: 1, pagination: { total: 0 } },
   }
   let text = ''

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
 import { type Bodies, gateway, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
-import { hangs, resets, sends } from './faulty.js'
+import { hangs, sends } from './faulty.js'
 
 const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
 
@@ -116,13 +116,11 @@ t.test('an account has a quarter of the lookups of a minute, and all together ha
 
 t.test('a geocoder that fails or hangs costs no response, no health and no account', async (t) => {
   const failures: Record<string, unknown> = {
-    '500': 500,
     '401': sends('{"status":0,"message":"Unauthorized"}', 401),
     'half of an object': '{"address":"Mill',
     'a login page': '<!DOCTYPE html><title>Login</title>',
     'another shape': '{"status":0}',
     'an endless body': 'x'.repeat(100_000),
-    'a reset': resets,
   }
   const { get, address, advance, bodies, metrics, lookups } = await geocoded(t, '')
   for (const [at, [name, geocoder]] of Object.entries(failures).entries()) {

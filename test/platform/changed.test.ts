@@ -189,12 +189,10 @@ t.test('no data is an empty list, and rows beside an unreadable one are served',
     services: { data: [], pagination: { total: 0 } },
     get_user_drivers: { items: { drivers: { data: [], total: 0 } } },
   }
-  const lists = ['/v1/devices', '/v1/geofences', '/v1/events', '/v1/alerts', '/v1/services', '/v1/drivers']
-  for (const get_devices of [[], { data: {} }, { items: [] }, [{ title: 'A', items: [] }]]) {
-    become({ ...none, get_devices })
-    clock.advance(2)
-    for (const path of lists) t.match(await get(path, someHash), { status: 200, body: { count: 0, data: [] } }, path)
-  }
+  become(none)
+  clock.advance(2)
+  for (const name of ['devices', 'geofences', 'events', 'alerts', 'services', 'drivers'])
+    t.match(await get(`/v1/${name}`, someHash), { status: 200, body: { count: 0, data: [] } }, name)
   const half = [device, { ...device, id: null }]
   become({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } })
   clock.advance(2)

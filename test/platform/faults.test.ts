@@ -16,7 +16,6 @@ type Failures = Record<string, [behave: RequestListener, opens: boolean]>
 
 const untilTheDeadline: Failures = {
   hangs: [hangs, true],
-  'is slower than the deadline': [(_, response) => void setTimeout(() => response.end('[]'), 600), true],
   'stops in the middle': [(_, response) => void response.writeHead(200).write('[{"title":'), true],
 }
 const atOnce: Failures = {
@@ -61,16 +60,9 @@ async function failEach(t: Test, failures: Failures, env?: Record<string, string
 
 t.test('a proxy that refuses does not invalidate an account', async (t) => {
   const { become, devices, calls } = await faulty(t)
-  const pages: [status: number, body: string][] = [
-    [403, '<h1>cloudflare</h1>'],
-    [401, '<html>401 Authorization Required</html>'],
-    [401, ''],
-    [419, '<h1>Page expired</h1>'],
-    [403, '{"code":7}'],
-  ]
-  for (const [status, body] of pages) {
-    become(sends(body, status))
-    isUnavailable(t, await devices(), `${status} ${body}`)
+  for (const status of [401, 403]) {
+    become(sends('<h1>cloudflare</h1>', status))
+    isUnavailable(t, await devices(), `${status}`)
   }
   become(well)
   const sent = calls.length
