@@ -41,14 +41,13 @@ export class DeviceCache {
 
   constructor(options: DeviceCacheOptions) {
     const { ttlMs, maxBytes, clock } = options
-    const now = monotonicClock(clock)
     this.#options = options
-    this.#now = now
+    this.#now = monotonicClock(clock)
     this.#lists = new CorrectedLists(options.onWallClock)
     this.#cache = new LRUCache({
       ttl: ttlMs,
       ttlResolution: 0,
-      perf: { now },
+      perf: { now: this.#now },
       maxSize: maxBytes,
       sizeCalculation: ({ bytes }) => bytes,
       dispose: (_fleet, _key, reason) => {
@@ -62,7 +61,7 @@ export class DeviceCache {
       fetchMethod: async (_key, _stale, { context: { account, id }, options }) => {
         const fleet = await this.#load(account, id)
         // The TTL counts from the request: the response may be as old as that.
-        options.ttl = Math.max(1, ttlMs - (now() - fleet.sentAt))
+        options.ttl = Math.max(1, ttlMs - (this.#now() - fleet.sentAt))
         return fleet
       },
     })
