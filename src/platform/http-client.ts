@@ -25,7 +25,7 @@ interface HttpClientOptions {
   connections: number
 }
 
-/** The code of undici's parser errors, most of which have none; the end of a connection within a body may be one. */
+/** For undici's parser errors, which may have no code of their own. The end of a connection within a body can be one. */
 const parserError = 'HPE_INVALID'
 
 /** Failures of the connection, also within a body: every request is a read, and safe to send again. */
@@ -34,7 +34,7 @@ const retryable = new Set([
   ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', parserError],
 ])
 
-/** Bytes of an error page that are read, and for how long, to see who refuses and to keep the socket; any other page costs the socket. */
+/** Limits of an error page, which shows who refuses. A longer or slower one costs its socket, and its status alone decides. */
 const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
