@@ -106,10 +106,9 @@ export class CorrectedLists {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(undefined, now, setup)
     const found = await this.#clockOf(account, columns.ahead, now, known === null ? null : setup)
-    if (found === undefined) return corrected(columns, setup)
-    this.#clocks.set(account.id, found)
-    if (found === (setup ?? null)) return corrected(columns, setup)
-    return corrected(await account.devices(undefined, now, found ?? undefined), found ?? undefined)
+    if (found !== undefined) this.#clocks.set(account.id, found)
+    const clock = found === null ? undefined : (found ?? setup)
+    return corrected(clock === setup ? columns : await account.devices(undefined, now, clock), clock)
   }
 
   /** Whether the list may show that the times of a device are the wall clock: one device cannot outvote it. */

@@ -2,12 +2,11 @@
 import { getHeapStatistics } from 'node:v8'
 import { type MessagePort, type Transferable, workerData } from 'node:worker_threads'
 import { ByteBudget, type Reservation } from '../lib/byte-budget.js'
+import { maxInFlight } from './bulkhead.js'
 import { type Failure, PlatformError } from './errors.js'
 import { HttpClient } from './http-client.js'
 import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
 
-/** Sockets of the worker to one platform; the main thread limits what is in flight. */
-const connections = 64
 /** Part of the heap that responses may take while they are read. */
 const heapShare = 0.4
 
@@ -34,7 +33,7 @@ export function serveJobs(port: MessagePort, handlers: JobHandlers): void {
   const budget = new ByteBudget(heapShare * getHeapStatistics().heap_size_limit, workerData as Float64Array)
   const post = (message: FromWorker, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
   const clientOf = (url: string): HttpClient => {
-    const client = clients.get(url) ?? new HttpClient({ url, connections })
+    const client = clients.get(url) ?? new HttpClient({ url, connections: maxInFlight })
     clients.set(url, client)
     return client
   }
