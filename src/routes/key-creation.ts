@@ -11,7 +11,7 @@ import { admit, isExceeded } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, toCreatedKey } from '../resources/key.js'
 import type { KeyRecord } from '../store/store.js'
 import { type KeyRenewalOptions, keyRenewal } from './key-renewal.js'
-import { audit, auditRefusal, ownerOfKeys } from './keys.js'
+import { activeKeys, audit, auditRefusal, ownerOfKeys } from './keys.js'
 import { invalid, sendJson } from './query.js'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -47,7 +47,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
     const usage = await limits.count(`create:${account.id}`, Math.max(1, Math.floor(limits.max / 5)))
     if (!isExceeded(usage)) return
     // Waiting would not help.
-    if ((await keys.list(ownerOfKeys(account), now)).length >= maxKeys) throw new ApiError('too_many_keys')
+    if ((await activeKeys(keys, account, now)).length >= maxKeys) throw new ApiError('too_many_keys')
     admit(reply, usage)
   }
   app.post(
@@ -66,7 +66,9 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
       const now = clock()
       await countCreation(account, now, reply)
       const { record, key } = await newRecord(account, hash, body, now)
-      if ((await keys.create(record, maxKeys, now)) === 'too_many') throw new ApiError('too_many_keys')
+      const ofOtherOwner = (await activeKeys(keys, account, now)).filter(({ owner }) => owner !== record.owner)
+      if ((await keys.create(record, maxKeys - ofOtherOwner.length, now)) === 'too_many')
+        throw new ApiError('too_many_keys')
       audit(request, 'API key created', { key: record.id, label: record.label })
       return toCreatedKey(record, key.reveal(), account.email)
     },

@@ -8,7 +8,7 @@ import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
 import { type CreateKey, Key, toKey } from '../resources/key.js'
 import { ListOf, page } from '../resources/list.js'
 import type { Change, KeyRecord } from '../store/store.js'
-import { audit, ownerOfKeys } from './keys.js'
+import { activeKeys, audit } from './keys.js'
 import { invalid, type Needs } from './query.js'
 
 /** Documented in words: as a second shape of the response, it would break the types of generated clients. */
@@ -38,7 +38,7 @@ export function keyRenewal({ keys, clock, limits, authenticator }: KeyRenewalOpt
     const now = clock()
     const account = await authenticator.revalidate(hash)
     const change = changeTo(hash, await account.userId())
-    const chosen = chosenFrom(await keys.list(ownerOfKeys(account), now), ids, change)
+    const chosen = chosenFrom(await activeKeys(keys, account, now), ids, change)
     const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
       const record = await keys.update(digest, change, now)
       // A key that was revoked meanwhile stays revoked.

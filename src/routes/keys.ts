@@ -1,13 +1,13 @@
 /** `GET` and `DELETE /v1/keys`: lists and revokes API keys. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { hashPrintOf, ownerOf, parseCredential } from '../auth/credential.js'
+import { accountIdOf, hashPrintOf, ownerOf, parseCredential } from '../auth/credential.js'
 import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
-import { isKeyId, type KeyRecord } from '../store/store.js'
+import { isKeyId, type KeyRecord, type KeyStore, newestFirst } from '../store/store.js'
 import { type Needs, notFound } from './query.js'
 
 /** The routes behind the platform hash. */
@@ -23,7 +23,7 @@ export function keys(app: App, { keys, clock }: Needs): void {
     response: { 200: ListOf(Key) },
   }
   app.get('/keys', { schema: listKeysSchema, preValidation: requireHash }, async (request) => {
-    const records = await keys.list(ownerOfKeys(request.account), clock())
+    const records = await activeKeys(keys, request.account, clock())
     const items = records.map((record) => toKey(record, isUsable(record, request)))
     return page(items, request.query)
   })
@@ -47,15 +47,28 @@ export function keys(app: App, { keys, clock }: Needs): void {
       const id = sent.toLowerCase()
       const revokedAt = clock()
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
-      if (!(await keys.revoke(ownerOfKeys(request.account), id, revokedAt))) throw notFound('API key', sent)
-      audit(request, 'API key revoked', { key: id, label })
-      return toRevokedKey(id, revokedAt)
+      for (const owner of ownersOf(request.account)) {
+        if (!(await keys.revoke(owner, id, revokedAt))) continue
+        audit(request, 'API key revoked', { key: id, label })
+        return toRevokedKey(id, revokedAt)
+      }
+      throw notFound('API key', sent)
     },
   )
 }
 
 /** Keys belong to the account whatever its current hash; an account without an e-mail is identified by its hash. */
 export const ownerOfKeys = (account: Account): string => ownerOf(account.email ?? account.id)
+
+/** The owner of the account's keys, and that of those it created while it had no e-mail: the first release read none from its settings. */
+const ownersOf = (account: Account): Set<string> =>
+  new Set([ownerOfKeys(account), ownerOf(accountIdOf('platform', account.hashName))])
+
+/** The account's active keys of all owners, newest first. */
+export async function activeKeys(keys: KeyStore, account: Account, now: number): Promise<KeyRecord[]> {
+  const lists = await Promise.all([...ownersOf(account)].map((owner) => keys.list(owner, now)))
+  return lists.flat().sort(newestFirst)
+}
 
 /** Whether a key holds the platform hash of the request; null where the record does not show it. */
 function isUsable({ id, renewal }: KeyRecord, { headers }: FastifyRequest): boolean | null {

@@ -1,7 +1,7 @@
 /** The contract of every store of API keys: records, counters, and how they fail. */
 import type { KeyRecord } from './record.js'
 
-export { isKeyId, isStale, type KeyRecord, usedAt } from './record.js'
+export { isKeyId, isStale, type KeyRecord, newestFirst, usedAt } from './record.js'
 
 /**
  * Every method takes the current time and rejects only with `StoreUnavailable`. A key is active until it is revoked or
