@@ -2,14 +2,21 @@
 import { type Static, Type } from 'typebox'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
-import type { HistoryRequest } from '../platform/worker-messages.js'
 import { Format } from './geojson.js'
-import { type Leg, legsOf, maxSpeed, Position, positionsOf, type Reading, readingOf } from './position.js'
+import {
+  type HistoryContext,
+  type Leg,
+  legsOf,
+  maxSpeed,
+  Position,
+  positionsOf,
+  type Reading,
+  readingOf,
+} from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
 import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
-import type { Zone } from './zone.js'
 
 const Day = (description: string, example: string) =>
   Type.String({
@@ -108,10 +115,6 @@ export const HistoryQuery = Type.Object({
   format: Format,
 })
 
-/** The request, and the account's zone if known. The points carry another device id. */
-export type HistoryContext = Pick<HistoryRequest, 'deviceId' | 'from' | 'to'> &
-  Partial<Pick<HistoryRequest, 'positions'>> & { zone?: Zone | undefined }
-
 const [drive, stop, start, end, event] = [1, 2, 3, 4, 5]
 const litres = new Set(['l', 'lt', 'ltr', 'liter', 'liters', 'litre', 'litres', 'litro', 'litros'])
 
@@ -144,8 +147,8 @@ function fuelLitres(wire: WireHistory): number | null {
  * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
  */
 export function toHistory(wire: WireHistory, context: HistoryContext): History {
-  const { deviceId, from, to, zone, positions: isDetailed = true } = context
-  const reading = readingOf(wire, [from, to], zone)
+  const { deviceId, from, to, positions: isDetailed } = context
+  const reading = readingOf(wire, context)
   const legs = legsOf(wire.items, ({ status }) => number(status) === event, reading)
   const positions = positionsOf(travelsOf(legs))
   const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))

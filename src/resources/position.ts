@@ -1,6 +1,8 @@
 /** The position resource, one point of a history: its schema and its translation from the platform's point. */
 import { type Static, Type } from 'typebox'
+import type { Scalar } from '../platform/shape.js'
 import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.js'
+import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
@@ -21,21 +23,27 @@ export const Position = Part('Position', {
 })
 export type Position = Static<typeof Position>
 
+/** The request, and what is known of the account. The points carry another device id. */
+export interface HistoryContext extends Omit<HistoryRequest, 'format'> {
+  zone?: Zone | undefined
+  unitOfDistance?: Scalar
+}
+
 export type Reading = ReturnType<typeof readingOf>
 
-/** How to read the values of one history. Its units are in its list of sensors. */
-export function readingOf(wire: WireHistory, days: readonly string[], zone: Zone | undefined) {
+/** How to read the values of one history. Its units are in its list of sensors and its totals, else those of the account. */
+export function readingOf(wire: WireHistory, { from, to, zone, unitOfDistance }: HistoryContext) {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const known = zone ?? { offsetMinutes: 0 }
   const instantOf = clockReader(known)
-  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit
+  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit || text(unitOfDistance)
   return {
     speedUnit,
     altitudeUnit: unitOf('altitude'),
     distanceUnit: distanceUnit || speedUnit,
     /** Unix seconds near which ambiguous dates are. */
-    near: days.map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
+    near: [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
     /** Unix seconds of a time on the account's clock; as if in UTC where its zone is unknown. */
     instantOf,
     /** The same for a caller. */

@@ -163,7 +163,10 @@ t.test("a device's name is the same, read alone or with the device", async (t) =
   t.equal(found.name(9_999), undefined)
 })
 
-const setup = read(wireSetup, { item: { timezone_id: 7 }, timezones: [{ id: 7, value: 'UTC -03:30' }] })
+const setup = read(wireSetup, {
+  item: { timezone_id: 7, unit_of_distance: 'mi' },
+  timezones: [{ id: 7, value: 'UTC -03:30' }],
+})
 const days = { deviceId: 7, from: '2026-05-11', to: '2026-05-12', positions: true }
 const params = { ...days, format: 'json', setup } as const
 
@@ -194,7 +197,7 @@ const historyLayouts: Record<string, unknown> = {
     fuel_consumption: '11.27 Liters',
   },
   'groups with numeric keys': { items: { 2: { status: '2', items: points(0, 3) } }, ...totals },
-  'points with numeric keys': { items: [{ status: 1, items: { 5: point(1), 6: point(2) } }], ...totals },
+  'points with numeric keys': { items: [{ status: 1, items: { 5: point(1), 6: point(2) } }], ...durations },
   'items that are no records': { items: [7, { status: 1, items: [null, point(1), 'x'] }], ...totals },
   'groups as a JSON string': { items: JSON.stringify([{ status: 1, items: points(0, 3) }]), ...totals },
   'no groups': { items: [], ...totals },
@@ -206,7 +209,11 @@ t.test('every layout of a history gives the response of the whole document', asy
   for (const [name, layout] of Object.entries(historyLayouts)) {
     for (body of [JSON.stringify(layout), JSON.stringify(layout, null, 2)]) {
       const tally: Tally = { skipped: 0 }
-      const expected = toHistory(read(wireHistory, layout, tally), { ...days, zone: { offsetMinutes: -210 } })
+      const expected = toHistory(read(wireHistory, layout, tally), {
+        ...days,
+        zone: { offsetMinutes: -210 },
+        unitOfDistance: 'mi',
+      })
       const { json, skippedRows } = await run('get_history', params)
       t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)
       t.equal(skippedRows, tally.skipped, name)

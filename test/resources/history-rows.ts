@@ -1,9 +1,10 @@
 /** What the tests of histories share: the history of a response, and points of a day. */
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
-import { type History, type HistoryContext, toHistory } from '../../src/resources/history.js'
+import { type History, toHistory } from '../../src/resources/history.js'
+import type { HistoryContext } from '../../src/resources/position.js'
 
-const requested = { deviceId: 318, from: '2026-05-11', to: '2026-05-12' }
+const requested = { deviceId: 318, from: '2026-05-11', to: '2026-05-12', positions: true }
 export const zone = { offsetMinutes: 120 }
 export const history = (raw: unknown, context: Partial<HistoryContext> = { zone }) =>
   toHistory(read(wireHistory, raw), { ...requested, ...context })

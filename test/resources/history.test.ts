@@ -181,6 +181,9 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
     ['negative totals', { distance_sum: '-5 km', top_speed: '-3 kph' }, { distance_km: 0, top_speed: 0 }],
   ]
   for (const [name, raw, expected] of rows) t.hasStrict(history({ items, ...raw }), expected, name)
+  const bare = { distance_sum: 10.6, top_speed: 62 }
+  t.hasStrict(history({ items, ...bare }, { unitOfDistance: 'mi' }), totals, "else the account's unit")
+  t.hasStrict(history({ items, ...bare, top_speed: '62 kph' }, { unitOfDistance: 'mi' }), { distance_km: 10.6 })
   const negative = [{ status: 1, distance: -4, items: [point(1, '07:00:00', { speed: -5 })] }]
   t.equal(history({ items }, { positions: false }).top_speed, 62, 'also where the points are not shown')
   t.hasStrict(history({ items: negative }), { distance_km: 0, top_speed: 0, positions: [{ speed: 0 }] })

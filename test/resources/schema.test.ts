@@ -84,7 +84,7 @@ const locationOf = (raw: unknown) => {
 const serviceOf = (raw: unknown) =>
   toMaintenanceService(read(wire.wireService, raw), 7, read(wire.wireDevice, raw), undefined, 20_584)
 const historyOf = (raw: unknown) =>
-  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12' })
+  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12', positions: true })
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
