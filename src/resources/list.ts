@@ -97,7 +97,7 @@ export type Parameter = {
 function integer({ minimum = 0, maximum = Number.POSITIVE_INFINITY }: Parameter, sent: string): number | undefined {
   if (!/^-?\d+$/.test(sent)) return undefined
   const value = Math.min(Number(sent), maximum)
-  return Number.isSafeInteger(value) && value >= minimum ? value + 0 : undefined
+  return Number.isSafeInteger(value) && value >= minimum ? value : undefined
 }
 
 function word({ minLength = 0, maxLength = 100, enum: words }: Parameter, sent: string): string | undefined {

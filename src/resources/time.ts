@@ -48,7 +48,7 @@ export const secondsPer = (unit: string): number | undefined => SECONDS.get(unit
 /** Seconds of `47h 12min 9s`, `12d 7h 41min 30s` or `01:02:03` (platform.md N25); undefined for any other text. */
 export function durationSeconds(value: Scalar): number | undefined {
   if (typeof value !== 'string' || value.length > 100) return undefined
-  const text = value.trim().toLowerCase()
+  const text = value.trim()
   const clock = /^(\d{1,9}):([0-5]\d):([0-5]\d)$/.exec(text)
   if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
   let total = 0

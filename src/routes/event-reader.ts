@@ -100,7 +100,7 @@ export class EventReader {
     }
     // A row in two lists shows that the platform ignores a filter: each row has one device and one type.
     const seen = lists.flatMap((list) => readRows(list.seen))
-    if (lists.length > 1 && distinct(seen).length < seen.length) return undefined
+    if (distinct(seen).length < seen.length) return undefined
     const counts = await Promise.all(lists.map((list) => list.count()))
     if (!areFiltered(lists, filters)) return undefined
     const known = counts.reduce((sum, { total }) => sum + total, 0)

@@ -128,7 +128,8 @@ maps('a wall clock has four digits for the year, and none outside 0000 to 9999',
   [undefined, DateTime.utc(10_000), DateTime.utc(-1), DateTime.utc(2026, 13)],
 ])
 
-const long = '1s '.repeat(33)
+/** As long as a text may be. */
+const long = ` ${'1s '.repeat(33)}`
 maps('durations in every notation are counted in seconds (N25)', durationSeconds, [
   [169_929, '47h 12min 9s'],
   [1_064_490, '12d 7h 41min 30s'],

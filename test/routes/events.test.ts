@@ -97,8 +97,10 @@ t.test('two words for each of eight devices are read by themselves, as many call
   const items = Array.from({ length: 8 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
   const { all, list } = await eventPlatform(t, 20_000, { bodies: { get_devices: [{ title: 'A', items }] } })
   const wanted = all.filter(({ type }) => type === 'zone_in' || type === 'geofence_in').map(({ id }) => id)
-  const { status, body } = await list(`type=geofence_in&device_ids=${items.map(({ id }) => id)}&offset=2700&limit=20`)
+  const query = `type=geofence_in&device_ids=${items.map(({ id }) => id)}`
+  const { status, body } = await list(`${query}&offset=2700&limit=20`)
   t.same([status, idsOf(body)], [200, wanted.slice(2_700, 2_720)])
+  t.same(idsOf((await list(`${query}&after_id=${wanted[2]}`)).body), [wanted[1], wanted[0]], 'one more call to follow')
 })
 
 t.test("another account's events are not in device_ids or after_id, its devices cost no platform call", async (t) => {
