@@ -89,10 +89,8 @@ check('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', 
   ['N65 unknown, at the age limit', { online: 'nack', timestamp: seconds - 300 }, online],
   ['N65 unknown and stale', { online: 'nack', timestamp: seconds - 301 }, offline],
   ['N65 a fresh heartbeat', { online: 'nack', timestamp: 1, acktimestamp: fresh }, online],
-  ['unknown and never seen', { online: 'constructor' }, offline],
   ['no state, fresh', { timestamp: fresh }, online],
   ['an empty row', {}, offline],
-  ['a state that is not text', { online: true, timestamp: fresh }, online],
   ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, offline],
   ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, offline],
   ['a time in Arabic digits', { online: 'ack', time: '١١-٠٥-٢٠٢٦ ١٤:٠٣:٢٧', timestamp: fresh, speed: 9 }, moving],
@@ -120,11 +118,9 @@ check(
 check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', device, [
   ['N06 never connected', { time: 'Not connected', timestamp: 0, acktimestamp: 0 }, { last_seen: null, timestamp: 0 }],
   ['N62 text', { timestamp: '1778501007' }, { timestamp: 1778501007 }],
-  ['N62 milliseconds', { timestamp: 1778501007000 }, { timestamp: 1778501007 }],
   ['the fix before the heartbeat', { timestamp: 1778501007, acktimestamp: 1778501099 }, { timestamp: 1778501007 }],
   ['only a heartbeat', { timestamp: 0, acktimestamp: 1778501000 }, { timestamp: 1778501000 }],
   ['only a server time', { timestamp: 0, ...server({ time: '2026-05-11 12:03:27' }) }, { timestamp: 1778501007 }],
-  ['beyond any date', { timestamp: 1e300 }, { timestamp: 0 }],
   [
     'N63 time and timestamp disagree: both as sent',
     { time: '19-06-2025 17:31:05', timestamp: 1750335640, acktimestamp: 1750334465 },
@@ -156,7 +152,6 @@ t.test('an expired device has a last time once the zone is known, and none befor
 })
 
 check('names, driver and protocol are found in every field that may have them (N01, N03, N12, N13)', device, [
-  ['a number as name', { name: 207 }, { name: '207' }],
   ['a name in device_data', { device_data: { name: 'Inner' } }, { name: 'Inner' }],
   ['no name', { name: '-' }, { name: 'Device 1' }],
   ['driver_data', { driver: '-', driver_data: { id: 4, name: 'Jo' } }, { driver: 'Jo' }],
@@ -171,9 +166,7 @@ check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N6
   ['miles, without a unit of speed', { speed: 62, distance_unit_hour: '', unit_of_distance: 'mi' }, { speed: 99.8 }],
   ['kph, beside miles', { speed: 62, distance_unit_hour: 'kph', unit_of_distance: 'mi' }, { speed: 62 }],
   ['feet', { altitude: 1000, unit_of_altitude: 'ft' }, { altitude: 304.8 }],
-  ['texts', { online: 'ack', speed: '47 Kph', altitude: '100 ft' }, { status: 'moving', speed: 47, altitude: 30.5 }],
   ['nothing', { speed: '-', course: null, altitude: '-' }, { speed: 0, course: 0, altitude: 0 }],
-  ['a negative speed', { speed: -3 }, { speed: 0 }],
   ['a negative course', { course: -90 }, { course: 270 }],
 ])
 
