@@ -158,9 +158,8 @@ export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
 
 /** The platform's display time, else the time of the last data on the account's clock (platform.md 3.5). */
 function lastSeen(wire: WireDeviceState, zone: Zone | undefined): string | null {
-  const [fix, heartbeat] = [fixOf(wire), heartbeatOf(wire)]
   // The display time shows either of the two.
-  const near = fix + heartbeat > 0 ? [fix || heartbeat, heartbeat || fix] : []
+  const near = [fixOf(wire), heartbeatOf(wire)].filter((second) => second > 0)
   const shown = displayTime(wire.time, near)
   if (shown !== undefined) return shown
   return near.length > 0 && zone ? (wallClock(Math.max(...near) * 1000, zone) ?? null) : null

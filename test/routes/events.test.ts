@@ -37,18 +37,6 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
   t.ok(idsOf((await get('/v1/alerts', hash)).body).includes(entered.alert_id))
 })
 
-t.test('a device without a name in the row is named by the device list, a geofence by its text (N36)', async (t) => {
-  const row = { id: 1, device_id: 5, device_name: '-', type: 'sos', message: 'SOS', time: '2026-05-11 08:00:00' }
-  const data = ['Depot', '{"id":81}', '{"id":8'].map((geofence, at) => ({ ...row, id: at + 1, geofence }))
-  const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
-  const { get } = await gatewayOn(t, { get_events: { items: { data, total: 3 } }, get_devices })
-  t.match((await get('/v1/events', someHash)).body.data, [
-    { device: 'Van 12', geofence: null },
-    { device: 'Van 12', geofence: { id: 81, name: null } },
-    { device: 'Van 12', geofence: { id: null, name: 'Depot' } },
-  ])
-})
-
 t.test('events of one device without its name in their rows do not take the whole device list', async (t) => {
   const data = [{ id: 1, device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }]
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
