@@ -108,13 +108,14 @@ t.test(
   },
 )
 
+const ten = Array.from({ length: 10 }, (_, at) => at + 1)
+const bodies = { get_devices: [{ title: 'A', items: ten.map((id) => ({ id, name: `Van ${id}` })) }] }
+
 t.test('a filter that the platform ignores leaves calls for reading without it', async (t) => {
-  const items = Array.from({ length: 10 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
-  const bodies = { get_devices: [{ title: 'A', items }] }
   for (const [query, hidesPaging, calls] of [
     ['device_id=3&limit=5', true, 4],
     ['device_id=3&limit=200', true, 4],
-    [`device_ids=${items.map(({ id }) => id)}&limit=5`, false, 11],
+    [`device_ids=${ten}&limit=5`, false, 11],
   ] as const) {
     const platform = await eventPlatform(t, hidesPaging ? 2_000 : 900, { ignoresDevice: true, hidesPaging, bodies })
     const { status, body } = await platform.list(query)
@@ -162,10 +163,11 @@ t.test('where `device_id` is ignored, each event comes once, and no other unless
 })
 
 t.test('a list costs no more calls than it needs', async (t) => {
-  const { list, calls } = await eventPlatform(t, 2_000)
+  const { list, calls } = await eventPlatform(t, 2_000, { bodies })
   for (const [query, expected] of [
     ['type=teleport', 1],
     ['limit=10&offset=5', 1],
+    [`type=geofence_in&device_ids=${ten}`, 10],
     ['after_id=1850', 1],
     ['after_id=1000', 3],
   ] as const) {
@@ -175,12 +177,15 @@ t.test('a list costs no more calls than it needs', async (t) => {
   }
 })
 
-t.test('of a word that several kinds share, only the events of the requested kind are counted', async (t) => {
+t.test('only events that pass the filter are counted, also where all of the window do', async (t) => {
   const { all, list } = await eventPlatform(t, 540)
   const [, oldest] = all.filter(({ type }) => type === 'custom').toReversed()
   Object.assign(oldest as Row, { message: 'Door opened' })
   const { body } = await list('type=harsh_brake&limit=5')
-  t.same([body.count, body.data.length], [59, 5], 'also where those of the window are all of it')
+  t.same([body.count, body.data.length], [59, 5], 'of a word that several kinds share')
+  const ignoring = await eventPlatform(t, 200, { ignoresDevice: true, hidesPaging: true })
+  for (const [at, row] of ignoring.all.entries()) row.device_id = at < 60 ? 3 : 1
+  t.equal((await ignoring.list('device_id=3&limit=5')).body.count, 60, 'which the platform ignores')
 })
 
 t.test('where the platform ignores the type, an event comes once even if all events pass the filter', async (t) => {
