@@ -34,7 +34,7 @@ interface EventPlatform {
   bodies?: Bodies
 }
 
-/** A gateway on a platform with events of four devices: how to list them, and all rows of the platform. */
+/** A gateway on a platform with events of four devices: how to list them, all rows of the platform, and the calls that it had. */
 export async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
   const { generation = '3.x', ignoresDevice, hidesDevice, hidesPaging, onCall, bodies = {} } = options
   const isNew = generation === '3.x'
@@ -63,5 +63,7 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
     },
   )
   const list = (query: string) => get(`/v1/events?${query}`, someHash)
-  return { all, calls, list }
+  /** Calls for events since the last time. */
+  const eventCalls = (): number => calls.splice(0).filter((url) => url.includes('get_events')).length
+  return { all, calls, eventCalls, list }
 }
