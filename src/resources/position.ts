@@ -7,7 +7,7 @@ import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
-import { clockReader, repeatsAfter, wallClock, type Zone } from './zone.js'
+import { fromWallClock, repeatsAfter, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
@@ -36,7 +36,7 @@ export function readingOf(wire: WireHistory, { from, to, zone, unitOfDistance }:
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
   const known = zone ?? { offsetMinutes: 0 }
-  const instantOf = clockReader(known)
+  const instantOf = (time: string): number => fromWallClock(asIfUtc(time) * 1000, known) / 1000
   const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit || text(unitOfDistance)
   return {
     speedUnit,

@@ -3,7 +3,7 @@ import { DateTime, FixedOffsetZone } from 'luxon'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
-import { asIfUtc, wallClockText } from './time.js'
+import { wallClockText } from './time.js'
 import { id, text } from './units.js'
 
 const UTC = { zone: 'utc' }
@@ -95,12 +95,6 @@ export const wallClock = (ms: number, zone: Zone): string | undefined => wallClo
 
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
 export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / 86_400_000)
-
-/** Reads `YYYY-MM-DD HH:MM:SS` on the account's clock as Unix seconds. */
-export const clockReader =
-  (zone: Zone) =>
-  (wallClock: string): number =>
-    fromWallClock(asIfUtc(wallClock) * 1000, zone) / 1000
 
 /** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =
