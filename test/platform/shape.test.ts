@@ -40,12 +40,12 @@ maps('ids come from a list of ids or of records with an id', (raw: unknown) => r
   [[], 'x'],
 ])
 
-maps('a list may be an array, a PHP array with gaps, or either as JSON text', itemsOf, [
+maps('a list may be an array, a PHP array with gaps, or either as JSON text (N16 to N18, N51)', itemsOf, [
   [[1, 2], [1, 2], { 0: 1, 7: 2, pagination: 3, '1a': 4, a1: 5 }, ' [1,2]', '{"0":1,"7":2,"x":3}'],
   [[], null, undefined, 7, 'text', '[1,', '"[1]"', ''],
 ])
 
-t.test('a record may be JSON text or only its name; anything else reads as a record without values', async (t) => {
+t.test('a record may be JSON text or only its name; anything else reads as one without values (N13)', async (t) => {
   const shape = { id: 'scalar', parts: ['scalar'], owner: { id: 'scalar' } } as const
   const empty = { id: undefined, parts: [], owner: { id: undefined } }
   t.same(read(shape, '{"id":1,"parts":{"3":4},"owner":"{\\"id\\":5}"}'), { id: 1, parts: [4], owner: { id: 5 } })

@@ -151,13 +151,12 @@ t.test('an expired device has a last time once the zone is known, and none befor
   t.equal(toDevice(never, now, { offsetMinutes: 120 })?.last_seen, null)
 })
 
-check('names, driver and protocol are found in every field that may have them (N01, N03, N12, N13)', device, [
+check('names, driver and protocol are found in every field that may have them (N03, N12)', device, [
   ['a name in device_data', { device_data: { name: 'Inner' } }, { name: 'Inner' }],
   ['no name', { name: '-' }, { name: 'Device 1' }],
   ['driver_data', { driver: '-', driver_data: { id: 4, name: 'Jo' } }, { driver: 'Jo' }],
   ['driver before driver_data', { driver: 'Ann', driver_data: { name: 'Jo' } }, { driver: 'Ann' }],
   ['N12 only nulls', { driver: '-', driver_data: { id: null, name: null } }, { driver: null }],
-  ['N13 a list', { driver: null, driver_data: [] }, { driver: null }],
   ['protocol of the server', { protocol: '-', device_data: { traccar: { protocol: 'GT06' } } }, { protocol: 'gt06' }],
 ])
 
