@@ -9,18 +9,16 @@ import {
   type Box,
   boxesOf,
   browser,
+  desktop,
   isSettled,
   keep,
   openConsole,
   operation,
+  phone,
   tooFaint,
-  type View,
   withoutChromium,
 } from './browser.js'
 import { consoleTests } from './console.js'
-
-const desktop: View = { width: 1400, height: 900 }
-const phone: View = { width: 390, height: 844 }
 
 const marks = (page: Page): Locator => page.locator('.fleet > g')
 
@@ -40,7 +38,6 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   // All pages together are one caller of the demo; the map of a refused one stays empty for a minute.
   const { url, get } = await gateway(t, { env: { RATE_LIMIT_MAX: '1000' } })
   const open = await browser(t)
-  consoleTests(t, { url, get, open })
 
   t.test('the map draws every device of the response, several at one place as a number, in 100 kB', async (t) => {
     const { page, complaints } = await open(t, desktop)
@@ -71,6 +68,8 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
     t.same(complaints, [])
   })
+
+  consoleTests(t, { url, get, open })
 
   t.test('the map waits as long as a 429 says when the demo is out of requests', async (t) => {
     const busy = await gateway(t, { env: { RATE_LIMIT_MAX: '15' } })
@@ -168,7 +167,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   )
 
   t.test('text of twice the size fits a phone, with the title and the contents in view', async (t) => {
-    const { page } = await open(t, phone)
+    const { page } = await open(t, { ...phone })
     const devTools = await page.context().newCDPSession(page)
     for (const standard of [24, 32]) {
       await devTools.send('Page.setFontSizes', { fontSizes: { standard } })

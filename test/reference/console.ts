@@ -3,9 +3,7 @@ import type { Route } from 'playwright-core'
 import type { Test } from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { gateway } from '../helper.js'
-import { boxesOf, type browser, openConsole, operation, type View } from './browser.js'
-
-const desktop: View = { width: 1400, height: 900 }
+import { boxesOf, type browser, desktop, openConsole, operation } from './browser.js'
 
 interface Parts {
   url: string
@@ -26,13 +24,14 @@ export function consoleTests(t: Test, { url, get, open }: Parts): void {
     const inputs = page.locator('.dialog-ux input')
     t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
     await page.locator('.dialog-ux .close-modal').click()
+    await page.locator('#console input[placeholder=limit]').fill('2')
     await page.locator('#console .execute').click()
     const response = page.locator('#console .live-responses-table')
     await response.locator('.response-col_status').first().waitFor()
     const shown = await response.innerText()
     t.match(shown, /"count": 50/)
     t.match(shown, /ratelimit-remaining/)
-    t.ok(requests.includes(`${url}/v1/devices?limit=50&offset=0`), 'the request went to this gateway')
+    t.ok(requests.includes(`${url}/v1/devices?limit=2&offset=0`), 'the request went to this gateway')
     t.equal(await page.locator('main').count(), 1)
     await page.locator('#operation-getMe .try').click()
     await page.locator('#operation-getMe .execute').click()
