@@ -16,7 +16,7 @@ const asArray = (json: Json | undefined): Json[] => (Array.isArray(json) ? json 
 
 /** The type in a few words: `integer or null`, `array of Sensor`, `moving | online`. */
 function typeName(schema: JsonObject): string {
-  const choices = [...asArray(schema.anyOf), ...asArray(schema.oneOf)].map((one) => typeName(asObject(one)))
+  const choices = asArray(schema.anyOf).map((one) => typeName(asObject(one)))
   if (choices.length > 0) return [...new Set(choices)].join(' or ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (Array.isArray(schema.enum)) return schema.enum.filter((one) => one !== null).join(' | ')

@@ -1,6 +1,5 @@
 /** What every subject of the benchmark is given, and the parts that several subjects share. */
 import { request } from 'undici'
-import { hashOf } from './fixed-platform.js'
 import type { Build, Processes, Server } from './processes.js'
 
 export interface Bench {
@@ -19,6 +18,9 @@ export interface Bench {
 /** The first device of every account of the sandbox. */
 export const location = '/api/v1/devices/1001/location'
 export const pageOf50 = '/api/v1/devices'
+
+/** The hash of an account of the fixed platform with so many devices. */
+export const hashOf = (devices: number, account = 0): string => `$2y$10$${`n${devices}a${account}.`.padEnd(53, '/')}`
 export const hash = hashOf(50)
 
 /** The platform's own list of an account. */

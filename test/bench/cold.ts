@@ -1,6 +1,5 @@
 /** A device list that is not in memory, beside the same platform called directly. */
-import { type Bench, bodyOf, pageOf50, platformList } from './bench.js'
-import { hashOf } from './fixed-platform.js'
+import { type Bench, bodyOf, hashOf, pageOf50, platformList } from './bench.js'
 import { type PacedLoad, paced } from './load.js'
 import { middle, spread, type Table } from './table.js'
 

@@ -3,9 +3,6 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildSandbox, sandboxAccounts } from '../../src/sandbox/sandbox.js'
 
-/** The hash of an account with so many devices. */
-export const hashOf = (devices: number, account = 0): string => `$2y$10$${`n${devices}a${account}.`.padEnd(53, '/')}`
-
 interface Row {
   id: number
   device_data: { id: number }
@@ -28,7 +25,7 @@ function listOf(json: string, devices: number): Buffer[] {
   return [...parts, Buffer.from(']')]
 }
 
-/** Listens on 127.0.0.1. Any hash but those of `hashOf` is refused. */
+/** Listens on 127.0.0.1. Any hash but those of `hashOf` in bench.ts is refused. */
 export function fixedPlatform(port: number, latencyMs: number): void {
   const sandbox = buildSandbox()
   const hash = encodeURIComponent(sandboxAccounts()[0]?.hash ?? '')

@@ -1,7 +1,6 @@
 /** What a cached response costs as fleets, accounts and instances grow. Nothing expires meanwhile: only look-ups are measured. */
-import { type Bench, bodyOf, createKey, location, pageOf50 } from './bench.js'
+import { type Bench, bodyOf, createKey, hashOf, location, pageOf50 } from './bench.js'
 import { bareServers, contestants, floors } from './cached.js'
-import { hashOf } from './fixed-platform.js'
 import { flood, type Load } from './load.js'
 import type { Server } from './processes.js'
 import { type Contestant, memoryOf, race, rounded, type Table } from './table.js'

@@ -1,6 +1,5 @@
 /** Device lists of 10,000: how many a second, what memory they take, and what they cost the other callers. */
-import { type Bench, bodyOf, hash, location, platformList } from './bench.js'
-import { hashOf } from './fixed-platform.js'
+import { type Bench, bodyOf, hash, hashOf, location, platformList } from './bench.js'
 import { flood, type PacedLoad, paced } from './load.js'
 import type { Server } from './processes.js'
 import { type Contestant, memoryOf, middle, type Row, race, rounded, spread, type Table } from './table.js'

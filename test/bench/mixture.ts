@@ -1,6 +1,5 @@
 /** Mixed traffic like that of many integrators, valid and invalid, with the statuses that each request may receive. */
-import { createKey, location, pageOf50 } from './bench.js'
-import { hashOf } from './fixed-platform.js'
+import { createKey, hashOf, location, pageOf50 } from './bench.js'
 import type { Server } from './processes.js'
 
 const accounts = 20
