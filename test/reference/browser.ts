@@ -1,7 +1,9 @@
 /** Debian's Chromium, driven by Playwright: opens pages and records every complaint and request. */
 import { existsSync } from 'node:fs'
 import { chromium, type Page } from 'playwright-core'
+import type { Test as Tap } from 'tap'
 import type { Test } from '../helper.js'
+import { until } from '../redis.js'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const args =
@@ -69,11 +71,11 @@ export const keep = async (page: Page, name: string) => {
 }
 
 /** Whether the console has followed the scheme, and no colour is in transition. */
-export const isSettled = (scheme: 'light' | 'dark') =>
+const isSettled = (scheme: 'light' | 'dark') =>
   `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
 
 /** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
-export const tooFaint = `(() => {
+const tooFaint = `(() => {
   const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
   const ground = (element) => {
@@ -90,6 +92,20 @@ export const tooFaint = `(() => {
     return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
   })
 })()`
+
+export const widthOf = 'document.documentElement.scrollWidth'
+
+/** With the console open, in both schemes: every text has enough contrast, and nothing is wider than the screen. */
+export async function isLegible(t: Tap, page: Page, { width }: View): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    const name = `console, ${colorScheme}, ${width} pixels`
+    await page.emulateMedia({ colorScheme })
+    await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
+    t.ok((await page.evaluate<number>(widthOf)) <= width, `${name}: nothing is wider than the screen`)
+    t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
+    await keep(page, name)
+  }
+}
 
 export const operation = '#operation-listDevices'
 
