@@ -12,47 +12,44 @@ interface Parts {
 }
 
 export function consoleTests(t: Test, { url, get, open }: Parts): void {
-  t.test(
-    'the console hides what is typed, sends the demo token, has contrast and moves to another operation',
-    async (t) => {
-      const { page, complaints, requests } = await open(t, desktop)
-      await page.goto(`${url}/docs${operation}`)
-      await openConsole(page)
-      await page.locator('#console .authorize').first().click()
-      const entries = page.locator('.dialog-ux .auth-container')
-      t.match(await entries.first().innerText(), /demoToken/)
-      t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
-      t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
-      const inputs = page.locator('.dialog-ux input')
-      t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
-      await page.locator('.dialog-ux .close-modal').click()
-      await page.locator('#console input[placeholder=limit]').fill('2')
-      await page.locator('#console .execute').click()
-      const response = page.locator('#console .live-responses-table')
-      await response.locator('.response-col_status').first().waitFor()
-      const shown = await response.innerText()
-      t.match(shown, /"count": 50/)
-      t.match(shown, /ratelimit-remaining/)
-      t.ok(requests.includes(`${url}/v1/devices?limit=2&offset=0`), 'the request went to this gateway')
-      t.equal(await page.locator('main').count(), 1)
-      await isLegible(t, page, desktop)
-      await page.locator('#operation-getMe .try').click()
-      await page.locator('#operation-getMe .execute').click()
-      await page.getByText('"credential": "demo"').first().waitFor()
-      // The same button closes it.
-      await page.locator('#operation-getMe .try').click()
-      await page.locator('#console').waitFor({ state: 'detached' })
-      await page.locator('#operation-createKey .try').click()
-      await page.locator('#console textarea').waitFor()
-      const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
-      t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
-      const platform_hash = sandboxAccounts()[0]?.hash
-      await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
-      await page.locator('#operation-createKey .execute').click()
-      await page.getByText('"label": "From the console"').first().waitFor()
-      t.same(complaints, [])
-    },
-  )
+  t.test('the console hides what is typed, is legible, sends the demo token and can be moved', async (t) => {
+    const { page, complaints, requests } = await open(t, desktop)
+    await page.goto(`${url}/docs${operation}`)
+    await openConsole(page)
+    await page.locator('#console .authorize').first().click()
+    const entries = page.locator('.dialog-ux .auth-container')
+    t.match(await entries.first().innerText(), /demoToken/)
+    t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
+    t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
+    const inputs = page.locator('.dialog-ux input')
+    t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
+    await page.locator('.dialog-ux .close-modal').click()
+    await page.locator('#console input[placeholder=limit]').fill('2')
+    await page.locator('#console .execute').click()
+    const response = page.locator('#console .live-responses-table')
+    await response.locator('.response-col_status').first().waitFor()
+    const shown = await response.innerText()
+    t.match(shown, /"count": 50/)
+    t.match(shown, /ratelimit-remaining/)
+    t.ok(requests.includes(`${url}/v1/devices?limit=2&offset=0`), 'the request went to this gateway')
+    t.equal(await page.locator('main').count(), 1)
+    await isLegible(t, page, desktop)
+    await page.locator('#operation-getMe .try').click()
+    await page.locator('#operation-getMe .execute').click()
+    await page.getByText('"credential": "demo"').first().waitFor()
+    // The same button closes it.
+    await page.locator('#operation-getMe .try').click()
+    await page.locator('#console').waitFor({ state: 'detached' })
+    await page.locator('#operation-createKey .try').click()
+    await page.locator('#console textarea').waitFor()
+    const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
+    t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
+    const platform_hash = sandboxAccounts()[0]?.hash
+    await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
+    await page.locator('#operation-createKey .execute').click()
+    await page.getByText('"label": "From the console"').first().waitFor()
+    t.same(complaints, [])
+  })
 
   t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {
     const { page, complaints } = await open(t, desktop)
