@@ -10,7 +10,7 @@ type JsonDifference = { path: string; left: unknown; right: unknown }
 export type GatewayResponse = { status: number; headers: Record<string, string>; body: unknown }
 
 /** Headers of the connection (RFC 9110, 7.6.1) and of the body's encoding on it. */
-export const isHopByHop = (name: string): boolean =>
+const isHopByHop = (name: string): boolean =>
   /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*|content-length|content-encoding)$/.test(name)
 const isPerRequest = (name: string): boolean => /^(x-request-id|date|age|ratelimit-.*)$/.test(name)
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import { compare, fetchFrom, isHopByHop, noResponse } from './diff.js'
+import { compare, fetchFrom, noResponse } from './diff.js'
 import { drift } from './drift.js'
 import {
   type Exchange,
@@ -47,10 +47,9 @@ async function forward(platform: string, action: string, search: URLSearchParams
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
   })
-  const headers = [...response.headers].filter(([name]) => !isHopByHop(name))
   // Unlike `text()`, this keeps a byte order mark.
   const body = Buffer.from(await response.arrayBuffer().catch(noResponse(platform))).toString()
-  return { status: response.status, headers: Object.fromEntries(headers), body }
+  return { status: response.status, headers: Object.fromEntries(response.headers), body }
 }
 
 /** Sends a request of our own. @throws Error as `forward`. */

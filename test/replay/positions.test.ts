@@ -2,13 +2,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { buildScrub } from '../../src/replay/scrub.js'
 import { courseOf, distanceM } from '../../src/sandbox/geometry.js'
-import { exchange } from './folders.js'
-
-const scrub = buildScrub(new Pseudonyms('a secret of this test'))
-const scrubbed = (json: unknown, by: Scrub = scrub): unknown =>
-  by(exchange('get_devices', {}, { json })).responses[0]?.json
+import { scrub, scrubbed } from './folders.js'
 
 t.test('every position moves, distances stay, and a course still leads from one position to the next', async () => {
   const coordinate = (min: number, max: number) =>

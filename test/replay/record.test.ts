@@ -4,16 +4,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
-import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
-import { Pseudonyms } from '../../src/replay/pseudonym.js'
+import { format, readFolder } from '../../src/replay/exchange.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
-import { buildScrub } from '../../src/replay/scrub.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
-import { listening, recording } from './folders.js'
+import { listening, recording, scrub, unscrubbed } from './folders.js'
 
-const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const hash = hashOf('a test')
 
 t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
@@ -164,7 +161,7 @@ t.test('a full disk leaves what was recorded before, and nothing is called store
 t.test('a gateway on a recording of the device list alone has each device', async (t) => {
   const { url, hashes } = await sandbox(t, { devices: 3 })
   const folder = join(t.testdir({}), 'account')
-  const options = { platform: url, folder, update: true, scrub: (one: Exchange) => one, log: () => {} }
+  const options = { platform: url, folder, update: true, scrub: unscrubbed, log: () => {} }
   for (const action of ['get_user_data', 'get_devices'])
     t.ok(await recordOne({ action, query: {} }, hashes[0] ?? '', options))
   const base = await listening(t, buildReplay([await readFolder(folder)]))

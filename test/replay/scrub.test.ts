@@ -7,14 +7,12 @@ import { type Exchange, fileNameOf, format, type RecordedResponse, readFolder } 
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { hashOf } from '../../src/replay/replay.js'
-import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
-import { accounts, fixtures } from './folders.js'
+import { buildScrub } from '../../src/replay/scrub.js'
+import { accounts, fixtures, scrub, scrubbed } from './folders.js'
 
-const scrub = buildScrub(new Pseudonyms('a secret of this test'))
 const exchange = (response: RecordedResponse, query = {}): Exchange => {
   return { action: 'get_devices', query, responses: [response] }
 }
-const scrubbed = (json: unknown, by: Scrub = scrub): unknown => by(exchange({ json })).responses[0]?.json
 
 const hash = hashOf('a test')
 /** Values that must not be recorded, by the name under which a platform may send them. */

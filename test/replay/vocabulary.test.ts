@@ -2,12 +2,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { setupIn } from '../../src/platform/wire.js'
-import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { buildScrub } from '../../src/replay/scrub.js'
 import { toZone } from '../../src/resources/zone.js'
-
-const scrub = buildScrub(new Pseudonyms('a secret of this test'))
-const scrubbed = (json: unknown): unknown => scrub({ action: 'x', query: {}, responses: [{ json }] }).responses[0]?.json
+import { scrubbed } from './folders.js'
 
 /** The words in the declaration of a list or a pattern in the gateway's source. */
 function wordsOf(file: string, name: string): string[] {
