@@ -137,27 +137,26 @@ async function record(values: Values, { env, console, ended }: Io): Promise<numb
   if (account === undefined || account !== basename(account) || /^\.{0,2}$/.test(account))
     throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)
-  const hash = env.PLATFORM_HASH
-  if ((values.check || only) && !hash) throw new Error('--check and --only need a hash in PLATFORM_HASH')
+  const hash = env.PLATFORM_HASH ?? ''
+  if ((values.check || only) && hash === '') throw new Error('--check and --only need a hash in PLATFORM_HASH')
   const secret = env.RECORD_SECRET || undefined
   const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))
   if (values.check) {
-    const originalId = secret === undefined ? undefined : (id: number) => pseudonyms.originalId(id)
-    return (await check(platform, await readFolder(folder), hash ?? '', log, originalId)) ? 0 : 1
+    const known = secret === undefined ? undefined : pseudonyms
+    return (await check(platform, await readFolder(folder), hash, log, known)) ? 0 : 1
   }
-  const scrub = buildScrub(pseudonyms)
+  const recorder = { platform, folder, scrub: buildScrub(pseudonyms), fingerprint: pseudonyms.fingerprint, log }
   if (only === undefined && (values.device ?? values.day) !== undefined)
     throw new Error('--device and --day go with --only')
   if (only !== undefined) {
-    const recorder = { platform, folder, update: true, scrub, log }
-    const exchange = await recordOne(requestOf(only, values), hash ?? '', recorder)
+    const exchange = await recordOne(requestOf(only, values), hash, { ...recorder, update: true })
     if (exchange === undefined) return 1
     const search = new URLSearchParams({ ...exchange.query, user_api_hash: 'any' })
     console.log(`replay it with: node ${relative('', main)} replay ${folder} --port 9000`)
     console.log(`then send it with: curl 'http://127.0.0.1:9000/api/${exchange.action}?${search}'`)
     return 0
   }
-  const { app, counts } = buildRecorder({ platform, folder, update, scrub, log })
+  const { app, counts } = buildRecorder({ ...recorder, update })
   console.log(`recording ${account} on ${await listen(app, values.port ?? '9001')}`)
   await ended()
   await app.close()

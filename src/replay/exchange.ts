@@ -58,6 +58,8 @@ const Manifest = Type.Object(
     about: Type.String(),
     email: Type.String({ pattern: '@example\\.com$' }),
     origin: Type.Union([Type.Literal('invented'), Type.Literal('recorded')]),
+    /** Of the secret that it was recorded with. */
+    fingerprint: Type.Optional(Type.String()),
     oddities: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { additionalProperties: false },
@@ -99,11 +101,12 @@ export const format = (value: unknown): string => `${layout(value, '', 0)}\n`
 
 /** @param indent that of the line, on which the text begins at `column`; absent for a text on one line. */
 function layout(value: unknown, indent?: string, column = 0): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const isList = Array.isArray(value)
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   const members = isList
     ? value.map((item) => ['', item] as const)
-    : entriesOf(value).map(([key, item]) => [`${JSON.stringify(key)}: `, item] as const)
+    : sorted.map(([key, item]) => [`${JSON.stringify(key)}: `, item] as const)
   const [open, gap, close] = isList ? ['[', '', ']'] : ['{', ' ', '}']
   if (members.length === 0) return open + close
   const flat = open + gap + members.map(([head, item]) => head + layout(item)).join(', ') + gap + close
@@ -112,11 +115,6 @@ function layout(value: unknown, indent?: string, column = 0): string {
   const lines = members.map(([head, item]) => inner + head + layout(item, inner, inner.length + head.length))
   return `${open}\n${lines.join(',\n')}\n${indent}${close}`
 }
-
-const entriesOf = (value: object): [string, unknown][] =>
-  Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
 
 /**
  * The exchange in a file's text, whatever its layout and name.

@@ -17,6 +17,11 @@ export class Pseudonyms {
     this.rotation = new Rotation([0, 4, 8].map((at) => seed.readUInt32BE(at) / 2 ** 32) as [number, number, number])
   }
 
+  /** Shows another secret, but for one in 65,536, and too short to find this one by. */
+  get fingerprint(): string {
+    return this.#bytes('fingerprint', '').toString('hex', 0, 2)
+  }
+
   #bytes(kind: string, text: string): Buffer {
     return createHmac('sha512', this.#secret).update(`${kind}\n${text}`).digest()
   }

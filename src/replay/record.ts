@@ -16,6 +16,7 @@ import {
 } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
+import type { Pseudonyms } from './pseudonym.js'
 import { isAddressLookup, type Scrub, withIds } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
@@ -38,6 +39,8 @@ type RecorderOptions = {
   update: boolean
   /** Applied before anything is compared, shown or written. */
   scrub: Scrub
+  /** Of the invented values. */
+  fingerprint: string
   log: (line: string) => void
 }
 
@@ -133,7 +136,7 @@ async function validateHash(platform: string, hash: string): Promise<void> {
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
 async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
-  const { folder, update, scrub, log } = options
+  const { folder, update, scrub, fingerprint, log } = options
   const exchange = scrub(raw)
   const file = join(folder, fileNameOf(exchange))
   const leaks = findLeaks(exchange, hashes)
@@ -143,7 +146,8 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   const stored = text === undefined ? undefined : parseExchange(file, text)
   const differences = stored === undefined ? [] : compare(stored, exchange)
   const about = 'Recorded from a platform and scrubbed.'
-  if (update) await writeExchange(folder, exchange, { about, email: 'recorded@example.com', origin: 'recorded' })
+  const manifest = { about, email: 'recorded@example.com', origin: 'recorded', fingerprint } as const
+  if (update) await writeExchange(folder, exchange, manifest)
   log(`${file}: ${stored === undefined ? 'new' : `${differences.length} differences`}${update ? ', stored' : ''}`)
   for (const { path, left: was, right: is } of differences.slice(0, maxShownDifferences)) {
     log(`  ${path}: ${JSON.stringify(was)} | ${JSON.stringify(is)}`)
@@ -153,7 +157,7 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
 
 /**
  * Repeats every recorded request but address lookups, whose positions are invented, and logs how the shape of the responses has changed, and a summary.
- * @param originalId the real id of a recorded one; undefined without the secret of the recording.
+ * @param pseudonyms of the recording, which reveal the real ids; undefined without its secret.
  * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
  * @throws Error when the platform cannot be reached or rejects the hash, or the real ids are needed and unknown.
  */
@@ -162,19 +166,21 @@ export async function check(
   folder: Folder,
   hash: string,
   log: (line: string) => void,
-  originalId?: (id: number) => number,
+  pseudonyms?: Pseudonyms,
 ): Promise<boolean> {
+  const { origin, fingerprint } = folder.manifest
   const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
-  if (originalId === undefined && folder.manifest.origin === 'recorded' && folder.exchanges.some(hasIds))
+  const isRevealed = fingerprint === undefined ? pseudonyms !== undefined : pseudonyms?.fingerprint === fingerprint
+  if (!isRevealed && origin === 'recorded' && folder.exchanges.some(hasIds))
     throw new Error('the ids in this recording are invented: set RECORD_SECRET as it was set for the recording')
+  const originalId = (id: number): number => (origin === 'recorded' && pseudonyms?.originalId(id)) || id
   await validateHash(platform, hash)
   let changed = 0
   const exchanges = folder.exchanges.filter(({ action }) => !isAddressLookup(action))
   for (const exchange of exchanges) {
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
-    const wanted = originalId === undefined ? exchange : withIds(exchange, originalId)
-    const response = await sendAs(hash, platform, wanted).catch(() => undefined)
+    const response = await sendAs(hash, platform, withIds(exchange, originalId)).catch(() => undefined)
     const live = response && exchangeOf(exchange, response).responses[0]
     const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
     if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)

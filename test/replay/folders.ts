@@ -16,7 +16,8 @@ export const exchange = (action: string, query: Record<string, string>, ...respo
   return { action, query, responses }
 }
 
-export const scrub = buildScrub(new Pseudonyms('a secret of this test'))
+export const pseudonyms = new Pseudonyms('a secret of this test')
+export const scrub = buildScrub(pseudonyms)
 /** A body as it is recorded. */
 export const scrubbed = (json: unknown, by = scrub): unknown =>
   by(exchange('get_devices', {}, { json })).responses[0]?.json
@@ -35,6 +36,7 @@ export async function listening(t: Test, app: FastifyInstance): Promise<string> 
 export async function recording(t: Test, platform: string, by = unscrubbed, update = true) {
   const folder = join(t.testdir({}), 'account')
   const lines: string[] = []
-  const recorder = buildRecorder({ platform, folder, update, scrub: by, log: (line) => lines.push(line) })
+  const { fingerprint } = pseudonyms
+  const recorder = buildRecorder({ platform, folder, update, scrub: by, fingerprint, log: (line) => lines.push(line) })
   return { base: await listening(t, recorder.app), folder, lines, recorder }
 }

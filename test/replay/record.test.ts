@@ -9,7 +9,7 @@ import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { freePort } from '../redis.js'
-import { listening, recording, scrub, unscrubbed } from './folders.js'
+import { exchange, folderOf, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
 
 const hash = hashOf('a test')
 
@@ -161,7 +161,7 @@ t.test('a full disk leaves what was recorded before, and nothing is called store
 t.test('a gateway on a recording of the device list alone has each device', async (t) => {
   const { url, hashes } = await sandbox(t, { devices: 3 })
   const folder = join(t.testdir({}), 'account')
-  const options = { platform: url, folder, update: true, scrub: unscrubbed, log: () => {} }
+  const options = { platform: url, folder, update: true, scrub: unscrubbed, fingerprint: '', log: () => {} }
   for (const action of ['get_user_data', 'get_devices'])
     t.ok(await recordOne({ action, query: {} }, hashes[0] ?? '', options))
   const base = await listening(t, buildReplay([await readFolder(folder)]))
@@ -185,8 +185,15 @@ t.test('an address is recorded without the place, as a text or as JSON', async (
     { action: 'geo_address', responses: [{ json: { location: { zip: /^\d{5}$/ } } }] },
   ])
   calls.length = 0
-  t.ok(await check(url, folder, hash, () => {}, Number))
+  t.ok(await check(url, folder, hash, () => {}, pseudonyms))
   t.match(calls, { length: 1, 0: /get_user_data/ }, 'the check repeats no lookup')
+})
+
+t.test('a check sends the ids of an invented recording as they are', async (t) => {
+  const { url, calls } = await platform(t, { get_history: {} })
+  const folder = folderOf([exchange('get_history', { device_id: '501' }, { json: {} })])
+  t.ok(await check(url, folder, hash, () => {}, pseudonyms))
+  t.match(calls.at(-1), 'device_id=501&')
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
