@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
+import { failWithoutOutput } from './cli/output.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
 import { createLogger } from './ops/log.js'
@@ -122,6 +123,8 @@ async function printCheck(): Promise<void> {
   const { report } = await import('./cli/check/finding.js')
   const findings = await check(process.env)
   console.log(report(findings))
+  // An error of the output comes later.
+  await pause(0)
   process.exit(findings.some(({ verdict }) => verdict === 'fail') ? 1 : 0)
 }
 
@@ -135,6 +138,7 @@ All but the last two read the environment of the gateway.`
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return serve()
+  failWithoutOutput(console)
   // `--check` since the first release.
   if (/^(--)?check$/.test(name) && args.length === 0) return printCheck()
   if (name === 'keys') {

@@ -1,6 +1,6 @@
 /** The command line for API keys, beside a gateway on the same store. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
@@ -162,6 +162,15 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   mkdirSync(lock)
   const { err: once } = await keys({ DATA_DIR: dir }, list)
   t.match(once, /^Cannot use \S+ for API keys: EISDIR: [^:]+$/, 'the reason once')
+})
+
+t.test('a command whose output is lost, as on a full disk, fails', (t) => {
+  const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
+  for (const args of [['--help'], ['keys', '--help'], ['check'], ['replay', '--help']]) {
+    const { status, stderr } = spawnSync(process.execPath, [program('main.js'), ...args], { stdio: [...stdio] })
+    t.match([status, String(stderr)], [1, /^The output cannot be written: ENOSPC/], args.join(' '))
+  }
+  t.end()
 })
 
 /** Of a user who is not root, and starts the program; a reason to skip where there is none. */
