@@ -1,6 +1,7 @@
 /** The commands replay, diff and record. */
 import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -54,17 +55,21 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'
 export interface Io {
   env: NodeJS.ProcessEnv
   console: Pick<Console, 'log' | 'error'>
-  /** Resolves with the signal that ends a command that listens. */
+  /** Resolves with the next signal to end. */
   ended: () => Promise<NodeJS.Signals>
 }
 
-/** Starts a gateway on a platform, and ends it with a signal. @returns its exit code. */
-function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
+/** Starts a gateway on a platform, and forwards each signal: the first drains it, a second one ends it. @returns its exit code. */
+async function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
   // In a process group of its own, so that Ctrl-C reaches it once: through us.
   const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, stdio, detached: true })
-  void ended().then((signal) => gateway.kill(signal))
-  return new Promise((resolve) => gateway.once('exit', (code) => resolve(code ?? 1)))
+  const exited = once(gateway, 'exit').then(([code]) => code ?? 1)
+  for (;;) {
+    const event = await Promise.race([exited, ended()])
+    if (typeof event === 'number') return event
+    gateway.kill(event)
+  }
 }
 
 async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {

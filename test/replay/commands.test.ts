@@ -48,6 +48,16 @@ t.test('the fixture that the guide writes from nothing is formatted, and served 
   t.equal(await child.exited, 0, 'no request was a miss')
 })
 
+t.test('replay --gateway forwards every signal: the second one ends the gateway at once', async (t) => {
+  const env = { DATA_DIR: join(t.testdir({}), 'data') }
+  const child = await new GatewayProcess(t, ['replay', acme, '--gateway', '--port', '0'], env).ready()
+  child.signal('SIGTERM')
+  await child.printed(/"closing"/)
+  child.signal('SIGTERM')
+  t.equal(await child.exited, 1)
+  t.notMatch(child.log, /"closed"/, 'it does not drain')
+})
+
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
   const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
   const replay = started(t, 'replay', [acme, '--port', '0'])
