@@ -44,7 +44,7 @@ export class Pseudonyms {
     return `p${this.#bytes('email', address.toLowerCase()).toString('hex').slice(0, 10)}@example.com`
   }
 
-  /** Another id with as many digits; no two ids become the same. 0 means none and stays. */
+  /** Another id with as many digits, at most 15; no two ids become the same. */
   id(id: number): number {
     return this.#mapped(id, false)
   }
@@ -59,7 +59,6 @@ export class Pseudonyms {
     const size = 9 * min
     const half = Math.ceil(Math.log2(size) / 2)
     let permuted = id - min
-    if (id <= 0 || !Number.isSafeInteger(id) || half > 24) return id
     // A Feistel network permutes 2^(2 * half) numbers; repeating it stays within `size` (cycle walking).
     do permuted = this.#permute(permuted, half, isInverse)
     while (permuted >= size)

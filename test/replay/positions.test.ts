@@ -21,7 +21,7 @@ t.test('every position moves, distances stay, and a course still leads from one 
       if (Math.abs(a.lat) > 89 || Math.abs(a.lng) > 178) return true
       const change = distanceM(a, b) - distanceM(here, there)
       const turned = Math.abs(a.course - courseOf(a, b))
-      return Math.abs(change) < 1 && Math.min(turned, 360 - turned) < 2 && distanceM(here, a) > 1_000
+      return a.course >= 0 && Math.abs(change) < 1 && Math.min(turned, 360 - turned) < 2 && distanceM(here, a) > 1_000
     }),
   )
 })
@@ -37,6 +37,7 @@ t.test('a position moves to the same place in whatever form it is sent', async (
     (lat, lng) => `${lat}|${lng}`,
     (start_lat, start_lng) => ({ start_lat, start_lng }),
     (last_latitude, last_longitude) => ({ last_latitude, last_longitude }),
+    (lastValidLatitude, lastValidLongitude) => ({ lastValidLatitude, lastValidLongitude }),
     (lat, lng) => ({ lat_1: lat, lng_1: lng, lat_2: '0', lng_2: '0' }),
     (lat, lng) => ({ traccar: { latest_positions: `${lat}/${lng};${lat}/${lng}` } }),
     (lat, lng) => ({ coordinates: JSON.stringify([{ lat, lng }]) }),
@@ -52,6 +53,11 @@ t.test('a position moves to the same place in whatever form it is sent', async (
     const { query } = scrub({ action: 'address', query: { lat: `${41 + n / 100}`, lon: '2' }, responses: [{}] })
     t.same(query, { lat: `${there.lat}`, lon: `${there.lng}` }, 'a lookup of the address of a position')
   }
+  for (const onLine of [
+    { lat: 51.477811, lng: 0 },
+    { lat: 0, lng: 32.4437 },
+  ])
+    t.ok(distanceM(scrubbed(onLine) as Position, onLine) > 1_000, 'a position on the equator, or at longitude 0')
   t.same(scrubbed({ lat: 41.387917, course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
   const turned = scrubbed({ lat: 41.387917, lng: 2.169919, course: 12 })
   t.match(scrubbed({ start_lat: 1, start_lng: 9, lat: 41.387917, lng: 2.169919, course: 12 }), turned)

@@ -105,23 +105,6 @@ t.test('an exchange that still holds a leak is not written', async (t) => {
   t.match(one.lines, { length: 1, 0: /not written: \$\.responses\[0\]\.json\.type: an e-mail address/ })
 })
 
-t.test('a folder holds one account: what is sent with a second hash is forwarded and not written', async (t) => {
-  const { url: base } = await platform(t, { '*': [] })
-  const send = async (one: { base: string }, action: string, hash: string) =>
-    t.equal((await fetch(`${one.base}/${action}?user_api_hash=${hash}`)).status, 200)
-  for (const update of [true, false]) {
-    const one = await recording(t, base, scrub, update)
-    await send(one, 'get_devices', 'first')
-    await send(one, 'get_alerts', 'second')
-    await send(one, 'get_geofences', 'first')
-    t.equal(one.recorder.counts.rejected, update ? 1 : 0)
-    if (!update) continue
-    t.same(await filesIn(one.folder), ['account.json', 'get_devices.json', 'get_geofences.json'])
-    t.match(one.lines[1], /^get_alerts: not written: a second hash was sent/)
-    t.equal(one.lines.length, 3)
-  }
-})
-
 t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
   const { url: base } = await platform(t, { '*': [] })
   const one = await recording(t, base, scrub)
