@@ -3,7 +3,7 @@
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }
 
-type Place = { kinds: Set<string>; count: number; parent: string | undefined }
+type Place = { kinds: Set<string>; count: number; parent: string }
 type Shape = Map<string, Place>
 
 /** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null prove nothing. */
@@ -14,16 +14,15 @@ export function drift(recorded: unknown, live: unknown): Drift[] {
   for (const [path, place] of was) {
     const now = is.get(path)
     if (now === undefined) {
-      const parent = place.parent === undefined ? undefined : was.get(place.parent)
-      const always = parent !== undefined && parent.count === place.count && !path.endsWith(']')
-      const seen = place.parent !== undefined && is.get(place.parent)?.kinds.has('object')
+      const always = was.get(place.parent)?.count === place.count && !path.endsWith(']')
+      const seen = is.get(place.parent)?.kinds.has('object')
       if (always && seen) lines.push({ path, what: 'gone', was: kindsOf(place), is: '' })
     } else if (isNewKind(place, now)) {
       lines.push({ path, what: 'changed', was: kindsOf(place), is: kindsOf(now) })
     }
   }
   for (const [path, place] of is) {
-    const known = was.has(path) || (place.parent !== undefined && !was.get(place.parent)?.kinds.has('object'))
+    const known = was.has(path) || !was.get(place.parent)?.kinds.has('object')
     if (!known && !path.endsWith(']')) lines.push({ path, what: 'new', was: '', is: kindsOf(place) })
   }
   return lines
@@ -36,7 +35,7 @@ const isNewKind = (was: Place, is: Place): boolean =>
 
 function shapeOf(body: unknown): Shape {
   const shape: Shape = new Map()
-  const add = (path: string, parent: string | undefined, value: unknown): void => {
+  const add = (path: string, parent: string, value: unknown): void => {
     const place = shape.get(path) ?? { kinds: new Set(), count: 0, parent }
     shape.set(path, place)
     place.count++
@@ -47,7 +46,7 @@ function shapeOf(body: unknown): Shape {
       add(/^\d+$/.test(key) ? `${path}[]` : `${path}.${key}`, path, item)
     }
   }
-  add('$', undefined, body)
+  add('$', '', body)
   return shape
 }
 

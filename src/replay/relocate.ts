@@ -74,11 +74,11 @@ export function relocateArray(rotation: Rotation, [lng, lat, ...rest]: readonly 
 
 const isNowhere = ({ lat, lng }: Position): boolean => lat === 0 && lng === 0
 const isNumeric = (value: unknown): boolean =>
-  (typeof value === 'number' && Number.isFinite(value)) || (typeof value === 'string' && number.test(value))
+  Number.isFinite(value) || (typeof value === 'string' && number.test(value))
 
 /** A value of the type and at least the decimals of the original. */
 function like(original: unknown, value: number, minDecimals: number): string | number {
-  const decimals = String(original).trim().split('.')[1]?.length ?? 0
+  const decimals = String(original).split('.')[1]?.length ?? 0
   const text =
     value === 0 && Number(original) === 0
       ? String(original)
