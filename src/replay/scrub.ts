@@ -24,6 +24,8 @@ const termKey =
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
+const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
+const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
@@ -46,7 +48,7 @@ const tokens = (positions: string[]): RegExp =>
       '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
       `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit}|(?<named>${nameLikeUnit}))${unitEnd})`,
       '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
-      '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
+      '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}(?:\\.\\d+)?|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
       '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
       `(?<harsh>(?<!\\p{L})(?:${harshDriving})(?!\\p{L}))`,
       '(?<word>(?:[\\p{L}\\p{M}]|(?!\\d)\\p{N})+)',
@@ -126,8 +128,7 @@ class Scrubber {
     if (typeof raw === 'number') return this.#number(key, raw)
     if (typeof raw !== 'object' || raw === null) return raw
     if (isCredentialKey(key)) return null
-    if (Array.isArray(raw)) return this.#list(key, raw)
-    return this.#record(key, raw as Record<string, unknown>)
+    return Array.isArray(raw) ? this.#list(key, raw) : this.#record(key, raw as Record<string, unknown>)
   }
 
   #string(key: string, raw: string): string {
@@ -140,10 +141,9 @@ class Scrubber {
     const isJson = /^\s*[[{]/.test(raw)
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
-    if (/^<(\w+)>/.test(raw.trim())) {
-      const tags = [...raw.matchAll(/<(\w+)>([^<]+)(?=<\/\1>)/g)]
-      const named = this.#named(tags.map(([, tag = '', inner = '']) => [tag, inner]))
-      return raw.replace(/<(\w+)>([^<]+)(?=<\/\1>)/g, (_, tag) => `<${tag}>${named[tag]}`)
+    if (markup.test(raw)) {
+      const named = this.#named([...raw.matchAll(tagged)].map(([, tag = '', inner = '']) => [tag, inner]))
+      return raw.replace(tagged, (_, tag) => `<${tag}>${named[tag]}`)
     }
     // The names in broken JSON are unknown, and so are the meanings of its numbers.
     return this.#text(raw, isJson || textKey.test(key))
@@ -241,7 +241,7 @@ function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse,
 }
 
 /** Unix seconds or milliseconds as text. */
-const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?$/.test(text)
+const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?(\.\d+)?$/.test(text)
 
 const isDecimal = (value: unknown): boolean => typeof value === 'number' && !Number.isInteger(value)
 

@@ -109,8 +109,14 @@ t.test('a number that may be half a position is none, wherever it is', async (t)
     [{ remark: '(41.387917) 2.17' }, { remark: '(0) 0' }],
   ]
   for (const [before, after] of cases) t.same(scrubbed(before), after)
-  for (const text of ['lat: 41.387917 lng: 2.17', 'lat:41.38,lng:2.17', 'x 41.387917%2C2.17'])
-    t.notMatch(scrubbed({ remark: text }), /41\.38|2\.17/, text)
+  for (const text of [
+    '+34600123456 41.387917,2.17',
+    '<b>x</b> 41.387917,2.17',
+    'lat: 41.387917 lng: 2.17',
+    'lat:41.38,lng:2.17',
+    'x 41.387917%2C2.17',
+  ])
+    t.notMatch(scrubbed({ remark: text }), /\.38|2\.17/, text)
 })
 
 t.test('a number that is no position stays', async (t) => {

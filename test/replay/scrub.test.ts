@@ -47,6 +47,8 @@ const hidings: Record<string, (name: string, value: string) => Exchange> = {
   'in a name': (_, value) => exchange({ json: { name: value } }),
   'in JSON in a string': (name, value) => exchange({ json: { sensors: JSON.stringify([{ [name]: value }]) } }),
   'in tags': (name, value) => exchange({ json: { other: `<info><${name}>${value}</${name}></info>` } }),
+  'outside of tags': (_, value) => exchange({ json: { other: `<b>x</b> ${value}` } }),
+  'in a tag without an end': (_, value) => exchange({ json: { other: `<b>${value}` } }),
   'in a list of texts': (name, value) => exchange({ json: { other_arr: [`${name}: ${value}`] } }),
   'percent-encoded': (_, value) => exchange({ json: { url: `/?x=${encodeURIComponent(value)}` } }),
   'in base64': (_, value) => exchange({ json: { blob: Buffer.from(value).toString('base64') } }),
