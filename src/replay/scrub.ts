@@ -195,9 +195,9 @@ class Scrubber {
   }
 
   #id<T extends string | number>(raw: T): T {
-    if (!/^[1-9]\d{0,14}$/.test(String(raw))) return raw
-    const mapped = this.#pseudonyms.id(Number(raw))
-    return (typeof raw === 'number' ? mapped : String(mapped)) as T
+    if (Number(raw) === 0) return raw
+    const mapped = /^[1-9]\d{0,14}$/.test(`${raw}`) ? this.#pseudonyms.id(Number(raw)) : this.#text(`${raw}`, true)
+    return (typeof raw === 'number' ? Number(mapped) || 0 : `${mapped}`) as T
   }
 
   #list(key: string, raw: unknown[]): unknown[] {

@@ -47,6 +47,7 @@ const hidings: Record<string, (name: string, value: string) => Exchange> = {
   'in a name': (_, value) => exchange({ json: { name: value } }),
   'in JSON in a string': (name, value) => exchange({ json: { sensors: JSON.stringify([{ [name]: value }]) } }),
   'in tags': (name, value) => exchange({ json: { other: `<info><${name}>${value}</${name}></info>` } }),
+  'as an id': (_, value) => exchange({ json: [{ id: value, device_id: value, online: 'ack' }] }, { id: value }),
   'outside of tags': (_, value) => exchange({ json: { other: `<b>x</b> ${value}` } }),
   'in a tag without an end': (_, value) => exchange({ json: { other: `<b>${value}` } }),
   'in a list of texts': (name, value) => exchange({ json: { other_arr: [`${name}: ${value}`] } }),
@@ -79,6 +80,8 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
   }
   for (const phone of [612345678, '612345678', '612 34 56', '612-3456', '612-34-56'])
     t.notSame(scrubbed({ contact: phone }), { contact: phone })
+  for (const id of [3_569_380_356_438_091, '0612345678'])
+    t.notMatch(JSON.stringify(scrubbed({ device_id: id, user: { id } })), String(id))
   t.same(findLeaks(scrub(hidings['under its name']?.('imei', '356938035643809') ?? exchange({}))), [])
 })
 
