@@ -1,0 +1,137 @@
+/** A scrubbed exchange keeps its shape: which values become which. */
+import { join } from 'node:path'
+import t from 'tap'
+import { drift } from '../../src/replay/drift.js'
+import { fileNameOf, readFolder } from '../../src/replay/exchange.js'
+import { findLeaks } from '../../src/replay/find-leaks.js'
+import { Pseudonyms } from '../../src/replay/pseudonym.js'
+import { hashOf } from '../../src/replay/replay.js'
+import { buildScrub } from '../../src/replay/scrub.js'
+import { accounts, exchange, fixtures, scrub, scrubbed } from './folders.js'
+
+t.test('a value becomes the same invented one everywhere, of its shape, and another with another secret', async (t) => {
+  const before = {
+    name: 'Falcon 12',
+    device_data: { name: 'Falcon 12', imei: '356938035643809', plate_number: '1234-BCD', phone: '+34600123456' },
+    items: [{ device_name: 'Falcon 12', message: 'Zone in (Falcon 12)' }],
+    vin: 'WVWZZZ1JZXW000001',
+    sensors: [{ type: 'textual', value: 'WVWZZZ1JZXW000001' }],
+  }
+  const after = scrubbed(before) as typeof before
+  t.not(after.name, before.name)
+  t.match(after.name, /^[A-Z][a-z]{5} \d\d$/)
+  const shapes = { imei: /^99\d{13}$/, plate_number: /^\d{4}-[A-Z]{3}$/, phone: /^\+\d{11}$/ }
+  t.match(after.device_data, { name: after.name, ...shapes })
+  t.equal(after.sensors[0]?.value, after.vin)
+  t.same(after.items, [{ device_name: after.name, message: `Zone in (${after.name})` }])
+  t.same(scrubbed(before), after)
+  t.notSame(scrubbed(before, buildScrub(new Pseudonyms('another'))), after)
+  const texts = { names: ['Falcon 12', 'FALCON 12', 'Walrus 12'], email: 'Ops@Fleet.test', other: 'ops@fleet.test' }
+  const { names, email, other } = scrubbed(texts) as typeof texts
+  t.same([names[1], email], [names[0]?.toUpperCase(), other], 'in either case')
+  t.not(names[2], names[0])
+})
+
+t.test("the platform's own words and numbers are not changed", async (t) => {
+  const platformText = {
+    online: 'ack',
+    type: 'geofence_in',
+    time: '14-03-2026 10:21:07',
+    message: 'Overspeed (90 kph)',
+    error: 'The from date field is required.',
+    distance_sum: '17.02 Km',
+    stop_duration: '53h 58min 13s',
+    services: [{ value: 'Odometer Left (1788 km)' }, { value: 'Engine hours Left (1000 )' }, { value: '6d.' }],
+    timestamp: '1773480067',
+    total_distance: 48211.92,
+    value: 'UTC +02:00',
+    center: { lat: 0, lng: '0' },
+    polygon_color: '#d000df',
+    other: '<info><ignition>true</ignition></info>',
+    power: '-',
+    driver: null,
+    created_at: '2025-05-05T05:05:05.000000Z',
+    expiration_by: 'engine_hours',
+    icon_color: 'green',
+    shown_value_by: 'tag_value',
+    group_id: '12',
+    data: [{ id: 234567890 }],
+    expiration_date: '0000-00-00 00:00:00',
+    next_page_url: '/api/get_services?page=2',
+  }
+  t.same(scrubbed(platformText), platformText)
+})
+
+t.test('a page becomes another page, and no other body has one', async (t) => {
+  const bodies = [{ html: '<p>Falcon</p>' }, { json: { id: 1 } }, {}].map(
+    (body) => scrub(exchange('x', {}, body)).responses[0],
+  )
+  t.match(bodies, [{ html: /^<!DOCTYPE html>/ }, { html: undefined }, { html: undefined }])
+})
+
+t.test('a member of any name and a number of any size keeps its place and kind', async (t) => {
+  const names = '{"constructor": "driver", "toString": 1, "__proto__": {"valueOf": true}}'
+  t.equal(JSON.stringify(scrubbed(JSON.parse(names))), JSON.stringify(JSON.parse(names)))
+  const numbers = '{"x": 1e21, "serial": 1e22, "imei": 1e-7, "y": -1e300, "z": 1e400}'
+  t.same(scrubbed(JSON.parse(numbers)), { x: 0, serial: 0, imei: 0, y: 0, z: 0 })
+})
+
+t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
+  const device_data = { id: '501', users: [{ id: 7 }], manager: { id: 7 } }
+  const body = {
+    items: [{ id: 501, online: 'ack', device_data, sensors: [{ id: 88, value: '1' }] }],
+    geofences: [{ id: 81, user_id: 7 }],
+    alerts: [{ id: 3, devices: [501, 502], geofences: [81] }],
+    data: [{ id: 90417, device_id: 501, geofence_id: 81, geofence: { id: 81 } }],
+    url: '/api/get_services?device_id=501&page=1',
+  }
+  const after = scrubbed(body) as typeof body
+  const [device, user, fence] = [after.items[0]?.id ?? 0, after.geofences[0]?.user_id, after.geofences[0]?.id]
+  t.notMatch([device, user, fence], [501, 7, 81])
+  t.match([device, user, fence], [/^\d{3}$/, /^\d$/, /^\d\d$/])
+  t.match(after, {
+    items: [{ device_data: { id: `${device}`, users: [{ id: user }], manager: { id: user } }, sensors: [{ id: 88 }] }],
+    alerts: [{ id: 3, devices: [device, Number], geofences: [fence] }],
+    data: [{ id: 90417, device_id: device, geofence_id: fence, geofence: { id: fence } }],
+    url: new RegExp(`device_id=${device}&page=1`),
+  })
+  const filtered = { alerts: { 3: { devices: { 1: 501 } } }, geofences: { 1: { id: 81 } }, users: { 0: { id: 7 } } }
+  const expected = {
+    alerts: { 3: { devices: { 1: device } } },
+    geofences: { 1: { id: fence } },
+    users: { 0: { id: user } },
+  }
+  t.same(scrubbed(filtered), expected, 'a list that is sent as an object')
+  const rows = [
+    { id: 501, title: '', items: [{ id: 501 }] },
+    { id: 501, items: { 2: { id: 501 } } },
+  ]
+  const ownIds = [
+    { id: 501, title: '', items: [{ id: device }] },
+    { id: 501, items: { 2: { id: device } } },
+  ]
+  t.same(scrubbed(rows), ownIds, 'a device without other fields')
+  t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
+  t.same(scrub(exchange('get_devices', { id: '501', 'id[]': '501' }, {})).query, {
+    id: String(device),
+    'id[]': String(device),
+  })
+  const pseudonyms = new Pseudonyms('x')
+  for (const min of [1, 1_000, 1e14]) {
+    const max = 10 * min - 1
+    const ids = Array.from({ length: Math.min(9_000, max - min + 1) }, (_, n) => pseudonyms.id(min + n))
+    t.equal(new Set(ids).size, ids.length)
+    t.ok(ids.every((id) => id >= min && id <= max))
+    t.ok(ids.every((id, n) => pseudonyms.originalId(id) === min + n))
+  }
+})
+
+t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {
+  for (const name of accounts) {
+    for (const exchange of (await readFolder(join(fixtures, name))).exchanges) {
+      const safe = scrub(exchange)
+      const changed = exchange.responses.flatMap((response, i) => drift(response.json, safe.responses[i]?.json))
+      t.same([changed, findLeaks(safe, [hashOf(name)])], [[], []], `${name}/${fileNameOf(exchange)}`)
+    }
+  }
+})
