@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
 import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
-import type { Connections } from './connections.js'
+import { type Connections, linger } from './connections.js'
 import { maxTargetBytes } from './server-limits.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
@@ -39,25 +39,30 @@ interface ClientErrorOptions {
 /** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
 export function clientErrorResponder(options: ClientErrorOptions) {
   const rejected = new WeakSet<Socket>()
-  const respond = async (error: ApiError, socket: Socket): Promise<void> => {
+  const respond = async (error: ApiError, socket: Socket, close: (socket: Socket) => void): Promise<void> => {
     // A parser that has failed fails again with each further packet.
     if (socket.destroyed || rejected.has(socket)) return
     rejected.add(socket)
     try {
       await options.connections.idle(socket)
-      if (socket.writable) await write(error, socket, options)
-      else socket.destroy()
+      if (!socket.writable) return void socket.destroy()
+      await write(error, socket, options)
+      close(socket)
     } catch {
       socket.destroy()
     }
   }
   return {
-    onClientError: (error: ParserError, socket: Socket): void => void respond(toApiError(error), socket),
-    onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket),
+    onClientError: (error: ParserError, socket: Socket): void =>
+      // A request that was late must not be handled if it arrives after all.
+      void respond(toApiError(error), socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? closeNow : linger),
+    onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket, closeNow),
   }
 }
 
-/** Counts the request on the client's address, sends the error in the documented shape and closes the connection. */
+const closeNow = (socket: Socket): void => void socket.end(() => socket.destroy())
+
+/** Counts the request on the client's address and sends the error in the documented shape. */
 async function write(error: ApiError, socket: Socket, { limits, docsUrl, onResponse }: ClientErrorOptions) {
   const usage = await limits.count(addressName(socket.remoteAddress))
   const sent = limitError(usage) ?? error
@@ -76,6 +81,6 @@ async function write(error: ApiError, socket: Socket, { limits, docsUrl, onRespo
     ...errorHeaders(sent),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   onResponse(status)
 }

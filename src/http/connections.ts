@@ -32,10 +32,10 @@ const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
 
 /**
- * Closes the connection of a request whose body still arrives: it is read for a while, and dropped. If it were not read, the system would
- * reset the connection, and the client could lose the response (RFC 9112 9.6).
+ * Closes the connection of a client that is still sending: what arrives is read for a while, and dropped. If it were not read, the system
+ * would reset the connection, and the client could lose the response (RFC 9112 9.6).
  */
-function linger(socket: Socket): void {
+export function linger(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), maxLingerMs)
   socket.once('close', () => clearTimeout(timer)).end()
 }

@@ -82,20 +82,29 @@ t.test('a connection with too many waiting requests is closed, and others are se
   for (const one of held) send(one)
 })
 
-t.test('a client that is still sending a large body gets its 413, and is disconnected if it goes on', async (t) => {
-  const { url, httpServer } = await gatewayOn(t, {})
+t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
+  const { url, httpServer, lines } = await gatewayOn(t, {})
   const head =
     'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n'
   const body = 'x'.repeat(5_000_000)
-  for (let n = 0; n < 10; n += 1) t.equal((await raw(url, head + body)).status, 413)
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-  socket.write(head)
-  t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 413 /)
+  for (let n = 0; n < 10; n += 1) {
+    t.equal((await raw(url, head + body)).status, 413)
+    t.equal((await raw(url, `GET /api/health HTTP/1.1\r\nX: ${body}`)).status, 431)
+  }
   const started = performance.now()
-  // Its body never ends.
+  for (const more of ['x', body + request('/v1/me')]) {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    socket.write(head)
+    t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 413 /)
+    socket.write(more)
+  }
   await until(async () => (await promisify(httpServer.getConnections).call(httpServer)) === 0)
   t.ok(performance.now() - started < 12_000)
-  socket.destroy()
+  t.ok(
+    lines('request').every(({ status }) => status === 413),
+    'nothing behind the body is a request',
+  )
 })
 
 t.test('a request whose client leaves is logged and counted once, as 499; those behind it are dropped', async (t) => {
