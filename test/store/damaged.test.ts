@@ -106,6 +106,7 @@ async function wrongTypes(t: Test, store: Store, command: Command, reports: stri
         t.same(await keys.list(bad.owner, NOW), [])
         await Promise.all(late)
       }
+      t.equal(await command('hlen', `gps:owner:${bad.owner}`), '1', 'once it is repaired, it is listed again')
       t.same([up(), reports.splice(0)], [true, [`key ${bad.digest.slice(0, 8)}`]])
     }
   })
