@@ -4,7 +4,7 @@ import { errors, Pool } from 'undici'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
 import { PlatformError, PlatformUnavailable } from './errors.js'
-import { failureOfStatus, isSuccess } from './response.js'
+import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -34,7 +34,7 @@ const retryable = new Set([
   ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', parserError],
 ])
 
-/** Limits of an error page, which shows who refuses. A longer or slower one costs its socket, and its status alone decides. */
+/** Limits of an error page that is read to keep its socket. A longer or slower one costs the socket. */
 const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
@@ -81,9 +81,10 @@ export class HttpClient {
     const { statusCode: status, headers: sent } = response
     const content = unpacked(response.body, sent['content-encoding'])
     if (isSuccess(status)) return await read(content)
-    addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
-    // A page that is too long, too slow or cut off is no refusal.
-    const body = (await textIn(content, maxErrorPageBytes).catch(() => {})) ?? ''
+    if (!mayRefuse(status)) addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
+    const page = textIn(content, maxErrorPageBytes)
+    // The status alone decides, unless the page shows who refuses: it may be as late as data. One that is too long is no refusal.
+    const body = (await (mayRefuse(status) ? page : page.catch(() => {}))) ?? ''
     const location = typeof sent.location === 'string' ? sent.location : undefined
     throw failureOfStatus(action, { status, location, body })
   }

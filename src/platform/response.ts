@@ -24,7 +24,7 @@ const loginPath = /\/(login|authentication)\b/
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 /** Whether the body shows if the platform itself refuses, or something in front of it. */
-const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
+export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
 
 /** The failure of a response without a success status. */
 export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): Error {
