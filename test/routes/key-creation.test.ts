@@ -1,8 +1,11 @@
 /** Creation of API keys: who gets one, where it works from then on, and what the log says of it. */
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { accountIdOf, ownerOf, Secret } from '../../src/auth/credential.js'
+import type { KeyRecord } from '../../src/store/store.js'
 import { isLong } from '../faults.js'
 import { type Answer, ask, type Bodies, Clock, type Gateway, gatewayOn, platform, someHash } from '../helper.js'
-import { accountsOf, createKey, type Get, owner, randomHash, redisGateway, revokeKey } from '../limits.js'
+import { accountsOf, createKey, type Get, otherHash, owner, randomHash, redisGateway, revokeKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
@@ -30,6 +33,34 @@ t.test('an account that has all its keys gets 409, not 429, also where it has cr
   const { data } = (await get('/v1/keys', someHash)).body
   await revokeKey(get, data[0].id)
   t.match(await createKey(get), { status: 429, body: { error: 'rate_limit_exceeded' } })
+})
+
+t.test('an account finds the keys of the time when the gateway knew no e-mail of it, and they count', async (t) => {
+  const clock = new Clock()
+  const bodies: Bodies = { get_user_data: { status: 1 }, edit_setup_data: 403 }
+  const options = { clock: clock.now, env: { MAX_KEYS_PER_ACCOUNT: '2' } }
+  const { get, store } = await gatewayOn(t, options, bodies)
+  const old = (await createKey(get)).body
+  const record = await store.keys.findById(old.id, clock.now())
+  // As the first release, which never read the settings.
+  t.equal(record?.owner, ownerOf(accountIdOf('platform', new Secret(someHash).digest)))
+  bodies.edit_setup_data = { item: { email: 'owner@example.com', timezone_id: 61 } }
+  clock.advance(60_001)
+  const { body: created } = await createKey(get)
+  t.equal(created.platform_email, 'owner@example.com')
+  t.match((await get('/v1/keys', someHash)).body, { count: 2, data: [{ id: created.id }, { id: old.id }] })
+  t.match(await createKey(get), { status: 409, body: { error: 'too_many_keys' } })
+  const renew = { platform_hash: someHash, renew: [old.id] }
+  t.match(await createKey(get, renew), { status: 400, body: { param: 'renew' } }, 'found, but made without a user id')
+  t.equal((await revokeKey(get, old.id, otherHash)).status, 404)
+  t.equal((await revokeKey(get, old.id)).status, 200)
+  t.equal((await get('/v1/me', old.key)).status, 401)
+  t.equal((await createKey(get)).status, 200)
+  clock.advance(1)
+  const newer = { ...(record as KeyRecord), id: randomUUID(), digest: '0'.repeat(64), createdAt: clock.now() }
+  await store.keys.create(newer, 1, clock.now())
+  const { data } = (await get('/v1/keys', someHash)).body
+  t.equal(data[0].id, newer.id, 'newest first, also beside an instance of the first release')
 })
 
 t.test('a hash that the platform refuses to give its settings gets no key, and is validated again', async (t) => {

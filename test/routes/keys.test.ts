@@ -1,7 +1,6 @@
 /** Tests of API keys: created, used, listed, revoked and expired. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { accountIdOf, ownerOf, Secret } from '../../src/auth/credential.js'
 import { type Bodies, Clock, type Gateway, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { accountsOf, createKey, fleet, type Get, limitsOf, otherHash, redisGateway, revokeKey } from '../limits.js'
 import { redisServer, withoutRedis } from '../redis.js'
@@ -49,27 +48,6 @@ t.test('a key is created, used, listed and revoked as documented', async (t) => 
   t.equal((await revokeKey(get, body.id)).status, 404, 'revoked once')
   t.equal((await get('/v1/keys', someHash)).body.count, 1)
   t.equal((await get('/v1/devices', second.key)).status, 200, 'the other key is unaffected')
-})
-
-t.test('an account finds the keys of the time when the gateway knew no e-mail of it, and they count', async (t) => {
-  const clock = new Clock()
-  const bodies: Bodies = { get_user_data: { status: 1 }, edit_setup_data: 403 }
-  const options = { clock: clock.now, env: { MAX_KEYS_PER_ACCOUNT: '2' } }
-  const { get, store } = await gatewayOn(t, options, bodies)
-  const old = (await createKey(get)).body
-  const record = await store.keys.findById(old.id, clock.now())
-  // As the first release, which never read the settings.
-  t.equal(record?.owner, ownerOf(accountIdOf('platform', new Secret(someHash).digest)))
-  bodies.edit_setup_data = { item: { email: 'owner@example.com', timezone_id: 61 } }
-  clock.advance(60_001)
-  const { body: created } = await createKey(get)
-  t.equal(created.platform_email, 'owner@example.com')
-  t.match((await get('/v1/keys', someHash)).body, { count: 2, data: [{ id: created.id }, { id: old.id }] })
-  t.match(await createKey(get), { status: 409, body: { error: 'too_many_keys' } })
-  t.equal((await revokeKey(get, old.id, otherHash)).status, 404)
-  t.equal((await revokeKey(get, old.id)).status, 200)
-  t.equal((await get('/v1/me', old.key)).status, 401)
-  t.equal((await createKey(get)).status, 200)
 })
 
 t.test('only the platform hash manages keys; the 401 of any other credential says so on every route', async (t) => {
