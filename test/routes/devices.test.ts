@@ -30,7 +30,12 @@ t.test('the demo token shows the fleet of the sandbox: some devices move, one ne
 t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t) => {
   const clock = new Clock()
   const items = [{ id: 1, lat: 1, lng: 1, time: '2026-05-12 09:00:00', timestamp: 1 }]
-  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_devices: [{ title: 'A', items }] })
+  let takesMs = 0
+  const get_devices: RequestListener = (_request, response) => {
+    clock.advance(takesMs)
+    response.end(JSON.stringify([{ title: 'A', items }]))
+  }
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_devices })
   const lists = () => calls.filter((call) => call.includes('get_devices')).length
   await Promise.all(Array.from({ length: 25 }, () => get('/v1/devices', someHash)))
   t.equal(lists(), 2, 'many waiting share one list, whose second page is requested once')
@@ -44,6 +49,16 @@ t.test('devices come from the cache for POSITION_TTL_MS and no longer', async (t
   await get('/v1/devices/1/location', someHash)
   t.equal(lists(), 3)
   t.match(calls.at(-1), /[?&]id=1(&|$)/, 'a single device without a fresh list costs a small call')
+  takesMs = 3_000
+  for (const [ms, expected] of [
+    [5_001, 4],
+    [2_000, 4],
+    [1, 5],
+  ] as const) {
+    clock.advance(ms)
+    await get('/v1/devices/1/location', someHash)
+    t.equal(lists(), expected, 'counted from the request')
+  }
 })
 
 t.test('a fleet that stands still keeps its tags while its durations count on, in every format', async (t) => {
