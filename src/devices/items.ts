@@ -26,7 +26,7 @@ interface ItemsOptions {
   bytes: () => number
 }
 
-/** The number of an item's row, in order of arrival from 0; undefined for an item that is not a row. */
+/** The number of an item's row, in order of arrival from 0; undefined for an item that is no row, or whose row is left out. */
 export type RowOf = (item: unknown) => number | undefined
 
 /** The envelope is checked to be a response to the action. @throws as `readDocument`. */
