@@ -85,6 +85,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['N56 HTML with 200', 'get_devices', 'html', 200, ' <!DOCTYPE html><html></html>'],
   ['N56 truncated JSON', 'get_devices', 'bad_json', 200, '[{"title":"A","items":[{"id":'],
   ['N56 a byte order mark before JSON', 'get_devices', 'data', 200, '\ufeff[]'],
+  ['N56 a byte order mark before a refusal', 'get_devices', 'refused', 401, '\ufeff{"error":"Unauthorized"}'],
   ['an empty body', 'get_devices', 'bad_json', 200],
   ['a number in place of an object', 'get_events', 'wrong_shape', 200, 7],
   ['an array where an object belongs', 'get_events', 'wrong_shape', 200, []],
