@@ -38,10 +38,14 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
 })
 
 t.test('events of one device without its name in their rows do not take the whole device list', async (t) => {
-  const data = [{ id: 1, device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }]
+  const row = { device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }
+  const data = [
+    { ...row, id: 2, device_name: 'Van' },
+    { ...row, id: 1, device_name: '-' },
+  ]
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
-  const { get, calls } = await gatewayOn(t, { get_events: { items: { data, total: 1 } }, get_devices })
-  t.match((await get('/v1/events?device_id=5', someHash)).body.data, [{ device_id: 5, device: 'Van 12' }])
+  const { get, calls } = await gatewayOn(t, { get_events: { items: { data, total: 2 } }, get_devices })
+  t.match((await get('/v1/events?device_id=5', someHash)).body.data, [{ device: 'Van' }, { device: 'Van 12' }])
   t.ok(
     calls.filter((call) => call.includes('get_devices')).every((call) => call.includes('id=5')),
     calls.join(),
