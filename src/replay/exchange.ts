@@ -58,7 +58,7 @@ const Manifest = Type.Object(
     about: Type.String(),
     email: Type.String({ pattern: '@example\\.com$' }),
     origin: Type.Union([Type.Literal('invented'), Type.Literal('recorded')]),
-    /** Of the secret that it was recorded with. */
+    /** Of the secret that all of it was recorded with. */
     fingerprint: Type.Optional(Type.String()),
     oddities: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
@@ -216,10 +216,15 @@ async function readFiles(path: string) {
   return { manifest, files }
 }
 
-/** Writes an exchange into a folder under its own name; the manifest only where there is none. */
+/** Writes an exchange into a folder under its own name; the manifest only where there is none. One of several secrets has no fingerprint. */
 export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
-  if (!existsSync(join(path, manifestFile))) await replaceFile(join(path, manifestFile), format(manifest))
+  const file = join(path, manifestFile)
+  if (existsSync(file)) {
+    const { fingerprint, ...others } = parse(file, await readFile(file, 'utf8'), manifestShape).value
+    const isOther = fingerprint !== undefined && fingerprint !== manifest.fingerprint
+    if (isOther) await replaceFile(file, format(others))
+  } else await replaceFile(file, format(manifest))
   await replaceFile(join(path, fileNameOf(exchange)), format(exchange))
 }
 

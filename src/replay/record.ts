@@ -172,7 +172,9 @@ export async function check(
   const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
   const isRevealed = fingerprint === undefined ? pseudonyms !== undefined : pseudonyms?.fingerprint === fingerprint
   if (!isRevealed && origin === 'recorded' && folder.exchanges.some(hasIds))
-    throw new Error('the ids in this recording are invented: set RECORD_SECRET as it was set for the recording')
+    throw new Error(
+      'the ids in this recording are invented: set RECORD_SECRET as it was set for the recording, or record again with one',
+    )
   const originalId = (id: number): number => (origin === 'recorded' && pseudonyms?.originalId(id)) || id
   await validateHash(platform, hash)
   let changed = 0
