@@ -6,6 +6,9 @@ const vowels = 'aeiou'
 const consonants = 'bcdfghjklmnpqrstvwxyz'
 const feistelRounds = 6
 
+/** The part of an id that becomes another one. Zeros before it stay: they make it no id to a gateway. */
+export const idDigits = /(?<=^0*)[1-9]\d{0,14}$/
+
 /** Invented values have the shape of the real ones. All positions turn by one rotation of the sphere. */
 export class Pseudonyms {
   readonly #secret: string

@@ -2,7 +2,7 @@
 import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
-import type { Pseudonyms } from './pseudonym.js'
+import { idDigits, type Pseudonyms } from './pseudonym.js'
 import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
 import { harshDriving, isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
@@ -77,7 +77,7 @@ export type Scrub = (exchange: Exchange) => Exchange
 
 /** A request with its ids of devices mapped, for example back to the real ones. */
 export function withIds({ action, query }: PlatformRequest, map: (id: number) => number): PlatformRequest {
-  const mapped = (text: string): string => (/^[1-9]\d{0,14}$/.test(text) ? String(map(Number(text))) : text)
+  const mapped = (text: string): string => text.replace(idDigits, (digits) => String(map(Number(digits))))
   const isId = (name: string): boolean => idKey.test(name) || (ownIdKey.test(name) && action.startsWith('get_devices'))
   return {
     action: action.replace(/(?<=^services\/)\d+$/, mapped),
@@ -133,12 +133,12 @@ class Scrubber {
 
   #string(key: string, raw: string): string {
     if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
-    if (idKey.test(key) && /^\d+$/.test(raw)) return this.#id(raw)
+    const isJson = /^\s*[[{]/.test(raw)
+    if (idKey.test(key) && /\d/.test(raw) && !isJson) return this.#id(raw)
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
     if (termKey.test(key) && (term.test(raw) || unitAlone.test(raw)) && !/\d{9}/.test(raw)) return raw
     if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
-    const isJson = /^\s*[[{]/.test(raw)
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
     if (markup.test(raw)) {
@@ -196,8 +196,9 @@ class Scrubber {
 
   #id<T extends string | number>(raw: T): T {
     if (Number(raw) === 0) return raw
-    const mapped = /^[1-9]\d{0,14}$/.test(`${raw}`) ? this.#pseudonyms.id(Number(raw)) : this.#text(`${raw}`, true)
-    return (typeof raw === 'number' ? Number(mapped) || 0 : `${mapped}`) as T
+    const id = `${raw}`
+    const mapped = idDigits.test(id) ? id.replace(idDigits, (n) => `${this.#pseudonyms.id(+n)}`) : this.#text(id, true)
+    return (typeof raw === 'number' ? Number(mapped) || 0 : mapped) as T
   }
 
   #list(key: string, raw: unknown[]): unknown[] {
@@ -242,7 +243,6 @@ function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse,
 
 /** Unix seconds or milliseconds as text. */
 const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?(\.\d+)?$/.test(text)
-
 const isDecimal = (value: unknown): boolean => typeof value === 'number' && !Number.isInteger(value)
 
 /** A GeoJSON position: longitude, latitude, perhaps altitude. */

@@ -77,6 +77,11 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
     t.notSame(scrubbed({ contact: phone }), { contact: phone })
   for (const id of [3_569_380_356_438_091, '0612345678', '061234'])
     t.notMatch(JSON.stringify(scrubbed({ device_id: id, user: { id } })), String(id))
+  for (const id of ['501.0', ' 501', 'abc-501', '501,502', '-501'])
+    for (const sent of [{ device_id: id }, { devices: id }, { user: { id } }])
+      t.notMatch(JSON.stringify(scrubbed(sent)), /501|502/, JSON.stringify(sent))
+  const [zeros, plain] = scrubbed([{ device_id: '0501' }, { device_id: '501' }]) as { device_id: string }[]
+  t.equal(zeros?.device_id, `0${plain?.device_id}`, 'an id that the gateway reads nowhere stays one')
   t.same(findLeaks(scrub(hidings['under its name']?.('imei', '356938035643809') ?? exchange({}))), [])
 })
 
