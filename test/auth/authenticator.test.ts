@@ -95,6 +95,28 @@ t.test('unknown hashes cost the platform one budget per address and four per /56
   }
 })
 
+t.test('hundreds of wrong credentials from one address leave known credentials there unaffected', async (t) => {
+  const clock = new Clock()
+  const env = { RATE_LIMIT_MAX: '40', DEMO_TOKEN: 'demo' }
+  const { get, calls } = await gatewayOn(t, { clock: clock.now, env }, strict)
+  const { key } = (await createKey(get)).body
+  const before = calls.length
+  const wrong = Array.from({ length: 240 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
+  const statuses: number[] = []
+  // All at once, this process could be so late that the gateway sheds load.
+  for (let from = 0; from < wrong.length; from += 40) {
+    const flooding = wrong.slice(from, from + 40).map((credential) => get('/v1/me', credential))
+    for (const good of [someHash, key, 'demo']) t.equal((await get('/v1/me', good)).status, 200)
+    for (const { status } of await Promise.all(flooding)) statuses.push(status)
+  }
+  t.ok(calls.length - before <= 40, `${calls.length - before} calls`)
+  t.same(new Set(statuses), new Set([401, 429]))
+  t.ok(statuses.filter((status) => status === 401).length <= 40)
+  clock.advance(61_000)
+  t.equal((await get('/v1/me', someHash)).status, 200, 'in the next window a known hash is validated again')
+  t.equal((await get('/v1/me', randomHash())).status, 401)
+})
+
 t.test('however many unknown hashes await validation, accounts of API keys and known ones are served', async (t) => {
   const clock = new Clock()
   const releases = new EventEmitter()

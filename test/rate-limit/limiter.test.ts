@@ -70,6 +70,23 @@ t.test('a request over the limit is a 429 that costs the platform nothing, until
   t.same([next.status === 429, ...limitsOf(next)], [false, 20, 19, 60])
 })
 
+t.test('a client that waits for the reset when nothing remains never gets a 429, and has every request', async (t) => {
+  const clock = new Clock()
+  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '100' } }, fleet)
+  let sent = 0
+  for (let window = 0; window < 3; window += 1) {
+    for (let left = 1; left > 0; sent += 1) {
+      const response = await get('/v1/devices', someHash)
+      t.equal(response.status, 200)
+      const [, remaining, reset] = limitsOf(response)
+      clock.advance(137)
+      if (remaining === 0) clock.advance(reset * 1_000)
+      left = remaining
+    }
+  }
+  t.equal(sent, 300)
+})
+
 t.test('two keys of one account, its hash, and another account have a budget each', async (t) => {
   const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10' } }, fleet)
   const credentials = [someHash, otherHash, (await createKey(get)).body.key, (await createKey(get)).body.key]
