@@ -30,8 +30,12 @@ const parserError = 'HPE_INVALID'
 
 /** Failures of the connection, also within a body: every request is a read, and safe to send again. */
 const retryable = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'],
-  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', parserError],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  parserError,
 ])
 
 /** Limits of an error page that is read to keep its socket. A longer or slower one costs the socket. */
@@ -81,10 +85,11 @@ export class HttpClient {
     const { statusCode: status, headers: sent } = response
     const content = unpacked(response.body, sent['content-encoding'])
     if (isSuccess(status)) return await read(content)
-    if (!mayRefuse(status)) addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
+    const isDecidedByPage = mayRefuse(status)
+    if (!isDecidedByPage) addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
     const page = textIn(content, maxErrorPageBytes)
     // The status alone decides, unless the page shows who refuses: it may be as late as data. One that is too long is no refusal.
-    const body = (await (mayRefuse(status) ? page : page.catch(() => {}))) ?? ''
+    const body = (await (isDecidedByPage ? page : page.catch(() => {}))) ?? ''
     const location = typeof sent.location === 'string' ? sent.location : undefined
     throw failureOfStatus(action, { status, location, body })
   }
