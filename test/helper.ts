@@ -72,6 +72,7 @@ interface GatewayOptions {
   ticks?: () => number
   /** Without it the gateway has an embedded store of its own. */
   store?: Store
+  isDraining?: boolean
 }
 
 /** One for all gateways of a test file: compiling its modules takes longer than most tests. */
@@ -87,7 +88,7 @@ export async function startedWorker(): Promise<WorkerClient> {
 
 /** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
 export async function gateway(t: Test, options: GatewayOptions = {}) {
-  const { env = {}, clock = Date.now, ticks = () => performance.now(), store } = options
+  const { env = {}, clock = Date.now, ticks = () => performance.now(), store, isDraining = false } = options
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
@@ -102,7 +103,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
     sandbox: fleet && { url: fleet.url, demoHash: fleet.hashes[0] as string },
     metrics,
     worker,
-    isDraining: () => false,
+    isDraining: () => isDraining,
   }
   const [app] = await Promise.all([buildApp(config, parts), startedWorker()])
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

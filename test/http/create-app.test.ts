@@ -110,6 +110,12 @@ t.test('a malformed URL is logged and counted like any other request', async (t)
   t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} [1-9]/m)
 })
 
+t.test('while draining, the response to a malformed URL closes its connection', async (t) => {
+  const draining = await gateway(t, { isDraining: true })
+  const { status, headers } = await raw(draining.url, `GET /%zz HTTP/1.1\r\n${host}\r\n`)
+  t.same([status, headers.get('connection')], [400, 'close'])
+})
+
 t.test('a plain request id is kept; one that is not, or may be a credential, is replaced', async (t) => {
   const idFor = async (id: string, credential?: string): Promise<string | null> =>
     (await get('/health', credential, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
