@@ -46,8 +46,8 @@ function groupLinks(group: OperationGroup): string {
   return `<p><a href="#${groupId(group)}">${group.tag}</a></p>\n<ul class="operations">${links.join('\n')}</ul>`
 }
 
-function kindRow({ kind, meaning, words }: (typeof eventKinds)[number]): string {
-  const texts = [prose(meaning), ...words.map((word) => `<code>${word}</code>`)]
+function kindRow({ kind, meaning, words, aliases }: (typeof eventKinds)[number]): string {
+  const texts = [prose(meaning), ...[...words, ...aliases].map((word) => `<code>${word}</code>`)]
   return `<div><dt><code>${kind}</code></dt><dd>${texts.join(' ')}</dd></div>`
 }
 

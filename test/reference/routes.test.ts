@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { type ErrorCode, errorTable } from '../../src/errors.js'
 import type { OpenApi, Response } from '../../src/reference/openapi.js'
+import { eventKinds } from '../../src/resources/event-kind.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { createKey } from '../limits.js'
@@ -228,10 +229,11 @@ t.test('every link has a target, every chapter a link, and no id is used twice',
   t.ok(operations.every(({ operation }) => targets.includes(`operation-${operation.operationId}`)))
 })
 
-t.test('a table of the document does not stand on the page as Markdown', async (t) => {
+t.test('a table of the document does not stand on the page as Markdown, but has its words there', async (t) => {
   t.match(JSON.stringify(document), /\|---\|/)
   t.notMatch(html, /\|---\|/)
   t.match(html, /What happened, independent of the platform's words</)
+  for (const word of eventKinds.flatMap(({ aliases }) => aliases)) t.match(html, `<code>${word}</code>`)
 })
 
 t.test('the page says what the service promises', async (t) => {
