@@ -51,8 +51,8 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Wait the number of seconds in `Retry-After`, then send fewer requests. This body has no `docs` link.',
   },
   headers_too_large: {
-    when: 'The request headers are larger than 16 KiB.',
-    remedy: 'Send fewer headers. The service uses no cookies.',
+    when: 'Request line and headers together are larger than 16 KiB.',
+    remedy: 'Send fewer headers, or a shorter URL. The service uses no cookies.',
   },
   internal_error: {
     when: 'The service failed.',
