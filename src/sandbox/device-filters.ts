@@ -25,7 +25,7 @@ export function matchingDevices({ account, now, query }: ActionRequest): number[
   }
   for (const name of exact)
     addFilter(name, (index, wanted) => wanted.includes(String(deviceData(account, index)[name])))
-  addFilter('search_phrase', search)
+  for (const name of ['s', 'search_phrase']) addFilter(name, search)
   addFilter('status', (index, wanted) => wanted.includes(connection(index).online))
   addFilter('online', (index, wanted) => wanted.every((minutes) => !isSilent(index, minutes)))
   addFilter('offline', (index, wanted) => wanted.every((minutes) => isSilent(index, minutes)))

@@ -58,6 +58,7 @@ t.test('every documented filter of devices and groups filters, alone and togethe
     ['status', 'ack', devices.filter(({ online }) => online === 'ack')],
     ['online', 30, devices.filter((device) => silent(device) <= 30)],
     ['offline', 30, devices.filter((device) => silent(device) > 30)],
+    ['s', 'vAn 0', devices.filter(({ name }) => name.startsWith('Van 0'))],
     ['search_phrase', 'vAn 0', devices.filter(({ name }) => name.startsWith('Van 0'))],
   ]
   for (const [name, value, expected] of cases) {
