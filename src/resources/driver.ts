@@ -13,7 +13,7 @@ export const Driver = Resource(
     phone: field.text('Contact phone; empty if unknown'),
     rfid: field.text('RFID identification code; empty if unknown'),
     assigned_device_id: field.idOrNull('The currently assigned vehicle; null without one'),
-    assigned_device: field.textOrNull('Name of that vehicle; null without one'),
+    assigned_device: field.textOrNull('Name of that vehicle; null if unknown or without one'),
   },
   {
     id: 12,

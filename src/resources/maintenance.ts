@@ -14,7 +14,7 @@ const DateOrNull = (description: string) =>
   Nullable(
     Type.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-      description: `${description}, \`YYYY-MM-DD\`; null for other units`,
+      description: `${description}, \`YYYY-MM-DD\`; null if unknown, and for other units`,
     }),
   )
 

@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description Events, newest first. Any `limit` and `offset` within the bounds returns exactly that window. If the platform does not send the number of events, they are counted on up to 16 of its pages, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.
+     * @description Events, newest first: exactly the window of `limit` and `offset`, or a 400 if it takes over 20 calls to the platform. If the platform does not count what matches, up to 16 of its pages are counted, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.
      */
     get: operations['listEvents']
     put?: never
@@ -148,7 +148,7 @@ export interface paths {
     }
     /**
      * Get the history of a device
-     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most 31 days.
+     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most 31 days. As GeoJSON, the track: a feature with `times` in place of `positions`.
      */
     get: operations['getHistory']
     put?: never
@@ -480,7 +480,7 @@ export interface components {
       rfid: string
       /** @description The currently assigned vehicle; null without one */
       assigned_device_id: number | null
-      /** @description Name of that vehicle; null without one */
+      /** @description Name of that vehicle; null if unknown or without one */
       assigned_device: string | null
     }
     /** @description The items, with the applied paging */
@@ -853,9 +853,9 @@ export interface components {
       remaining: number | null
       /** @description Whether the service is overdue */
       expired: boolean
-      /** @description For `days`: day of the last service, `YYYY-MM-DD`; null for other units */
+      /** @description For `days`: day of the last service, `YYYY-MM-DD`; null if unknown, and for other units */
       last_service_date: string | null
-      /** @description For `days`: day on which the next service is due, `YYYY-MM-DD`; null for other units */
+      /** @description For `days`: day on which the next service is due, `YYYY-MM-DD`; null if unknown, and for other units */
       expires_date: string | null
     }
     /** @description The items, with the applied paging */
