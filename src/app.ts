@@ -1,4 +1,4 @@
-/** The wiring, in the order of a request; the only file that imports from every folder. */
+/** The wiring, in the order of a request. */
 import { getHeapStatistics } from 'node:v8'
 import { AccountCache } from './auth/account-cache.js'
 import { Authenticator } from './auth/authenticator.js'

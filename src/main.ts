@@ -68,7 +68,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
   const open = async () => {
     if (config.redisUrl === undefined) await verifyKeyFile(keyFileIn(config.dataDir))
-    const store = await openStore({ redisUrl: config.redisUrl, dataDir: config.dataDir }, { clock, onDamaged })
+    const store = await openStore(config, { clock, onDamaged })
     // A demo token needs the sandbox even if there is a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
     const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
@@ -159,16 +159,14 @@ async function start([name, ...args]: string[]): Promise<void> {
   process.exit(2)
 }
 
+type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
+
 /** One sentence for what an operator can mend, else the whole error. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const {
-    code,
-    syscall = '',
-    ...at
-  } = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
+  const { code, syscall = '', address, hostname, port } = error as ListenError
   if (!['listen', 'getaddrinfo'].includes(syscall)) return error
-  const where = [at.address ?? at.hostname, at.port].filter((part) => part !== undefined).join(':')
+  const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
   return `Cannot listen on ${where}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
 }
 

@@ -8,6 +8,6 @@ const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
 
 /** Whether `If-None-Match` names the tag, by weak comparison. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined || ifNoneMatch === tag) return ifNoneMatch !== undefined
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => opaque(one) === opaque(tag))
+  if (ifNoneMatch === undefined) return false
+  return ['*', tag].includes(ifNoneMatch.trim()) || ifNoneMatch.split(',').some((one) => opaque(one) === opaque(tag))
 }

@@ -13,7 +13,7 @@ const maxWaitingInTotal = 1_000
 const maxLingerMs = 5_000
 
 /** Why the gateway closes a connection early. */
-export type CutReason = 'pipelining' | 'slow_reader'
+type CutReason = 'pipelining' | 'slow_reader'
 
 export interface Connection {
   readonly socket: Socket

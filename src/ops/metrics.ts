@@ -12,7 +12,7 @@ import { knownValues } from './unknown-values.js'
 export type Realm = 'platform' | 'sandbox'
 
 /** The outcome of one request; `route` is the pattern of its route, `none` if there is none. */
-export interface RequestReport {
+interface RequestReport {
   method: string
   route: string
   /** `rehearsed`: an error that the client requested. */

@@ -21,6 +21,6 @@ export function observedPlatform(realm: Realm, options: PlatformOptions, observe
       if (realm === 'platform') health.record(report)
       if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
     },
-    onBreaker: ({ worst }) => metrics.setBreakerState(realm, worst),
+    onBreaker: (worst) => metrics.setBreakerState(realm, worst),
   })
 }

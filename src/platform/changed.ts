@@ -60,7 +60,7 @@ export function checkPage(action: Action, body: unknown, number: number, name?: 
   }
 }
 
-/** Checks the groups of a device list or a history. @param items the field that holds the rows of a group. */
+/** Checks the groups of a device list or a history. @param raw the list of them, as the platform sent it. */
 export function checkGroups(action: Action, raw: unknown): void {
   const groups = itemsOf(raw)
   if (groups.length === 0) {

@@ -42,8 +42,8 @@ export interface PlatformOptions {
   /** undefined = no address is looked up. Closed with the platform. */
   addresses?: Addresses | undefined
   onCall?: (report: CallReport) => void
-  /** The circuit breaker of an action changed its state; `worst` is the worst state of all actions. */
-  onBreaker?: (change: { action: string; state: BreakerState; worst: BreakerState }) => void
+  /** Called when the circuit of an action has changed its state, with the worst state of all actions. */
+  onBreaker?: (worst: BreakerState) => void
   /** Monotonic milliseconds. */
   now?: () => number
 }
@@ -70,11 +70,7 @@ export class Platform {
     this.#options = options
     this.#now = now
     this.addresses = options.addresses
-    this.#breaker = new CircuitBreaker({
-      coolDownMs,
-      now,
-      onState: (action, state) => onBreaker?.({ action, state, worst: this.#breaker.state }),
-    })
+    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: () => onBreaker?.(this.#breaker.state) })
     this.#missing = new MissingActions(now)
     this.#http = new HttpClient({ url, connections: maxInFlight })
   }

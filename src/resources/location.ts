@@ -4,6 +4,7 @@ import { Device, deviceExample } from './device.js'
 import { field, Latitude, Longitude, ObjectName, Resource } from './schema.js'
 
 const { speed, course, altitude, status, address, timestamp, last_seen } = Device.properties
+const state = { speed, course, altitude, status, address, timestamp, last_seen }
 
 export const Location = Resource(
   'Location',
@@ -13,13 +14,7 @@ export const Location = Resource(
     device_id: field.id('The device'),
     lat: Latitude,
     lng: Longitude,
-    speed,
-    course,
-    altitude,
-    status,
-    address,
-    timestamp,
-    last_seen,
+    ...state,
   },
   toLocation(deviceExample) ?? {},
 )

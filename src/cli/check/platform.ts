@@ -15,7 +15,7 @@ import type { FleetColumns } from '../../platform/worker-messages.js'
 import { toZone } from '../../resources/zone.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
-/** A slower response leaves little of the 300 ms that callers are promised. */
+/** With slower responses, only those from memory meet the target for callers, a p95 of 300 ms. */
 const slowMs = 1_000
 /** A device counts as online for five minutes after its last fix: a greater clock skew falsifies its status. */
 const skewWarnS = 5
