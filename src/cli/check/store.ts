@@ -66,7 +66,7 @@ function role({ info }: ServerInfo): Finding {
   const found = fieldOf(info, 'role')
   if (found === undefined) return warn('Redis role', 'unknown: the ACL denies INFO')
   if (found === 'master') return ok('Redis role', 'master')
-  return fail('Redis role', 'a replica rejects writes: API keys can be neither created nor revoked')
+  return fail('Redis role', 'a replica rejects writes: no API key can be used, created or revoked')
 }
 
 function eviction({ info }: ServerInfo): Finding {
