@@ -14,7 +14,8 @@ import { jobs, now, row } from './worker.js'
 async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
   const { devices } = await jobs(t, sends(JSON.stringify([{ items: [row(1)] }])))
   const columns = await devices(1)
-  const account = (hashName: string) => ({ hashName, id: hashName, devices: async () => columns }) as unknown as Account
+  const account = (hashName: string, sent?: Promise<void>) =>
+    ({ hashName, id: hashName, devices: () => Promise.resolve(sent).then(() => columns) }) as unknown as Account
   const none = (): void => {}
   const evicted: number[] = []
   const options = { onSkipped: none, onUnknownState: none, onWallClock: none, onCorrected: none, onLookup: none }
@@ -39,6 +40,26 @@ t.test('everything of one account is forgotten, also what has expired, and nothi
   cache.delete(other)
   t.equal(cache.stale(other, 1, 90_000), undefined)
   t.equal((await cache.fetch(one)).length, 1)
+})
+
+t.test('a request whose entry is evicted while it is in flight still gets the response', async (t) => {
+  const { cache, account, evicted } = await cacheOf(t, 100_000)
+  let send = (): void => {}
+  const sent = new Promise<void>((resolve) => {
+    send = resolve
+  })
+  const waiting = cache.fetch(account('slow', sent))
+  for (let id = 1; evicted.length < 10; id += 1) await cache.fetch(account('other'), id)
+  send()
+  t.equal((await waiting).length, 1)
+})
+
+t.test('a device is shown as the list shows it that was requested after it', async (t) => {
+  const { cache, account, clock } = await cacheOf(t, 1_000_000)
+  await cache.fetch(account('a'), 1)
+  clock.advance(1)
+  const list = await cache.fetch(account('a'))
+  t.equal(cache.fetch(account('a'), 1), list)
 })
 
 t.test('once the platform forbids the devices of an account, none comes from the cache', async (t) => {

@@ -152,21 +152,23 @@ const paging =
 t.test('a second page is requested once per account, when the row count has changed, and once an hour', async (t) => {
   let platform: RequestListener = () => {}
   const { run, calls } = await jobs(t, (request, response) => platform(request, response))
-  const steps: [devices: number, calls: number, listed?: number, hours?: number][] = [
+  const steps: [devices: number, calls: number, listed?: number, hours?: number, owner?: string][] = [
     [7, 2],
     [7, 1],
     [8, 2],
     [8, 1],
+    [8, 2, 8, 0, 'another account'],
     [0, 1], // never for an empty list
     [25, 2],
     [26, 1, 25], // a page that is just full
     [26, 2, 26, 1], // is noticed within the hour
     [26, 2, 26, 1],
   ]
-  for (const [total, expected, listed = total, hours = 0] of steps) {
+  for (const [total, expected, listed = total, hours = 0, owner] of steps) {
     platform = paging(total, 25, 0)
     const before = calls.length
-    t.equal((await run('get_devices', { id: undefined, now: now + hours * 3_600_000 })).ids.length, listed)
+    const params = { id: undefined, now: now + hours * 3_600_000 }
+    t.equal((await run('get_devices', params, undefined, owner)).ids.length, listed)
     t.equal(calls.length - before, expected, `${total} devices, ${listed} listed`)
   }
 })

@@ -18,7 +18,8 @@ export async function jobs(t: Test, listener: RequestListener, module?: URL) {
     action: A,
     params: JobParams[A],
     signal = AbortSignal.timeout(60_000),
-  ): Promise<JobResults[A]> => worker.run({ action, url, hash: someHash, owner: 'a', params }, signal)
+    owner = 'a',
+  ): Promise<JobResults[A]> => worker.run({ action, url, hash: someHash, owner, params }, signal)
   return { worker, calls, run, devices: (id?: number) => run('get_devices', { id, now }) }
 }
 

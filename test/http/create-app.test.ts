@@ -66,6 +66,7 @@ t.test('whatever is sent gets its documented response, with every header, and is
     const response = await raw(url, bytes)
     t.equal(response.status, status, name)
     hasCommonHeaders(t, response.headers, name)
+    if (status === 405) t.match(response.headers.get('allow'), /GET/, name)
     if (!bytes.includes(demo)) t.equal(before - limitsOf(response)[1], status === 200 ? 0 : 1, `${name} is counted`)
     if (code) {
       const body = JSON.parse(response.body)

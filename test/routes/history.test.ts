@@ -41,13 +41,17 @@ t.test('a history of 100,000 points is complete and in order, and other requests
 })
 
 t.test('a track is GeoJSON, and only of the own account', async (t) => {
-  const { body: history } = await get(`/v1/history/${id}?${days}`, hash)
-  const { status, headers, body } = await get(`/v1/history/${id}?${days}&format=geojson`, hash)
+  const path = `/v1/history/${id}?${days}`
+  // At once: of requests in flight, only equal ones share a call.
+  const [{ body: history }, { status, headers, body }, { body: without }] = await Promise.all([
+    get(path, hash),
+    get(`${path}&format=geojson`, hash),
+    get(`${path}&positions=false`, hash),
+  ])
   t.same([status, headers.get('content-type')], [200, 'application/geo+json; charset=utf-8'])
   const { positions, ...rest } = history
   t.equal(body.geometry.coordinates.length, positions.length)
   t.same(body.properties, { ...rest, times: positions.map(({ time }: { time: string }) => time) })
-  const without = (await get(`/v1/history/${id}?${days}&positions=false`, hash)).body
   t.same(without, { ...history, positions: [] }, 'positions=false leaves out the positions only')
   for (const more of ['format=geojson', 'positions=false', 'format=json']) {
     t.match(await get(`/v1/history/${id}?${days}&${more}`, otherHash), { status: 404, body: { error: 'not_found' } })

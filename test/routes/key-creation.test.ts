@@ -5,7 +5,17 @@ import { accountIdOf, ownerOf, Secret } from '../../src/auth/credential.js'
 import type { KeyRecord } from '../../src/store/store.js'
 import { isLong } from '../faults.js'
 import { type Answer, ask, type Bodies, Clock, type Gateway, gatewayOn, platform, someHash } from '../helper.js'
-import { accountsOf, createKey, type Get, otherHash, owner, randomHash, redisGateway, revokeKey } from '../limits.js'
+import {
+  accountsOf,
+  createKey,
+  type Get,
+  otherHash,
+  owner,
+  randomHash,
+  redisGateway,
+  revokeKey,
+  statusesOf,
+} from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
@@ -99,6 +109,8 @@ t.test('each change or refused change of a key is one log line on every gateway'
   await revoke(there.get, key, someHash, 7)
   await revoke(there.get, id, someHash, 8)
   await revoke(here.get, id, someHash, 9)
+  await statusesOf(7, () => here.get('/v1/me', someHash))
+  await revoke(here.get, id, someHash, 10)
   const created = ['API key created', 'API key renewed', 'API key revoked']
   const refused = ['API key not created', 'API key not revoked']
   const events = gateways.map(({ lines }) => lines(...created, ...refused))
@@ -114,6 +126,7 @@ t.test('each change or refused change of a key is one log line on every gateway'
     [
       { key: id, label, ...who(1), msg: 'API key created' },
       { error: 'not_found', key: id, ...who(9), msg: 'API key not revoked' },
+      { error: 'rate_limit_exceeded', key: id, ...who(10), msg: 'API key not revoked' },
     ],
     [
       { error: 'too_many_keys', label: 'Second', ...who(2), msg: 'API key not created' },
