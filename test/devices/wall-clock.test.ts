@@ -1,7 +1,7 @@
 /** Installations that write their wall clock as Unix time are recognised per account, and every time is corrected. */
 import { DateTime } from 'luxon'
 import t, { type Test } from 'tap'
-import { correctTimes, isWallClock } from '../../src/devices/wall-clock.js'
+import { correctTimes, isWallClock, minutesAhead } from '../../src/devices/wall-clock.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 
 const now = Date.UTC(2026, 4, 12, 9, 30)
@@ -21,6 +21,7 @@ t.test('the rows of a list decide whether its Unix times are the wall clock', as
       t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
     }
   t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
+  t.equal(minutesAhead({ timestamp: at(14 * 3_600) }, true, now), 840, 'that of Kiritimati can')
 })
 
 t.test('in the hour that the end of summer repeats, what has just come is corrected to now', async (t) => {
@@ -91,6 +92,7 @@ t.test('one row of the future corrects every row, in lists of any size, alone an
   t.match(await metrics(), /gateway_corrected_lists_total [1-9]/)
   list.rows = [row(1, 4_000, { online: 'busy' }), ...old]
   t.match((await fresh('/v1/devices?limit=1')).body.data, [{ timestamp: at(-4_000), status: 'offline' }], 'and later')
+  t.equal(log().match(/wall clock/g)?.length, 1, 'reported once')
   list.rows = [row(1, offsetS), row(2, offsetS)]
   t.match((await fresh('/v1/devices')).body.data, [times(0), times(0)], 'until its devices are in time')
 })

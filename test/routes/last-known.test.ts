@@ -52,6 +52,16 @@ t.test('while the platform is down, only callers who accept stale devices get th
   t.equal((await stale('/v1/devices', 999_999)).status, 503, 'never older than an hour')
 })
 
+t.test('however recent the devices are, the credential was validated as recently as the caller says', async (t) => {
+  const { clock, get, stale, fail } = await outage(t)
+  clock.advance(59_000)
+  t.equal((await get('/v1/devices', someHash)).status, 200)
+  fail(500)
+  clock.advance(2_000)
+  t.equal((await stale('/v1/devices', 60)).status, 503)
+  t.equal((await stale('/v1/devices', 61)).status, 200)
+})
+
 t.test('after the clock was set back, no older devices are taken for recent ones', async (t) => {
   const { clock, get, stale, fail } = await outage(t)
   clock.advance(-3_600_000)

@@ -41,6 +41,9 @@ t.test('the services of a large account take few calls, also where the platform 
     )
     t.equal(calls.filter((call) => call.startsWith('/api/services?')).length, expected)
   }
+  calls.length = 0
+  t.same((await get('/v1/services?device_id=2', someHash)).body.data, [])
+  t.notMatch(calls.join(), 'services', 'none for a device that the account does not have')
 })
 
 t.test('services of single devices are requested four at a time, in order of the devices (N48)', async (t) => {
