@@ -197,4 +197,6 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
   t.equal((await get('/v1/me', someHash)).body.email, longest)
   bodies.get_user_data = { email: longer }
   t.equal((await get('/v1/me', otherHash)).body.email, null)
+  t.equal((await createKey(get, { platform_hash: otherHash })).status, 200)
+  t.match((await get('/v1/keys', 'another-hash')).body, { count: 0 }, 'accounts without one are apart')
 })

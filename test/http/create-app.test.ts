@@ -77,6 +77,7 @@ t.test('whatever is sent gets its documented response, with every header, and is
   for (const path of ['/docs', '/openapi.json', '/docs/page.css']) {
     const response = await fetch(`${url}${path}`)
     t.equal(response.headers.get('x-content-type-options'), 'nosniff', path)
+    t.equal(response.headers.get('vary'), 'Accept-Encoding', path)
     await response.body?.cancel()
   }
 })

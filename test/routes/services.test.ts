@@ -1,7 +1,7 @@
 /** `GET /v1/services`, from every platform action that has maintenance services. */
 import type { RequestListener } from 'node:http'
 import t from 'tap'
-import { answers, gatewayOn, someHash } from '../helper.js'
+import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { clock, idsOf } from './fleet.js'
 
 const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
@@ -127,6 +127,19 @@ t.test("services of a device that is not listed are in the account's unit of dis
     t.match((await get('/v1/services?device_id=1', someHash)).body, { count: 1, data: [{ expires_at: 150 }] })
     t.notMatch(calls.join(), 'edit_setup_data', 'which others do not need')
     t.match((await get('/v1/services', someHash)).body.data[1], { device_id: 2, ...expected })
+  }
+})
+
+t.test("the days that remain are those of the account's calendar", async (t) => {
+  const services = { data: [{ id: 9, expiration_by: 'days', interval: 30, last_service: '2026-05-01' }], status: 1 }
+  const east = { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +14:00' }] }
+  for (const [edit_setup_data, remaining] of [
+    [403, 19],
+    [east, 18],
+  ] as const) {
+    const clock = new Clock(Date.UTC(2026, 4, 12, 12))
+    const { get } = await gatewayOn(t, { clock: clock.now }, { get_devices: [], services, edit_setup_data })
+    t.match((await get('/v1/services', someHash)).body.data, [{ id: 9, remaining }])
   }
 })
 
