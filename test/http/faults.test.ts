@@ -32,8 +32,9 @@ const many = isLong ? 2_000 : 300
 
 t.test('a client that sends endlessly, slowly or not at all is disconnected with a documented error', async (t) => {
   const { httpServer, url } = await gateway(t)
-  const { headersTimeout, requestTimeout } = httpServer
-  t.same([headersTimeout, requestTimeout], [10_000, 15_000])
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = httpServer
+  t.same([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [10_000, 15_000, 72_000, 60_000])
+  t.equal(maxConnections, 10_000)
   if (!isLong) Object.assign(httpServer, { headersTimeout: 500, requestTimeout: 1_500 })
   const port = Number(new URL(url).port)
   const slowly = async (start: string, drip: string): Promise<string> => {

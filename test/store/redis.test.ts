@@ -51,6 +51,16 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await server.command('dbsize'), '0')
   })
 
+  t.test('a key is listed until it expires, although another key of its owner expires before', async (t) => {
+    const [owner, now] = [anOwner(), Date.now()]
+    const [long, short] = [DAY_MS, 300].map((ms) => aKey(owner, { createdAt: now, expiresAt: now + ms }).record)
+    for (const record of [long, short]) if (record) await keys.create(record, 20, now)
+    await until(async () => (await server.command('exists', `gps:key:${short?.digest}`)) === '0')
+    t.same(await keys.list(owner, Date.now()), [long])
+    await keys.create(aKey(owner).record, 20, Date.now())
+    t.equal(await server.command('hlen', `gps:owner:${owner}`), '2', 'of which the next creation leaves nothing')
+  })
+
   t.test('what a crash in the middle of a creation leaves', async (t) => {
     const { record } = aKey(anOwner())
     const index = `gps:owner:${record.owner}`
