@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { Agent, get as httpGet, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -95,16 +95,22 @@ t.test('a rolling restart of three instances behind a TCP load balancer loses no
   t.same(lost, [])
 })
 
-t.test('on SIGTERM a process becomes unready, serves on, finishes what is in flight and exits with 0', async (t) => {
+/** A gateway process, and a request in flight that gets its response with `finish`. */
+async function processAtWork(t: Test) {
   const held: ServerResponse[] = []
   const bodies = { get_devices: [], get_geofences: (_: unknown, response: ServerResponse) => void held.push(response) }
   const child = await gatewayProcess(t, { PLATFORM_URL: (await platform(t, bodies)).url })
+  const inFlight = get(undefined, `${child.url}/v1/geofences`, someHash)
+  await until(() => held.length > 0)
+  return { child, inFlight, finish: () => held[0]?.end('{"status":1,"items":{"geofences":[]}}') }
+}
+
+t.test('on SIGTERM a process becomes unready, serves on, finishes what is in flight and exits with 0', async (t) => {
+  const { child, inFlight, finish } = await processAtWork(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const before = await get(agent, `${child.url}/v1/me`, someHash)
   t.equal(before.headers.connection, 'keep-alive')
-  const inFlight = get(undefined, `${child.url}/v1/geofences`, someHash)
-  await until(() => held.length > 0)
 
   child.signal('SIGTERM')
   await until(async () => (await statusOf(`${child.opsUrl}/ready`)) === 503)
@@ -114,13 +120,13 @@ t.test('on SIGTERM a process becomes unready, serves on, finishes what is in fli
   t.equal(await statusOf(`${child.url}/health`), 200, 'a new connection is served, too')
   // Until the listener is gone: only the request under way keeps the process.
   await until(async () => (await statusOrNone(`${child.url}/health`)) === 0)
-  held[0]?.end('{"status":1,"items":{"geofences":[]}}')
+  finish()
   const { statusCode, headers } = await inFlight
   t.same([statusCode, headers.connection, await child.exited], [200, 'close', 0])
 })
 
 t.test('a request that is arriving at the end gets its response, unless that takes seconds', async (t) => {
-  const child = await gatewayProcess(t)
+  const { child, inFlight, finish } = await processAtWork(t)
   const authorization = `Authorization: Bearer ${sandboxAccounts()[0]?.hash}\r\n`
   const content = 'Content-Type: application/json\r\nContent-Length: 9\r\n'
   const head = `POST /api/v1/keys HTTP/1.1\r\nHost: x\r\n${authorization}${content}\r\n`
@@ -136,7 +142,7 @@ t.test('a request that is arriving at the end gets its response, unless that tak
     socket.write(head.replace('Length: 9', `Length: ${length}`))
     return socket
   })
-  const response = untilClosed(arriving[0] as Socket)
+  const [response, late] = arriving.map(untilClosed)
   // Connections are accepted in their order.
   await child.get('/health')
   child.signal('SIGINT')
@@ -145,6 +151,9 @@ t.test('a request that is arriving at the end gets its response, unless that tak
     for (const socket of arriving) if (socket.writable) socket.write(' ')
   }, 100)
   t.match(await response, /^HTTP\/1\.1 400 /)
+  t.notMatch(await late, /./)
+  finish()
+  t.equal((await inFlight).statusCode, 200, 'one that has arrived has more time')
   t.equal(await child.exited, 0, 'by itself, before the last requests would be cut off')
   clearInterval(timer)
   t.match(child.log, '"closed"')

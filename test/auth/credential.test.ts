@@ -2,7 +2,15 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { fingerprint, newKey, ownerOf, parseCredential, Secret, toCredential } from '../../src/auth/credential.js'
+import {
+  fingerprint,
+  hashPrintOf,
+  newKey,
+  ownerOf,
+  parseCredential,
+  Secret,
+  toCredential,
+} from '../../src/auth/credential.js'
 import { publicKeyOf, seal, sealFor, unseal } from '../../src/auth/seal.js'
 
 const DEMO = 'look-around'
@@ -74,6 +82,7 @@ t.test('a fingerprint has 22 characters, the same for the same text of a domain 
   t.match(fingerprint('hash', 'abc'), /^[\w-]{22}$/)
   t.equal(fingerprint('hash', 'abc'), fingerprint('hash', 'abc'))
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
+  t.not(hashPrintOf(new Secret('abc'), 'one-id'), hashPrintOf(new Secret('abc'), 'another-id'))
 })
 
 const seals = { v1: seal, v2: (hash: Secret, key: Secret): string => sealFor(hash, publicKeyOf(key)) ?? '' }

@@ -47,6 +47,21 @@ t.test('a device and its location get the address of their position, which is lo
   t.equal(lookups(), 1, 'a list takes what is known')
 })
 
+t.test('the address that the platform sends with a device is shown, without a lookup', async (t) => {
+  for (const env of [{}, on]) {
+    const { get, bodies, lookups } = await geocoded(t, street, env)
+    bodies.get_devices = [{ items: [{ ...items[0], address: 'Sent 1' }] }]
+    const [list, ...single] = await Promise.all(
+      ['', '/1', '/1/location'].map(async (path) => (await get(`/v1/devices${path}`, someHash)).body),
+    )
+    t.same(
+      [list.data[0], ...single].map(({ address }) => address),
+      Array(3).fill('Sent 1'),
+    )
+    t.equal(lookups(), 0)
+  }
+})
+
 t.test('the forms that platforms respond in are read', async (t) => {
   const forms: [body: string, address: string | null][] = [
     ['Mill Lane 7', 'Mill Lane 7'],

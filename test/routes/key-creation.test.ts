@@ -114,8 +114,8 @@ t.test('each change or refused change of a key is one log line on every gateway'
   const created = ['API key created', 'API key renewed', 'API key revoked']
   const refused = ['API key not created', 'API key not revoked']
   const events = gateways.map(({ lines }) => lines(...created, ...refused))
-  const account = here.lines('request')[0]?.account
-  t.match(account, /^[\w-]{22}$/)
+  const { account, credential } = here.lines('request')[0] ?? {}
+  t.match([account, credential], [/^[\w-]{22}$/, 'platform_hash'])
   const who = (n: number, of: unknown = account) => ({
     ...(of ? { account: of } : {}),
     reqId: `request-${n}`,
