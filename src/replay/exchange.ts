@@ -23,7 +23,7 @@ export const RecordedResponse = Type.Object(
     cut_at: Type.Optional(Type.Integer({ minimum: 0, description: 'The body ends after so many bytes, well framed.' })),
     delay_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'Milliseconds before the first byte.' })),
     reset: Type.Optional(
-      Type.Union([Type.Literal('before'), Type.Literal('during')], {
+      Type.Enum(['before', 'during'], {
         description: 'The connection is reset before the first byte, or in the middle of the body.',
       }),
     ),
@@ -57,7 +57,7 @@ const Manifest = Type.Object(
   {
     about: Type.String(),
     email: Type.String({ pattern: '@example\\.com$' }),
-    origin: Type.Union([Type.Literal('invented'), Type.Literal('recorded')]),
+    origin: Type.Enum(['invented', 'recorded']),
     /** Of the secret that all of it was recorded with. */
     fingerprint: Type.Optional(Type.String()),
     oddities: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -134,11 +134,12 @@ export function parseExchange(file: string, text: string): Exchange {
 function parse<T>(file: string, text: string, shape: Validator<object, T>): { value: T; lines: Map<string, number> } {
   const { value, lines } = parseLines(file, text)
   if (shape.Check(value)) return { value, lines }
-  const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, message }) => {
+  const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, params, message }) => {
     // A field too many has two problems: it must be `false`, and its parent must not have it.
     if (keyword === 'additionalProperties') return []
     const found = instancePath.split('/').slice(1).reduce(memberOf, value)
-    const expected = keyword === 'boolean' ? 'must not be here' : message
+    const listed = 'allowedValues' in params ? `must be ${params.allowedValues.join(' or ')}` : message
+    const expected = keyword === 'boolean' ? 'must not be here' : listed
     return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`]
   })
   throw new Error(sentences.join('\n'))
@@ -222,8 +223,7 @@ export async function writeExchange(path: string, exchange: Exchange, manifest: 
   const file = join(path, manifestFile)
   if (existsSync(file)) {
     const { fingerprint, ...others } = parse(file, await readFile(file, 'utf8'), manifestShape).value
-    const isOther = fingerprint !== undefined && fingerprint !== manifest.fingerprint
-    if (isOther) await replaceFile(file, format(others))
+    if ((fingerprint ?? manifest.fingerprint) !== manifest.fingerprint) await replaceFile(file, format(others))
   } else await replaceFile(file, format(manifest))
   await replaceFile(join(path, fileNameOf(exchange)), format(exchange))
 }

@@ -46,6 +46,10 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     ['{}\n{}', /line 2: expected the end of the file, found \{/],
     ['{\n"action": "../x",\n"query": {}, "responses": [{}] }', /line 2: \/action must match .*, found "\.\.\/x"/],
     [withResponse('{ "status":\n"ok" }'), /line 2: \/responses\/0\/status must be integer, found "ok"/],
+    [
+      withResponse('{ "reset":\n"never" }'),
+      /^x\.json: line 2: \/responses\/0\/reset must be before or during, found "never"$/,
+    ],
     [withResponse('\n{ "json": 1, "html": "" }'), /line 2: expected one body, found json/],
     ['{"action": "x", "query": {"a/b~c":\n3}, "responses": [{}]}', /line 2: \/query\/a~1b~0c must be string, found 3$/],
     [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
