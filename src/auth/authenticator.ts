@@ -240,7 +240,7 @@ function within(usage: Usage): Usage {
   return usage
 }
 
-/** The account of a known hash whose request has been counted. An unavailable platform costs nothing more, a refusal counts on the address. */
+/** The account of a known hash whose request has been counted. An unavailable platform costs nothing more; a refusal counts on the address. */
 function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number) {
   const account = accounts.fetch(hash, { maxStaleMs, isKnown: true })
   if (!(account instanceof Promise)) return account

@@ -11,7 +11,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
   const getHistorySchema = {
     operationId: 'getHistory',
     summary: 'Get the history of a device',
-    description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days. As GeoJSON, the track: a feature with \`times\` in place of \`positions\`.`,
+    description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days. With \`format=geojson\`, the response is the track: a feature with \`times\` in place of \`positions\`.`,
     tags: ['History'],
     params: Type.Object({ device_id: PathId('Device id', 1001) }),
     querystring: HistoryQuery,

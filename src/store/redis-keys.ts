@@ -40,8 +40,9 @@ export class RedisKeys implements KeyStore {
       (await this.#batch.request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
     if (!(await reserve(maxPerOwner, now))) {
       // Entries without a usable record count until a listing finds them.
-      const { unusable } = await this.#owned(owner, now)
-      if (!(await reserve(maxPerOwner + unusable, now))) return 'too_many'
+      const { records, unusable } = await this.#owned(owner, now)
+      // Compared here too: an unusable entry may expire before the script counts again.
+      if (records.length >= maxPerOwner || !(await reserve(maxPerOwner + unusable, now))) return 'too_many'
     }
     await Promise.all([
       this.#batch.request('SET', idKey(id), digest, 'PXAT', expiresAt),
