@@ -20,15 +20,15 @@ export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  /** The last command that the ACL denies. Only that one shows that this is over. */
-  #denied: string | undefined
+  /** The last command that the ACL denied. Others do not show that this is over; it counts for a minute, as the command may be rare. */
+  #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined
 
   constructor(client: EventEmitter) {
     client.on('ready', () => {
       this.#replies = true
-      this.#denied = undefined
+      this.#denied.until = 0
       this.#failure = undefined
     })
     client.on('close', () => {
@@ -43,7 +43,7 @@ export class Connection {
   }
 
   get up(): boolean {
-    return this.#replies && !this.#refuses && this.#denied === undefined
+    return this.#replies && !this.#refuses && performance.now() >= this.#denied.until
   }
 
   /**
@@ -55,13 +55,13 @@ export class Connection {
     try {
       const result = await withinLimit(command())
       this.#replies = true
-      if (this.#denied === name) this.#denied = undefined
+      if (this.#denied.name === name) this.#denied.until = 0
       if (this.#refuses && hasWritten(result)) this.#refuses = false
       return result
     } catch (error) {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
-      if (DENIAL.test(String(error))) this.#denied = name
+      if (DENIAL.test(String(error))) this.#denied = { name, until: performance.now() + 60_000 }
       throw this.unavailable(error)
     }
   }

@@ -64,7 +64,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     await t.rejects(store.keys.find('unknown', NOW), { cause: { message: /still loading/ } })
   })
 
-  t.test('denies a command, it is unavailable until that one succeeds', async (t) => {
+  t.test('denies a command, it is unavailable until that one succeeds, or for a minute', async (t) => {
     const server = await redisServer(t)
     await grant(server, '+@all')
     const store = await openRedis(t, urlOfUser(server))
@@ -77,6 +77,13 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.equal(store.up(), false)
     await grant(server, '+@hash')
     t.ok(await store.keys.use(record.digest, DAY_MS, NOW))
+    t.equal(store.up(), true)
+    await grant(server, '-hgetall')
+    await t.rejects(store.keys.list(record.owner, NOW), StoreUnavailable)
+    t.ok(await store.keys.use(record.digest, DAY_MS, NOW))
+    t.equal(store.up(), false)
+    const now = performance.now() + 60_000
+    t.intercept(performance, 'now', { value: () => now })
     t.equal(store.up(), true)
   })
 
