@@ -13,6 +13,9 @@ const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
+/** How long a denied right counts: enough for an alert, and no longer than it takes to doubt one after the right is granted. */
+const DENIED_MS = 15 * 60_000
+
 /** How Redis denies a right, also within a script. */
 const DENIAL = /NOPERM|ACL failure|The user executing the script/
 
@@ -20,7 +23,7 @@ export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  /** The last command that the ACL denied. Others do not show that this is over; it counts for a minute, as the command may be rare. */
+  /** The last command that the ACL denied. Only that one shows that this is over, and it may be rare. */
   #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined
@@ -61,7 +64,7 @@ export class Connection {
     } catch (error) {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
-      if (DENIAL.test(String(error))) this.#denied = { name, until: performance.now() + 60_000 }
+      if (DENIAL.test(String(error))) this.#denied = { name, until: performance.now() + DENIED_MS }
       throw this.unavailable(error)
     }
   }
