@@ -13,7 +13,7 @@ const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
-/** How long a denied right counts: enough for an alert, and no longer than it takes to doubt one after the right is granted. */
+/** How long a denied right counts: long enough for an alert, and short enough for that to end by itself once the right is granted. */
 const DENIED_MS = 15 * 60_000
 
 /** How Redis denies a right, also within a script. */
