@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
+import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
 import { failWithoutOutput } from './cli/output.js'
@@ -150,7 +151,8 @@ async function start([name, ...args]: string[]): Promise<void> {
     const { runReplay } = await import('./replay/commands.js')
     const sent = (signal: NodeJS.Signals) => once(process, signal).then(() => signal)
     const ended = () => Promise.race([sent('SIGINT'), sent('SIGTERM')])
-    process.exitCode = await runReplay(name, args, { env: process.env, console, ended })
+    const main = fileURLToPath(import.meta.url)
+    process.exitCode = await runReplay(name, args, { env: process.env, console, ended, main })
     return
   }
   const words = [name, ...args]

@@ -1,9 +1,9 @@
-/** The compiled program, for tests that start it as a process or a worker. */
+/** The built program, for tests that start it as a process or a worker. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-/** A file of the program, compiled as the tests are. */
-export const program = (...path: string[]): string => join(import.meta.dirname, '../src', ...path)
+/** A file of the program as it is deployed. */
+export const program = (...path: string[]): string => join(import.meta.dirname, '../../dist', ...path)
 
 /** Options of `fork` for a file of the program. */
 export const withEnv = (env: Record<string, string>) => ({ env: { ...process.env, ...env }, silent: true })

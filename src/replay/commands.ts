@@ -3,7 +3,6 @@ import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { basename, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { DateTime } from 'luxon'
 import { compare, documentedPaths, send } from './diff.js'
@@ -41,8 +40,6 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
   RECORD_SECRET            the secret of the invented values (new each time); --check needs that of the recording, for
                            the real ids`
 
-const main = fileURLToPath(new URL('../main.js', import.meta.url))
-
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const options = {
@@ -57,10 +54,12 @@ export interface Io {
   console: Pick<Console, 'log' | 'error'>
   /** Resolves with the next signal to end. */
   ended: () => Promise<NodeJS.Signals>
+  /** The program's own file. */
+  main: string
 }
 
 /** Starts a gateway on a platform, and forwards each signal: the first drains it, a second one ends it. @returns its exit code. */
-async function runGateway(platformUrl: string, { env, ended }: Io): Promise<number> {
+async function runGateway(platformUrl: string, { env, ended, main }: Io): Promise<number> {
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
   // First: a signal without a listener would end this process and leave the gateway running.
   let signal = ended()
@@ -137,7 +136,7 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
   return differing > 0 ? 1 : 0
 }
 
-async function record(values: Values, { env, console, ended }: Io): Promise<number> {
+async function record(values: Values, { env, console, ended, main }: Io): Promise<number> {
   const { log } = console
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))

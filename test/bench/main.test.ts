@@ -28,7 +28,7 @@ async function ended(t: Test, subject: string, signal?: NodeJS.Signals): Promise
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync('package.json', join(folder, 'package.json'))
   cpSync(join(import.meta.dirname, '../..'), join(folder, 'build'), { recursive: true })
-  symlinkSync('build/src', join(folder, 'dist'))
+  symlinkSync(resolve('dist'), join(folder, 'dist'))
   const args = [join(folder, 'build/test/bench/main.js'), '--quick', '--only', subject]
   const env = { ...process.env, TMPDIR: folder }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/ops/log.js'
 import { readableLine } from '../../src/ops/readable-line.js'
 import { platform, someHash } from '../helper.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
-import { program, withEnv } from '../program.js'
+import { withEnv } from '../program.js'
 import { until } from '../redis.js'
 
 /** The ids of the requests in a log. @throws if a line is not JSON. */
@@ -78,7 +78,8 @@ t.test('a log without a reader takes bounded memory, and dropped lines are count
       process.send({ dropped, held: process.memoryUsage().arrayBuffers })
     `,
   })
-  const child = fork(join(dir, 'flood.mjs'), [program('ops/log.js')], withEnv({}))
+  const log = join(import.meta.dirname, '../../src/ops/log.js')
+  const child = fork(join(dir, 'flood.mjs'), [log], withEnv({}))
   t.teardown(() => child.kill('SIGKILL'))
   const [{ dropped, held }] = await once(child, 'message')
   t.ok(dropped > 16_000_000, `${dropped} bytes dropped`)

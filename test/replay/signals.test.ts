@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { runReplay } from '../../src/replay/commands.js'
 import { GatewayProcess } from '../process.js'
+import { program } from '../program.js'
 import { acme } from './started.js'
 
 t.test('replay --gateway forwards every signal: the second one ends the gateway at once', async (t) => {
@@ -21,7 +22,7 @@ t.test('replay --gateway listens for signals before it starts the gateway, which
     isEarly.push(!process.getActiveResourcesInfo().includes('ProcessWrap'))
     return isEarly.length === 1 ? ('SIGKILL' as const) : new Promise<NodeJS.Signals>(() => {})
   }
-  const io = { env: {}, console: { log() {}, error() {} }, ended }
+  const io = { env: {}, console: { log() {}, error() {} }, ended, main: program('main.js') }
   t.equal(await runReplay('replay', [acme, '--gateway', '--port', '0'], io), 1)
   t.ok(isEarly[0])
 })

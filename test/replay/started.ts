@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Test } from 'tap'
 import { runReplay } from '../../src/replay/commands.js'
 import { hashOf } from '../../src/replay/replay.js'
+import { program } from '../program.js'
 
 export const acme = resolve('fixtures/acme')
 
@@ -18,7 +19,8 @@ export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
     events.emit('line')
   }
   const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
-  const exit = runReplay(command, args, { env, console: { log: print, error: print }, ended: () => signal })
+  const main = program('main.js')
+  const exit = runReplay(command, args, { env, console: { log: print, error: print }, ended: () => signal, main })
   const end = (): Promise<number> => {
     events.emit('signal')
     return exit
