@@ -64,6 +64,11 @@ t.test('what the image is made from is in the build context, and nothing else is
 // biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
 const fly = parseToml(text('fly.toml')) as any
 
+t.test('a process keeps its program at one byte for each character: a single one beyond Latin-1 doubles it', (t) => {
+  for (const name of ['dist/main.js', 'dist/devices/worker.js']) t.notMatch(text(name), /[^\0-\xff]/, name)
+  t.end()
+})
+
 t.test('on Fly.io the volume belongs to the user of the image, and the gateway does not run as root', async (t) => {
   const stage = stages.find(({ name }) => name === fly.build['build-target'])
   const entrypoint = stage?.steps.find(({ verb }) => verb === 'ENTRYPOINT')?.rest ?? ''

@@ -1,6 +1,9 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
 import { addAbortSignal } from 'node:stream'
-import { errors, Pool } from 'undici'
+// The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
+import request from 'undici/lib/api/api-request.js'
+import errors from 'undici/lib/core/errors.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
 import { PlatformError, PlatformUnavailable } from './errors.js'
@@ -81,17 +84,18 @@ export class HttpClient {
   }
 
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
-    const response = await unlessAborted(signal, this.#pool.request({ method: 'GET', path, headers, signal }))
-    const { statusCode: status, headers: sent } = response
-    const content = unpacked(response.body, sent['content-encoding'])
+    const sent = request.call(this.#pool, { method: 'GET', path, headers, signal })
+    const response = await unlessAborted(signal, sent)
+    const { statusCode: status } = response
+    const content = unpacked(response.body, response.headers['content-encoding'])
     if (isSuccess(status)) return await read(content)
     const isDecidedByPage = mayRefuse(status)
     if (!isDecidedByPage) addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
     const page = textIn(content, maxErrorPageBytes)
     // The status alone decides, unless the page shows who refuses: it may be as late as data. One that is too long is no refusal.
     const body = (await (isDecidedByPage ? page : page.catch(() => {}))) ?? ''
-    const location = typeof sent.location === 'string' ? sent.location : undefined
-    throw failureOfStatus(action, { status, location, body })
+    const { location } = response.headers
+    throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
   }
 }
 

@@ -25,7 +25,7 @@ const calendar = new Set(
   `january february march april may june july august september october november december monday tuesday wednesday thursday friday
    saturday sunday first second third fourth last none exact automatic other`.split(/\s+/),
 )
-const country = /^[\p{L}\p{M} ().,'’&-]+$/u
+const country = /^[\p{L}\p{M} ().,'\u2019&-]+$/u
 
 /** Whether a value is of the lists and rules of daylight saving that every account has alike, or are made of their words. */
 export const isDaylightSaving = (parent: string, key: string, value: unknown): boolean =>

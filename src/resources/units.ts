@@ -20,7 +20,7 @@ const GROUPED = /^[+-]?\d[\d.,]*$/
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
 const DOTTED_THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$/
 /** PHP writes small numbers with an exponent. */
-const QUANTITY = /^([+-]?(?:\d[\d\s.,'’]*|\.\d+)(?:(?<=[\d.])e[+-]?\d{1,3}(?![\da-z]))?)(.*)$/is
+const QUANTITY = /^([+-]?(?:\d[\d\s.,'\u2019]*|\.\d+)(?:(?<=[\d.])e[+-]?\d{1,3}(?![\da-z]))?)(.*)$/is
 
 /** The value rounded to a number of decimals; -0 becomes 0. */
 export function rounded(value: number, decimals: number): number {
@@ -54,7 +54,7 @@ function parsed(text: string): number | undefined {
 export function number(value: Scalar): number | undefined {
   if (typeof value === 'number') return finite(value)
   if (typeof value !== 'string' || /^\s*[+-]\s/.test(value)) return undefined
-  return parsed(value.replace(/[\s'’]/g, ''))
+  return parsed(value.replace(/[\s'\u2019]/g, ''))
 }
 
 /** A number with its unit in lower case (`"23.41 Km"` is 23.41 and `km`); the unit is `''` if there is none. */

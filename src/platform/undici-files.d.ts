@@ -1,0 +1,16 @@
+/** The types of files of undici that are imported by themselves. */
+declare module 'undici/lib/api/api-request.js' {
+  import type { Dispatcher } from 'undici'
+  export default function request(
+    this: Dispatcher,
+    options: Dispatcher.RequestOptions,
+  ): Promise<Dispatcher.ResponseData>
+}
+
+declare module 'undici/lib/core/errors.js' {
+  export { errors as default } from 'undici'
+}
+
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici'
+}
