@@ -15,7 +15,7 @@ const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit
  * Memory of the worker. What a list leaves behind is mostly buffers: a small young generation is collected before they make V8 collect the
  * whole heap, which took up to 18 ms every 33 lists of 50 devices.
  */
-const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 }
+const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 8 }
 
 interface Pending {
   readonly action: JobAction
