@@ -43,7 +43,7 @@ function endWithoutTerminal(): void {
 /** Holds a free port, which the links in responses name before the API listens on it. */
 async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer((socket) => socket.destroy()).listen(0, host)
-  await once(server, 'listening')
+  await once(server, 'listening').catch(because('HOST'))
   const { port } = server.address() as AddressInfo
   return { port, release: () => new Promise((released) => server.close(() => released())) }
 }
@@ -79,16 +79,12 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   const [, { store, sandbox, app }] = await Promise.all([worker.start(), open()])
   await app.ready()
   await beforeListen?.()
-  await app.listen({
-    host: config.host,
-    port: config.port,
-    listenTextResolver: (address) => `listening on ${address}/api`,
-  })
+  const { host, port, opsHost, opsPort } = config
+  const listenTextResolver = (address: string): string => `listening on ${address}/api`
+  await app.listen({ host, port, listenTextResolver }).catch(because('HOST and PORT'))
   // Opened last: once it is ready, so is the API.
-  const ops =
-    config.opsPort === null
-      ? undefined
-      : await openOps({ host: config.opsHost, port: config.opsPort, metrics, isDraining })
+  const openedOps = opsPort === null ? undefined : openOps({ host: opsHost, port: opsPort, metrics, isDraining })
+  const ops = await openedOps?.catch(because('OPS_HOST and OPS_PORT'))
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))
@@ -161,15 +157,22 @@ async function start([name, ...args]: string[]): Promise<void> {
   process.exit(2)
 }
 
-type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
+type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number; settings?: string }
+
+/** Throws an error again with the names of the settings that it is due to. */
+function because(settings: string) {
+  return (error: Error): never => {
+    throw Object.assign(error, { settings })
+  }
+}
 
 /** One sentence for what an operator can mend, else the whole error. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const { code, syscall = '', address, hostname, port } = error as ListenError
+  const { code, syscall = '', address, hostname, port, settings } = error as ListenError
   if (!['listen', 'getaddrinfo'].includes(syscall)) return error
   const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
-  return `Cannot listen on ${where}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
+  return `Cannot listen on ${where} (${settings}): ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
 }
 
 try {

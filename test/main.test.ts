@@ -169,16 +169,21 @@ t.test('a used port, an unusable data folder and a damaged key file are one sent
     const child = new GatewayProcess(t, args, env)
     return { code: await child.exited, log: child.log }
   }
-  const [used, unknown, asked, host, folder, torn] = await Promise.all([
+  const [used, ops, free, unknown, asked, host, folder, torn] = await Promise.all([
     ended({ PORT: String(port), DATA_DIR: `${dataDir}/data` }),
+    ended({ OPS_PORT: String(port), DATA_DIR: `${dataDir}/data` }),
+    ended({ HOST: nowhere, PORT: '0', DATA_DIR: `${dataDir}/data` }),
     ended({}, 'nonsense'),
     ended({ PLATFORM_URL: 'nothing' }, 'check', '--help'),
-    ended({ HOST: nowhere, DATA_DIR: `${t.testdirName}/data` }),
+    ended({ HOST: nowhere, PORT: '1', DATA_DIR: `${dataDir}/data` }),
     ended({ DATA_DIR: '/proc/nope' }),
     ended({ DATA_DIR: `${dataDir}/torn` }),
   ])
-  t.same(used, { code: 1, log: `Cannot listen on 127.0.0.1:${port}: the port is in use.\n` })
-  t.match(host, { code: 1, log: /^Cannot listen on x{64}\.invalid: ENOTFOUND\.\n$/ })
+  t.same(used, { code: 1, log: `Cannot listen on 127.0.0.1:${port} (HOST and PORT): the port is in use.\n` })
+  t.equal(ops.code, 1)
+  t.match(ops.log, `Cannot listen on 127.0.0.1:${port} (OPS_HOST and OPS_PORT): the port is in use.\n`)
+  t.match(host, { code: 1, log: /^Cannot listen on x{64}\.invalid \(HOST and PORT\): ENOTFOUND\.\n$/ })
+  t.match(free, { code: 1, log: /^Cannot listen on x{64}\.invalid \(HOST\): ENOTFOUND\.\n$/ })
   t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
   t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
   t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[\s\S]*gps-fleet-gateway check/ })
