@@ -1,7 +1,15 @@
 /** Responses that their clients do not read take bounded memory, and leave the other accounts theirs. */
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import t from 'tap'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { Connections } from '../../src/http/connections.js'
+import { closeIdleConnections, limitedServer } from '../../src/http/server-limits.js'
+import { Turns } from '../../src/http/turns.js'
+import type { App, Caller } from '../../src/http/types.js'
+import { installWriteBudget } from '../../src/http/write-budget.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
+import type { Account } from '../../src/platform/account.js'
 import { platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
@@ -68,3 +76,76 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   await until(async () => (await usedBytes()) === 0)
   t.ok((await child.metric('gateway_in_flight_rejected_total')) >= 10 - served)
 })
+
+/** An app with a budget of 30 MB for its responses of 10 MB, and clients that read no more than the beginning. */
+async function budgeted(t: Test, ticks: () => number) {
+  const budget = new ByteBudget(30_000_000)
+  const nothing = (): void => {}
+  const connections = new Connections(nothing, nothing)
+  const options = { connections, turns: new Turns(ticks), onConnect: nothing, onError: nothing }
+  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
+  t.teardown(() => app.close())
+  app.decorateRequest('account')
+  app.decorateRequest('caller')
+  app.addHook('onRequest', async (request) => {
+    const { credential, id } = request.query as { credential: Caller['credential']; id: string }
+    request.account = { id } as Account
+    request.caller = { credential, key: null }
+  })
+  closeIdleConnections(app, connections)
+  installWriteBudget(app, budget, connections, ticks)
+  app.get('/', async (_request, reply) => reply.send(Buffer.alloc(10_000_000)))
+  await app.listen({ host: '0.0.0.0', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const client = async (localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', nothing)
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return socket
+  }
+  const status = async (socket: Socket, credential: Caller['credential'], id: string): Promise<number> => {
+    socket.write(`GET /?credential=${credential}&id=${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const [start] = await once(socket, 'data')
+    socket.pause()
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
+  }
+  return { budget, client, status }
+}
+
+t.test('while memory is short, who reads longest is disconnected, and nobody else once there is room', async (t) => {
+  let now = 0
+  const { budget, client, status } = await budgeted(t, () => now)
+  const [first, second] = [await client(), await client()]
+  t.equal(await status(second, 'api_key', 'a'), 200)
+  now = 1_000
+  t.equal(await status(first, 'api_key', 'b'), 200)
+  now = 6_000
+  await until(() => budget.usedBytes === 10_000_000)
+  let bytes = 0
+  first.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  await once(first.resume(), 'end')
+  t.ok(bytes > 9_000_000, 'the other reads its response to the end')
+  await until(() => budget.usedBytes === 0)
+})
+
+t.test(
+  'callers of the demo token share memory by address, those of an account share that of the account',
+  async (t) => {
+    const { client, status } = await budgeted(t, () => 0)
+    const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.1']
+    for (const [credential, expected] of [
+      ['demo', [200, 200, 503]],
+      ['platform_hash', [200, 503, 503]],
+    ] as const) {
+      const sockets: Socket[] = []
+      for (const [at, address] of addresses.entries()) {
+        const socket = await client(address)
+        sockets.push(socket)
+        t.equal(await status(socket, credential, 'one'), expected[at], `${credential} from ${address}`)
+      }
+      for (const socket of sockets) socket.destroy()
+    }
+  },
+)

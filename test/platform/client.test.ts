@@ -129,6 +129,14 @@ t.test('a bug while a response is read is no failure of the platform', async (t)
   await platform.get('get_events', someone)
 })
 
+t.test('calls that wait for a slot while their action is stopped are not sent', async (t) => {
+  const { platform, calls } = await clientOn(t, (_request, response) => void response.writeHead(500).end())
+  const failures = await Promise.all(Array.from({ length: 40 }, () => failureOf(platform.get('get_devices', someone))))
+  const stopped = failures.filter((failure) => failure === 'breaker_open')
+  t.equal(calls.length + stopped.length, 40)
+  t.ok(stopped.length > 20, `${stopped.length} were not sent`)
+})
+
 t.test('a redirect is never followed', async (t) => {
   const { platform, calls } = await clientOn(t, (request, response) => {
     response.writeHead(302, { location: request.url?.includes('get_events') ? '/login' : '/api/elsewhere' })

@@ -74,6 +74,17 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await server.command('hget', index, record.id), '')
   })
 
+  t.test('a listing a minute ahead in the middle of a creation hides no key', async (t) => {
+    for (let at = 0; at < 40; at += 1) {
+      const { record } = aKey(anOwner())
+      const creation = keys.create(record, 1, NOW)
+      const listings = Array.from({ length: 4 }, () => there.keys.list(record.owner, NOW + 60_001))
+      for (const listing of listings) await listing
+      await creation
+      t.same(await keys.list(record.owner, NOW), [record])
+    }
+  })
+
   t.test('an API key sent in place of an id does not arrive', async (t) => {
     await keys.list(anOwner(), NOW)
     const before = await server.scripts()

@@ -180,10 +180,11 @@ onEveryStore(t, async (t, place) => {
     const record = await created({ label: '' })
     const append = (store: Store, text: string) =>
       store.keys.update(record.digest, (current) => ({ ...current, label: `${current.label}${text}` }), NOW)
-    const changes = [append(here, 'a'), append(there, 'b'), here.keys.update(record.digest, limited(7), NOW)]
+    const used = here.keys.update(record.digest, usedAt(NOW), NOW)
+    const changes = [used, append(here, 'a'), append(there, 'b'), here.keys.update(record.digest, limited(7), NOW)]
     await Promise.all([...changes, append(here, 'c')])
-    const { label = '', limit } = (await there.keys.find(record.digest, NOW)) ?? {}
-    t.same([[...label].sort().join(''), limit], ['abc', 7])
+    const { label = '', limit, lastUsedAt } = (await there.keys.find(record.digest, NOW)) ?? {}
+    t.same([[...label].sort().join(''), limit, lastUsedAt], ['abc', 7, usedAt(NOW)(record)?.lastUsedAt])
     t.equal(await here.keys.update(record.digest, () => undefined, NOW), undefined)
     t.equal(await here.keys.update(aKey(record.owner).record.digest, limited(5), NOW), undefined)
   })
