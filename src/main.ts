@@ -169,8 +169,8 @@ function because(settings: string) {
 /** One sentence for what an operator can mend, else the whole error. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const { code, syscall = '', address, hostname, port, settings } = error as ListenError
-  if (!['listen', 'getaddrinfo'].includes(syscall)) return error
+  const { code, address, hostname, port, settings } = error as ListenError
+  if (settings === undefined) return error
   const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
   return `Cannot listen on ${where} (${settings}): ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
 }
