@@ -61,13 +61,13 @@ t.test('what the image is made from is in the build context, and nothing else is
   for (const name of allowed) t.ok(existsSync(join(root, name)), name)
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
-const fly = parseToml(text('fly.toml')) as any
-
 t.test('a process keeps its program at one byte for each character: a single one beyond Latin-1 doubles it', (t) => {
   for (const name of ['dist/main.js', 'dist/devices/worker.js']) t.notMatch(text(name), /[^\0-\xff]/, name)
   t.end()
 })
+
+// biome-ignore lint/suspicious/noExplicitAny: a file of a foreign shape
+const fly = parseToml(text('fly.toml')) as any
 
 t.test('on Fly.io the volume belongs to the user of the image, and the gateway does not run as root', async (t) => {
   const stage = stages.find(({ name }) => name === fly.build['build-target'])
