@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
-import { displayTime, isDisplayTime } from './display-time.js'
+import { displayTime, isDayFirst, isDisplayTime } from './display-time.js'
 import { Format, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
@@ -156,10 +156,16 @@ export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   return isMoving ? 'moving' : 'online'
 }
 
+/** Unix seconds: the display time shows either of them. */
+const nearOf = (wire: WireDeviceState): number[] => [fixOf(wire), heartbeatOf(wire)].filter((second) => second > 0)
+
+/** Whether the account's dates have the day before the month; undefined if the device does not show it. */
+export const writesDayFirst = (wire: WireDeviceState): boolean | undefined =>
+  lastContact(wire) > 0 ? isDayFirst(wire.time, displayTime(wire.time, nearOf(wire))) : undefined
+
 /** The platform's display time, else the time of the last data on the account's clock (platform.md 3.5). */
 function lastSeen(wire: WireDeviceState, zone: Zone | undefined): string | null {
-  // The display time shows either of the two.
-  const near = [fixOf(wire), heartbeatOf(wire)].filter((second) => second > 0)
+  const near = nearOf(wire)
   const shown = displayTime(wire.time, near)
   if (shown !== undefined) return shown
   return near.length > 0 && zone ? (wallClock(Math.max(...near) * 1000, zone) ?? null) : null

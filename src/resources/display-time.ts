@@ -66,6 +66,16 @@ export function displayTime(value: Scalar, near: readonly number[] = []): string
 export const isDisplayTime = (value: Scalar): boolean =>
   typeof value === 'string' && (CANONICAL.test(value) || DAY_FIRST.test(value) || displayTime(value) !== undefined)
 
+/**
+ * Whether a time has its day before its month, by what `displayTime` made of it; undefined where they are equal, and for other formats.
+ * @param shown that time as `YYYY-MM-DD HH:MM:SS`.
+ */
+export function isDayFirst(value: Scalar, shown = ''): boolean | undefined {
+  const [month, day] = [Number(shown.slice(5, 7)), Number(shown.slice(8, 10))]
+  const first = Number.parseInt(String(value), 10)
+  return month !== day && (first === day || first === month) ? first === day : undefined
+}
+
 const shown = (day: Day | undefined, clock: string): string | undefined => day && `${day.text} ${clock}`
 
 /** The day that is nearest with this time of day; the first of two that are equally near. */

@@ -1,9 +1,9 @@
 /** The maintenance service resource: its schema and its translation from the platform's row and the device's counters. */
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
-import { deviceName } from './device.js'
+import { deviceName, writesDayFirst } from './device.js'
 import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
-import { displayTime } from './display-time.js'
+import { displayTime, isDayFirst } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Nullable, Resource } from './schema.js'
 import { dayText, epochDay, LAST_SECOND } from './time.js'
@@ -64,10 +64,14 @@ type Maybe = number | undefined
 /** `odometer`, `engine_hours`, `days` or another word of the platform. */
 export const unitOf = (wire: WireService): string => text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
 
-/** Days since 1970-01-01 of a date in any display format, in both orders of day and month, or of such a number. */
-function daysOf(value: WireService['last_service']): number[] {
+/**
+ * Days since 1970-01-01 of a date in any display format, or of such a number.
+ * @param dayFirst the account's order of day and month; undefined = both are possible.
+ */
+function daysOf(value: WireService['last_service'], dayFirst: boolean | undefined): number[] {
   const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
-  if (dates.length > 0) return dates.map(epochDay)
+  const inOrder = dates.filter((date) => isDayFirst(value, date) === dayFirst)
+  if (dates.length > 0) return (inOrder.length > 0 ? inOrder : dates).map(epochDay)
   const days = number(value)
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }
@@ -76,10 +80,10 @@ const nearest = (days: readonly number[], day: number): Maybe =>
   days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
 /** The day of the last service, which is not in the future, and fits the day on which the next one is due. `expected` is that day by a text. */
-function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe): Maybe {
-  const days = daysOf(wire.last_service)
+function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe, dayFirst?: boolean): Maybe {
+  const days = daysOf(wire.last_service, dayFirst)
   const past = days.filter((day) => day <= today)
-  const due = daysOf(wire.expires_date)
+  const due = daysOf(wire.expires_date, dayFirst)
   const fitting = past.filter((day) => interval !== undefined && due.includes(day + interval))
   return nearest([fitting, past, days].find(({ length }) => length > 0) ?? [], minus(expected, interval) ?? today)
 }
@@ -110,9 +114,11 @@ function amountsOf(wire: WireService, device: WireDevice | undefined, setup: Wir
   const written = leftInText(wire, device)
   const { amount, unit } = quantity(written) ?? {}
   const expected = plus(today, amount)
-  const last = isDays ? lastDay(wire, interval, today, expected) : number(wire.last_service)
+  const dayFirst = device && writesDayFirst(device)
+  const last = isDays ? lastDay(wire, interval, today, expected, dayFirst) : number(wire.last_service)
   const due =
-    plus(last, interval) ?? (isDays ? nearest(daysOf(wire.expires_date), expected ?? today) : number(wire.expires))
+    plus(last, interval) ??
+    (isDays ? nearest(daysOf(wire.expires_date, dayFirst), expected ?? today) : number(wire.expires))
   const accountUnit = device ? distanceUnit(device) : setup?.item.unit_of_distance
   const km = (value: Maybe, unit = ''): Maybe => {
     if (!isDistance) return value

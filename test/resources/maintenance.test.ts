@@ -46,6 +46,10 @@ check('a service of each platform has all documented fields (N01, N45, N46, N47)
 
 const noDay = { last_service: null, last_service_date: null }
 const text = (value: string) => ({ services: [{ id: 7, value }] })
+const shown = (time: string) => ({ time, timestamp: Date.parse('2026-05-11T12:03:27Z') / 1000 })
+const ambiguous = { last_service: '05-04-2026', expires_date: '04-05-2026' }
+const dayFirst = { last_service_date: '2026-04-05', remaining: -26, expired: true }
+const monthFirst = { last_service_date: '2026-05-04', remaining: 3, expired: false }
 check('a day service is overdue from the day after its date (N47)', withBase({ expiration_by: 'days', interval: 10 }), [
   ['due today', { last_service: '2026-05-01' }, { remaining: 0, expired: false }],
   ['due yesterday', { last_service: '2026-04-30' }, { remaining: -1, expired: true }],
@@ -62,6 +66,11 @@ check('a day service is overdue from the day after its date (N47)', withBase({ e
     { last_service_date: '2026-04-05', expires_date: '2026-05-05', remaining: -6 },
   ],
   ['ambiguous: near today', { last_service: '05-04-2026' }, { last_service_date: '2026-05-04' }],
+  ['ambiguous: day first, as the time of its device', ambiguous, dayFirst, shown('11-05-2026 14:03:27')],
+  ['ambiguous: day first, as the day of its device', ambiguous, dayFirst, shown('13-05-2026 14:03:27')],
+  ['ambiguous: month first, as the time of its device', ambiguous, monthFirst, shown('05/11/2026 2:03 PM')],
+  ['ambiguous: the device is no help', ambiguous, monthFirst, shown('05-05-2026 14:03:27')],
+  ['an order that its device does not have', { last_service: '04-13-2026' }, { remaining: -18 }, shown('11-05-2026')],
   [
     'ambiguous: as the text says',
     { interval: 365, last_service: '05-02-2026', expires_date: '05-02-2027' },
