@@ -4,7 +4,7 @@ import type { Position, Rotation } from './rotation.js'
 const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
 const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
 const courseKey = /^(course|angle)$/i
-const number = /^\s*-?\d+(\.\d+)?\s*$/
+const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**
  * A pair in a text with positions. Platforms write no zeros at the end, so any decimals will do: none at all in `41/2.17;41.38/2.17`,
@@ -12,11 +12,11 @@ const number = /^\s*-?\d+(\.\d+)?\s*$/
  */
 export const pair =
   /(?<=^|;)-?\d{1,3}(?:\.\d+)?\/-?\d{1,3}(?:\.\d+)?(?=;|$)|(?<![\w./-])-?\d{1,3}\.\d+(?:\s*[,/|]\s*|\s+)-?\d{1,3}\.\d+(?!\d|[./]\d)/
-/** Half a pair. */
-export const half = /(?<![\d.])-?(?:1[0-8]\d|\d\d?)\.\d+(?!\d|\.\d)/
+/** Half a pair. A decimal comma with fewer digits may be that of thousands. */
+export const half = /(?<![\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d+|,\d{5,})(?!\d|\.\d)/
 
-/** Four decimals are ten metres of a position, and few other numbers have them. The seconds of a time may. */
-const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|\d\d?)\.\d{4}/
+/** Four decimals are ten metres of a position, and few other numbers have them; after a comma, five. The seconds of a time may. */
+const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d{4}|,\d{5})/
 const decimalPairs = /^\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+(\s*[;|]\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+)*[;\s]*$/
 const latestPositions = /^-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?(;-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?)+;?$/
 const wellKnownText = /^\s*(srid=\d+;)?(multi)?(point|linestring|polygon|circle)[ zm]*\(/i
@@ -46,7 +46,7 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
   for (const latName of names.filter((name) => latKey.test(name)).sort((a, b) => a.length - b.length)) {
     const lngName = names.find((name) => lngKey.test(name) && styleOf(name) === styleOf(latName))
     if (lngName === undefined) continue
-    const position = { lat: Number(record[latName]), lng: Number(record[lngName]) }
+    const position = { lat: toNumber(record[latName]), lng: toNumber(record[lngName]) }
     const { lat, lng } = isNowhere(position) ? position : rotation.position(position)
     if (!isNowhere(position)) turn ??= rotation.turnAt(position)
     moved[latName] = like(record[latName], lat, 6)
@@ -55,7 +55,7 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
   for (const name of names.filter((name) => isCoordinateKey(name) && moved[name] === undefined))
     moved[name] = like(record[name], 0, 0)
   for (const name of names.filter((name) => courseKey.test(name)))
-    moved[name] = like(record[name], turn === undefined ? 0 : (Number(record[name]) + turn + 720) % 360, 0)
+    moved[name] = like(record[name], turn === undefined ? 0 : (toNumber(record[name]) + turn + 720) % 360, 0)
   return moved
 }
 
@@ -76,12 +76,15 @@ const isNowhere = ({ lat, lng }: Position): boolean => lat === 0 && lng === 0
 const isNumeric = (value: unknown): boolean =>
   Number.isFinite(value) || (typeof value === 'string' && number.test(value))
 
-/** A value of the type and at least the decimals of the original. */
+/** A number, also as a text with a point or a comma. */
+export const toNumber = (value: unknown): number => Number(String(value).replace(',', '.'))
+
+/** A value of the type, the separator and at least the decimals of the original. */
 function like(original: unknown, value: number, minDecimals: number): string | number {
-  const decimals = String(original).split('.')[1]?.length ?? 0
+  const [, separator = '.', { length } = ''] = /([.,])(\d*)/.exec(String(original)) ?? []
   const text =
-    value === 0 && Number(original) === 0
+    value === 0 && toNumber(original) === 0
       ? String(original)
-      : value.toFixed(Math.min(15, Math.max(minDecimals, decimals)))
+      : value.toFixed(Math.min(15, Math.max(minDecimals, length))).replace('.', separator)
   return typeof original === 'number' ? Number(text) : text
 }

@@ -3,8 +3,9 @@ import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
-import { half, hasPositions, isCoordinateKey, isFine, pair, relocate, relocateArray, relocatePair } from './relocate.js'
-import { harshDriving, isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
+import { isCoordinateKey, isFine, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
+import { endsPlate, isPlate, tokensOf } from './tokens.js'
+import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
@@ -28,47 +29,6 @@ const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
 /** Keys that come from a program, and list indexes. */
 const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
-
-const word = '\\p{L}\\p{M}\\p{N}_'
-const unitEnd = '(?![\\p{L}\\p{N}])'
-const colon = '(?::|%3a)'
-/** The tokens of a text, in order of precedence. */
-const tokens = (positions: string[]): RegExp =>
-  new RegExp(
-    [
-      '(?<hash>\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{53})',
-      '(?<url>https?:\\/\\/[^\\s"\'<>]+)',
-      `(?<email>(?<![${word}.+%-])[${word}.+%-]+@[${word}-]+(?:\\.[${word}-]+)+)`,
-      // UTF-8 of letters and digits outside ASCII.
-      '(?<encoded>(?:%[89a-f][\\da-f])+)',
-      ...positions,
-      '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
-      // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
-      `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
-      '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d))',
-      `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?\\s?(?:${unit}|(?<named>${nameLikeUnit}))${unitEnd})`,
-      '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
-      '(?<phone>\\+?\\d(?:[ ()-]{0,2}\\d){7,}(?:\\.\\d+)?|(?<![\\d.])\\d{3}[ -]\\d\\d[ -]?\\d\\d(?![\\d.]))',
-      '(?<number>(?<![\\d.])\\d+(?:\\.\\d+)?)',
-      `(?<harsh>(?<!\\p{L})(?:${harshDriving})(?!\\p{L}))`,
-      '(?<word>(?:[\\p{L}\\p{M}]|(?!\\d)\\p{N})+)',
-    ].join('|'),
-    'giu',
-  )
-const token = tokens([])
-const tokenWithPositions = tokens([
-  `(?<pair>${pair.source})`,
-  `(?<half>${half.source}(?!\\s?(?:${unit}|${nameLikeUnit})${unitEnd}))`,
-])
-
-/**
- * Whether a word is the letters of a number plate, which may look like a word of the platform.
- * @param match the arguments of a `replace` callback after the match.
- */
-function endsPlate(found: string, match: unknown[]): boolean {
-  const [offset, raw] = match.slice(-3) as [number, string]
-  return /^[A-Z]{2,4}$/.test(found) && /(?<![\p{N}:.])\p{N}{1,4}(?: |-|%20)?$/u.test(raw.slice(0, offset))
-}
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
 export const isAddressLookup = (action: string): boolean => /^(geo_)?address$/.test(action)
@@ -104,7 +64,10 @@ class Scrubber {
     const scrubbed = this.#record(isDevices ? 'device' : '', query)
     const key = isAddressLookup(action) ? 'address' : isDevices ? 'get_devices' : ''
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
-    const texts = Object.entries(scrubbed).map(([name, raw]) => [name, isCoordinateKey(name) ? `${Number(raw)}` : raw])
+    const texts = Object.entries(scrubbed).map(([name, raw]) => [
+      name,
+      isCoordinateKey(name) ? `${toNumber(raw)}` : raw,
+    ])
     return {
       ...rest,
       action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
@@ -137,6 +100,8 @@ class Scrubber {
     if (idKey.test(key) && /\d/.test(raw) && !isJson) return this.#id(raw)
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
+    // As `#number`: events are in the order of their ids.
+    if (key === 'id' && /^[1-9]\d{0,9}$/.test(raw)) return raw
     if (termKey.test(key) && (term.test(raw) || unitAlone.test(raw)) && !/\d{9}/.test(raw)) return raw
     if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
     const nested = isJson ? jsonIn(raw) : undefined
@@ -154,7 +119,7 @@ class Scrubber {
     let hasName = false
     const scrubbed = raw
       .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => this.#id(found))
-      .replace(hasPositions(raw) ? tokenWithPositions : token, (found: string, ...rest: unknown[]) => {
+      .replace(tokensOf(raw), (found: string, ...rest: unknown[]) => {
         const kinds = rest.at(-1) as Record<string, string | undefined>
         if (kinds.hash !== undefined) return 'scrubbed'
         if (kinds.url !== undefined) return 'https://platform.example.com/'
@@ -165,7 +130,7 @@ class Scrubber {
         if (kinds.encoded !== undefined) return this.#pseudonyms.shaped(found.replaceAll('%', ''))
         const keeps =
           (kinds.date ?? kinds.harsh) !== undefined ||
-          (kinds.quantity !== undefined && !(isText && kinds.named) && !/\d\s?(?:[A-Z]{3,4}|NM|KN|HR)$/.test(found)) ||
+          (kinds.quantity !== undefined && !(isText && kinds.named) && !isPlate(found, isText)) ||
           (kinds.phone !== undefined && isStamp(found) && !isText) ||
           (kinds.number !== undefined && !isText) ||
           (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))

@@ -56,6 +56,10 @@ t.test('a position moves to the same place in whatever form it is sent', async (
   ]
   for (const form of forms)
     t.same(scrubbed(form('41.387917', '-2.169919')), form(moved.lat.toFixed(6), moved.lng.toFixed(6)))
+  const withComma = { lat: moved.lat.toFixed(6).replace('.', ','), lng: moved.lng.toFixed(6).replace('.', ',') }
+  t.same(scrubbed({ lat: '41,387917', lng: '-2,169919' }), withComma)
+  for (const text of ['41,387917; -2,169919', '41,387917/-2,169919', '41,387917 -2,169919'])
+    t.notMatch(JSON.stringify(scrubbed({ last_place: text })), /387|169/, text)
   for (let n = 1; n <= 40; n++) {
     const there = scrubbed({ lat: 41 + n / 100, lng: 2 }) as Position
     const { query } = scrub({ action: 'address', query: { lat: `${41 + n / 100}`, lon: '2' }, responses: [{}] })

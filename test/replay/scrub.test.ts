@@ -75,6 +75,22 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
   }
   for (const phone of [612345678, '612345678', '612 34 56', '612-3456', '612-34-56'])
     t.notSame(scrubbed({ contact: phone }), { contact: phone })
+  const separated = [
+    '0664/1234567',
+    '+43/664/1234567',
+    '06.12.34.56.78',
+    '+1.415.188.9523',
+    '11.98765.4321',
+    '0664_1234567',
+  ]
+  for (const phone of [...separated, '0664\u20131234567', '0664\u00a01234567'])
+    for (const key of ['contact', 'name']) {
+      const [before, after] = [phone, String((scrubbed({ [key]: phone }) as Record<string, string>)[key])]
+      const kept = before.split(/\D+/).filter((part) => part.length > 3 && after.includes(part))
+      t.same([after === before, kept], [false, []], `${before} is ${after}`)
+    }
+  for (const plate of ['KCA 123D', 'W 4711 H', 'Oldtimer M-AB 123H'])
+    t.notMatch(JSON.stringify(scrubbed({ name: plate })), /\d+ ?[DH]"/.exec(`${plate}"`)?.[0] ?? plate, plate)
   for (const id of [3_569_380_356_438_091, '0612345678', '061234'])
     t.notMatch(JSON.stringify(scrubbed({ device_id: id, user: { id } })), String(id))
   for (const id of ['501.0', ' 501', 'abc-501', '501,502', '-501'])
@@ -153,6 +169,14 @@ t.test('a number beside a name is replaced under every key, and a reading with i
     const after = String((scrubbed({ value: secret }) as { value: string }).value)
     t.not(after.replace(/\D/g, ''), digits, `${secret} is ${after}`)
   }
+  const kept = [
+    { id: '105000090' },
+    { time: '26.11.2026 14:03' },
+    { time: '5/11/2026' },
+    { value: '321176.445' },
+    { value: '12 V' },
+  ]
+  for (const record of kept) t.same(scrubbed(record), record)
   const readings = { value: '3.2 bar', sensor: '12 psi', left: 'Odometer Left (1788 km)', expires: 'Expired 6d.' }
   const numbers = (record: unknown): string => JSON.stringify(record).replace(/[^\d."]/g, '')
   t.equal(numbers(scrubbed(readings)), numbers(readings))
