@@ -25,6 +25,8 @@ export interface EventFilter {
 
 /** Rows of a page, where an action takes a size (platform.md 8.1) that is 15 otherwise; a larger page takes the platform long. */
 const pageSizes: Partial<Record<Action, number>> = { services: 100 }
+/** Lists that have no pages (platform.md 2.1): the first request of one names none. */
+const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
 
 /** The setup, if its validation has requested it. */
 type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
@@ -95,7 +97,7 @@ export class Account {
   }
 
   geofences(): Promise<wire.WireGeofence[]> {
-    return this.#onePage('get_geofences', wire.wireGeofence, 'geofences')
+    return this.#all('get_geofences', wire.wireGeofence, 'geofences')
   }
 
   /** A search for events that may send so many calls, from now on; the caller closes it. */
@@ -127,18 +129,18 @@ export class Account {
   }
 
   alerts(): Promise<wire.WireAlert[]> {
-    return this.#onePage('get_alerts', wire.wireAlert, 'alerts')
+    return this.#all('get_alerts', wire.wireAlert, 'alerts')
   }
 
   drivers(): Promise<wire.WireDriver[]> {
-    return this.#allPages('get_user_drivers', wire.wireDriver, 'drivers')
+    return this.#all('get_user_drivers', wire.wireDriver, 'drivers')
   }
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
     if (this.#platform.lacks('services', this.id)) return undefined
     try {
-      return await this.#allPages('services', wire.wireService, 'services')
+      return await this.#all('services', wire.wireService, 'services')
     } catch (error) {
       if (isMissingAction(error)) return undefined
       throw error
@@ -177,23 +179,11 @@ export class Account {
     return call
   }
 
-  /** A list without pages. Its rows are read once for all equal requests: they take more memory than the response. */
-  #onePage<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
-    return this.#list(action, async (reading) => {
-      const { rows } = await this.#page(action, {}, 1, name, reading)
-      return this.#read(action, shape, rows)
-    })
-  }
-
-  /** The same of a list with pages. */
-  #allPages<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
-    return this.#list(action, (reading) => this.#rows(action, shape, {}, name, reading))
-  }
-
-  #list<T>(action: Action, readList: (reading: Reading) => Promise<T>): Promise<T> {
+  /** All rows of a list, read once for all equal requests: they take more memory than the response. */
+  #all<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
     return this.#shared(`all ${action}`, async () => {
       const reading = this.#platform.openList(this.id)
-      return await readList(reading).finally(() => reading.close())
+      return await this.#rows(action, shape, {}, name, reading).finally(() => reading.close())
     })
   }
 
@@ -206,8 +196,10 @@ export class Account {
     reading: Reading,
   ): Promise<Read<T>[]> {
     const pageSize = pageSizes[action]
-    const fetchPage: FetchPage = (page, size) =>
-      this.#page(action, { ...query, limit: pageSize && size, page }, page, name, reading)
+    const fetchPage: FetchPage = (page, size) => {
+      const sent = page === 1 && unpaged.includes(action) ? undefined : page
+      return this.#page(action, { ...query, limit: pageSize && size, page: sent }, page, name, reading)
+    }
     return this.#read(action, shape, await readAll(fetchPage, pageSize ?? Number.POSITIVE_INFINITY))
   }
 
