@@ -21,42 +21,31 @@ const maxResponses = 4
 const counting = /"(stopped|idle)_seconds":[1-9]\d*/g
 const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_seconds":1'))
 
-interface CacheOptions {
-  /** The address that the response shows, see `CachedResponse`. */
-  address?: string | null
-  /** Memory for the responses of one source. */
-  maxBytes?: number
-}
-
-interface CachedResponse {
-  body: string | Buffer
-  tag: string
-  /** The one that the body shows of a single device, for which it may be found later than the device; null for a list. */
-  address: string | null
-}
+type Responses = Map<string | undefined, { body: string | Buffer; tag: string }>
 
 /**
  * Serialized responses, kept under a name as long as the device or the device list that they show. Returns the body; its tag is set in the
  * header.
  */
 function responseCache() {
-  const known = new WeakMap<object, Map<string | undefined, CachedResponse>>()
+  const known = new WeakMap<object, Responses>()
+  /** @param maxBytes memory for the responses of one source. */
   return (
     reply: FastifyReply,
     source: object,
     name: string | undefined,
     serialize: () => string,
-    { address = null, maxBytes = Number.POSITIVE_INFINITY }: CacheOptions = {},
+    maxBytes = Number.POSITIVE_INFINITY,
   ) => {
-    const responses = known.get(source) ?? new Map<string | undefined, CachedResponse>()
+    const responses: Responses = known.get(source) ?? new Map()
     let response = responses.get(name)
-    if (response?.address !== address) {
+    if (!response) {
       const text = serialize()
       // A buffer is compressed once; a short string is sent faster.
-      response = { body: isCompressible(text) ? Buffer.from(text) : text, tag: tagOf(text), address }
-      const all = new Map(responses).set(name, response)
-      const bytes = [...all.values()].reduce((sum, { body }) => sum + body.length, 0)
-      if (name !== undefined && all.size <= maxResponses && bytes <= maxBytes) known.set(source, all)
+      response = { body: isCompressible(text) ? Buffer.from(text) : text, tag: tagOf(text) }
+      const bytes = [...responses.values(), response].reduce((sum, { body }) => sum + body.length, 0)
+      if (name !== undefined && responses.size < maxResponses && bytes <= maxBytes)
+        known.set(source, responses.set(name, response))
     }
     reply.header('etag', response.tag)
     return response.body
@@ -76,19 +65,20 @@ const withAddress = (device: Device, address: string | null): Device =>
   device.address === address ? device : { ...device, address }
 
 export function devices(app: App, needs: Needs): void {
-  const cached = responseCache()
   const lastKnown = new LastKnown(needs)
   /** A handler that responds with what `toBody` makes of the device with its address. */
-  const oneDevice =
-    <T>(name: string, toBody: (device: Device) => T) =>
-    async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
+  const oneDevice = <T>(toBody: (device: Device) => T) => {
+    const cached = responseCache()
+    return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
       const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
       const address = await addressOf(device, (position) => request.account.address(position))
       const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
-      const json = cached(reply, device, name, serialize, { address })
+      // Kept by its address, which may be found later than the device.
+      const json = cached(reply, device, address ?? '', serialize)
       lastKnown.showAge(reply, found)
       return sendJson<T>(reply, json)
     }
+  }
 
   const listDevicesSchema = {
     operationId: 'listDevices',
@@ -99,6 +89,7 @@ export function devices(app: App, needs: Needs): void {
     querystring: DevicesQuery,
     response: { 200: ListOf(Device, 50) },
   }
+  const cached = responseCache()
   app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
     const { account, query } = request
     const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
@@ -122,7 +113,7 @@ export function devices(app: App, needs: Needs): void {
       format === 'json'
         ? String(reply.serializeInput(select(), '200'))
         : JSON.stringify(toCollection(select(), toDeviceFeature))
-    const json = cached(reply, fleet, name, serialize, { maxBytes: fleet.maxResponseBytes })
+    const json = cached(reply, fleet, name, serialize, fleet.maxResponseBytes)
     return sendJson<List<Device>>(reply, json, format)
   })
 
@@ -134,7 +125,7 @@ export function devices(app: App, needs: Needs): void {
     params: DeviceId,
     response: { 200: Device },
   }
-  const getDevice = oneDevice('device', (device) => device)
+  const getDevice = oneDevice((device) => device)
   app.get('/devices/:id', { config, schema: getDeviceSchema }, getDevice)
 
   const getDeviceLocationSchema = {
@@ -150,5 +141,5 @@ export function devices(app: App, needs: Needs): void {
     if (!location) throw new ApiError('no_location')
     return location
   }
-  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, oneDevice('location', toKnownLocation))
+  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, oneDevice(toKnownLocation))
 }
