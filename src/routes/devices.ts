@@ -9,8 +9,9 @@ import { Device, DevicesQuery, maxIds, toDeviceFeature } from '../resources/devi
 import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf, page } from '../resources/list.js'
 import { Location, toLocation } from '../resources/location.js'
-import { LastKnown } from './last-known.js'
-import { type Needs, PathId, sendJson } from './query.js'
+import { id } from '../resources/units.js'
+import { lastKnown } from './last-known.js'
+import { type Needs, notFound, PathId, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
@@ -65,17 +66,23 @@ const withAddress = (device: Device, address: string | null): Device =>
   device.address === address ? device : { ...device, address }
 
 export function devices(app: App, needs: Needs): void {
-  const lastKnown = new LastKnown(needs)
+  const { fetch, showAge } = lastKnown(needs)
   /** A handler that responds with what `toBody` makes of the device with its address. */
   const oneDevice = <T>(toBody: (device: Device) => T) => {
     const cached = responseCache()
     return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
-      const { device, found } = await lastKnown.fetchDevice(request, request.params.id)
+      const sent = request.params.id
+      const deviceId = id(sent)
+      // Unknown, foreign and malformed ids alike.
+      if (deviceId === undefined) throw notFound('device', sent)
+      const found = await fetch(request, deviceId)
+      const device = found.fleet.get(deviceId)
+      if (!device) throw notFound('device', sent)
       const address = await addressOf(device, (position) => request.account.address(position))
       const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
       // Kept by its address, which may be found later than the device.
       const json = cached(reply, device, address ?? '', serialize)
-      lastKnown.showAge(reply, found)
+      showAge(reply, found)
       return sendJson<T>(reply, json)
     }
   }
@@ -94,7 +101,7 @@ export function devices(app: App, needs: Needs): void {
     const { account, query } = request
     const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
     const limit = query.limit ?? (ids === undefined ? 50 : maxIds)
-    const found = await lastKnown.fetch(request)
+    const found = await fetch(request)
     const { fleet } = found
     const select = (): List<Device> => {
       const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
@@ -105,7 +112,7 @@ export function devices(app: App, needs: Needs): void {
       const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
       return { ...list, data }
     }
-    lastKnown.showAge(reply, found)
+    showAge(reply, found)
     // Other filters rarely repeat, so their responses are not kept.
     const isCached = ids === undefined && updatedSince === undefined
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
