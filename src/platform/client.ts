@@ -1,4 +1,5 @@
 /** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
+import { BoundedMap } from '../lib/bounded-map.js'
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
@@ -7,7 +8,6 @@ import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
 import { type CallOutcome, meanings, outcomeOf, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient, type Query } from './http-client.js'
-import { MissingActions } from './missing-actions.js'
 import { Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
 import type { JobAction, JobParams, JobResults } from './worker-messages.js'
@@ -53,6 +53,13 @@ const coolDownMs = 2_000
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
 
+/** Consecutive 404 or 405 responses after which an action counts as missing: a single one may come from a deploy or a load balancer. */
+const minMissing = 2
+/** An upgrade of the platform is noticed after this. */
+const missingForMs = 5 * 60_000
+/** Accounts and actions to remember; beyond this, the oldest is forgotten. */
+const maxMissing = 10_000
+
 /** Sends one request. */
 type Send<T> = (signal: AbortSignal) => Promise<T>
 
@@ -61,7 +68,8 @@ export class Platform {
   readonly #http: HttpClient
   readonly #now: () => number
   readonly #breaker: CircuitBreaker
-  readonly #missing: MissingActions
+  /** By account and action: one account's responses say nothing to another, since a shared memory would let one change all. */
+  readonly #missing = new BoundedMap<string, { times: number; at: number }>(maxMissing)
   readonly #bulkhead = new Bulkhead()
   readonly addresses: Addresses | undefined
 
@@ -71,7 +79,6 @@ export class Platform {
     this.#now = now
     this.addresses = options.addresses
     this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: () => onBreaker?.(this.#breaker.state) })
-    this.#missing = new MissingActions(now)
     this.#http = new HttpClient({ url, connections: maxInFlight })
   }
 
@@ -118,7 +125,8 @@ export class Platform {
 
   /** Whether the platform recently responded to this account that it has no such action. @param account its id. */
   lacks(action: Action, account: string): boolean {
-    return this.#missing.has(account, action)
+    const { times = 0, at = 0 } = this.#missing.get(`${account} ${action}`) ?? {}
+    return times >= minMissing && this.#now() - at < missingForMs
   }
 
   /** Closes every socket; calls in flight fail. */
@@ -129,9 +137,12 @@ export class Platform {
   /** The one way to the platform, whatever sends the request. */
   async #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
     const { id: account } = requester
+    const name = `${account} ${action}`
     const started = performance.now()
     const report = (outcome: CallOutcome): void => {
-      if (meanings[outcome].breaker === 'success') this.#missing.record(account, action, outcome === 'missing_action')
+      const times = outcome === 'missing_action' ? (this.#missing.get(name)?.times ?? 0) + 1 : 0
+      if (times > 0) this.#missing.set(name, { times, at: this.#now() })
+      else if (meanings[outcome].breaker === 'success') this.#missing.delete(name)
       this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
     }
     try {
