@@ -102,8 +102,11 @@ export function legsOf(
     }
     points.sort((a, b) => byTime(a.position, b.position))
     const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
-    const time = shown ?? points[0]?.position.time
-    const start = time === undefined ? undefined : { time, timestamp: reading.instantOf(time) }
+    const first = points[0]?.position
+    const time = shown ?? first?.time
+    // Its first point is in order of all points, also of those of a drive through the repeated hour.
+    const known = first?.time === time ? first?.timestamp : undefined
+    const start = time === undefined ? undefined : { time, timestamp: known ?? reading.instantOf(time) }
     return { group, start: start && startsInOrder[kind](start), points }
   })
 }

@@ -79,6 +79,18 @@ t.test('trips, stops and events of the hour that the end of summer repeats are o
   )
 })
 
+t.test('a stop behind a drive through the repeated hour ends by the clock, too', async (t) => {
+  const zone = { offsetMinutes: 60, summer: { from: '03-29 02:00', to: '10-25 01:00' } }
+  const times = ['01:40', '01:55', '01:10', '01:47'].map((time) => `2026-10-25 ${time}:00`)
+  const points = times.map((raw_time, id) => ({ id: id + 1, lat: 48, lng: 16 + id / 10, raw_time }))
+  const [drive, left] = [points.slice(0, 3), '2026-10-25 02:41:00']
+  const items = [
+    { status: 1, raw_time: times[0], items: drive },
+    { status: 2, raw_time: times[3], items: points.slice(3), left, time: '54min 0s' },
+  ]
+  t.hasStrict(history({ items }, { zone }).stops, [{ from: times[3], to: left, duration_seconds: 3240 }])
+})
+
 maps('fuel is in litres, or null', (fuel_consumption) => history({ fuel_consumption }).fuel_l, [
   [11.27, '11.27 Liters'],
   [7.5, '7,5 l'],
