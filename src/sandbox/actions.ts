@@ -56,12 +56,12 @@ export const actions: Record<string, Action> = {
     return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
   },
   /** Devices and events since `time`; by default of the last five seconds. */
-  *get_devices_latest(request) {
+  async get_devices_latest(request) {
     const { account, now, query } = request
     const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
     const isNewer = (index: number) => connectionOf(lastReport(account, index, now), index, now).ack > since
     const seen = matchingDevices(request).filter(isNewer)
-    const recent = yield* eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)
+    const recent = await eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)
     return ok({
       items: lazily(seen, (index) => latestRow(account, index, now)),
       events: lazily(recent.slice(0, MAX_EVENTS), (event) => {
@@ -77,7 +77,7 @@ export const actions: Record<string, Action> = {
     const { data, ...pagination } = paginator('services', query, all, positive(query, 'limit', 15))
     return ok({ status: 1, data: data.map(row), pagination })
   },
-  *get_events({ account, now, query }) {
+  async get_events({ account, now, query }) {
     const [dateFrom, dateTo] = [query.get('date_from'), query.get('date_to')]
     const from = dateFrom === null ? 0 : parseTime(dateFrom, account.zoneSeconds)
     const to = dateTo === null ? now : parseTime(dateTo, account.zoneSeconds)
@@ -88,12 +88,12 @@ export const actions: Record<string, Action> = {
     const matches = (event: FleetEvent) =>
       (index === undefined || event.index === index) && (type === null || event.type === type)
     const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
-    const events = yield* eventsBetween(account, from, to, now, matches)
+    const events = await eventsBetween(account, from, to, now, matches)
     const { data, ...page } = paginator('get_events', query, events, limit)
     return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
   },
   /** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
-  *get_history({ account, now, query }) {
+  async get_history({ account, now, query }) {
     const { zoneSeconds } = account
     const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
     if (missing.length > 0) return unprocessable(missing, 'field is required.')
@@ -103,16 +103,16 @@ export const actions: Record<string, Action> = {
     if (to === undefined) return unprocessable(['to_date'], 'is not a valid date.')
     const id = Number(query.get('device_id'))
     const index = indexOf(account, query.get('device_id'))
-    if (index === undefined) return ok(yield* historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
+    if (index === undefined) return ok(await historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
     const first = Math.max(from, keptSince(account, now))
     const last = Math.min(to, now)
-    const events = yield* eventsBetween(account, first, last, now, (event) => event.index === index)
+    const events = await eventsBetween(account, first, last, now, (event) => event.index === index)
     const shown = events.slice(0, events.length).map((event) => {
       const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
       return { at: event.at, details }
     })
     const reports = reportsBetween(account, index, first, last)
     const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
-    return ok(yield* historyBody(subject, reports, shown.reverse()))
+    return ok(await historyBody(subject, reports, shown.reverse()))
   },
 }

@@ -1,4 +1,5 @@
 /** The events of an account. Its devices repeat every week, so one week of events is computed and all others derive from it. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, type Alert, MAX_ALERT_DEVICES } from './account.js'
 import { type Area, depthM } from './geometry.js'
 import { type Report, WEEK } from './program.js'
@@ -24,7 +25,7 @@ const SERVICE_REMINDER: Alert = {
 const firstWeeks = new WeakMap<Account, FleetEvent[]>()
 
 /** Computes the week in small steps, so that other requests can run in between. */
-function* weekOf(account: Account): Generator<void, FleetEvent[]> {
+async function weekOf(account: Account): Promise<FleetEvent[]> {
   const known = firstWeeks.get(account)
   if (known) return known
   const marks = new Map<Report[], Mark[]>()
@@ -32,8 +33,8 @@ function* weekOf(account: Account): Generator<void, FleetEvent[]> {
   for (let index = 0; index < Math.min(account.devices, MAX_ALERT_DEVICES); index++) {
     if (isExpired(index) || isNeverConnected(index)) continue
     const { program, start } = timelineOf(account, index)
-    yield
-    if (!marks.has(program)) marks.set(program, yield* allMarks(account, program))
+    await nextTurn()
+    if (!marks.has(program)) marks.set(program, await allMarks(account, program))
     for (const mark of marks.get(program)!) {
       const at = (start + mark.at) % WEEK
       if (index % mark.alert.nth === 0) hours[Math.floor(at / 3600)]?.push({ ...mark, id: 0, index, at })
@@ -41,7 +42,7 @@ function* weekOf(account: Account): Generator<void, FleetEvent[]> {
   }
   const week: FleetEvent[] = []
   for (const hour of hours) {
-    yield
+    await nextTurn()
     hour.sort((a, b) => a.at - b.at || a.index - b.index)
     for (const event of hour) week.push({ ...event, id: week.length })
   }
@@ -52,8 +53,8 @@ function* weekOf(account: Account): Generator<void, FleetEvent[]> {
 type Matches = (event: FleetEvent) => boolean
 
 /** The events in [from, to], Unix seconds, that match and are not older than the kept days, newest first. */
-export function* eventsBetween(account: Account, from: number, to: number, now: number, matches: Matches) {
-  const week = yield* weekOf(account)
+export async function eventsBetween(account: Account, from: number, to: number, now: number, matches: Matches) {
+  const week = await weekOf(account)
   const found = week.filter(matches)
   const eventAt = (rank: number): FleetEvent => {
     const { item, weeks } = itemAt(found, rank)
@@ -68,18 +69,18 @@ export function* eventsBetween(account: Account, from: number, to: number, now: 
 }
 
 /** What the active alerts notice in a program, whatever device it is. */
-function* allMarks(account: Account, program: Report[]): Generator<void, Mark[]> {
+async function allMarks(account: Account, program: Report[]): Promise<Mark[]> {
   const marks: Mark[] = []
   for (const alert of [...account.alerts, SERVICE_REMINDER]) {
-    if (alert.active) marks.push(...(yield* marksOf(account, alert, program)))
-    yield
+    if (alert.active) marks.push(...(await marksOf(account, alert, program)))
+    await nextTurn()
   }
   return marks
 }
 
 type Condition = (report: Report) => boolean
 
-function* marksOf(account: Account, alert: Alert, program: Report[]): Generator<void, Mark[]> {
+async function marksOf(account: Account, alert: Alert, program: Report[]): Promise<Mark[]> {
   const { type, value } = alert
   const mark = (at: number, word = type, geofence?: number): Mark => ({ at, type: word, alert, geofence })
   const starts = (word: string, holds: Condition, minutes = 0) =>
@@ -110,7 +111,7 @@ function* marksOf(account: Account, alert: Alert, program: Report[]): Generator<
   const marks: Mark[] = []
   for (const { id, area } of account.geofences.filter(({ id }) => alert.geofences.includes(id))) {
     marks.push(...crossingsOf(program, area).map(([at, word]) => mark(at, word, id)))
-    yield
+    await nextTurn()
   }
   return marks.filter((crossing) => direction === undefined || crossing.type === direction)
 }

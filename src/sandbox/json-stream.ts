@@ -1,19 +1,7 @@
-/** Work and JSON in slices, so that a large response never blocks the event loop. */
+/** JSON in slices, so that a large response never blocks the event loop. */
 import { setImmediate } from 'node:timers/promises'
 
 const SLICE_MS = 2
-
-/** Runs a generator to its end and returns its result; after each slice the event loop turns once. */
-export async function inSlices<T>(work: Generator<unknown, T>): Promise<T> {
-  let start = performance.now()
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-    if (performance.now() - start < SLICE_MS) continue
-    await setImmediate()
-    start = performance.now()
-  }
-}
 
 /** The JSON text of a value, one slice of work after the other. */
 export async function* jsonChunks(value: unknown): AsyncGenerator<string> {

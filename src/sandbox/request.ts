@@ -5,8 +5,7 @@ import type { Account } from './account.js'
 export type ActionRequest = { account: Account; now: number; query: URLSearchParams }
 /** Lists in a body may be generators. */
 export type Result = { status: number; body: unknown }
-/** A generator yields so often that a large fleet does not block the event loop. */
-export type Action = (request: ActionRequest) => Result | Generator<unknown, Result>
+export type Action = (request: ActionRequest) => Result | Promise<Result>
 
 export const ok = (body: unknown): Result => ({ status: 200, body })
 export const badRequest = (field: string, text: string): Result => {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import Fastify, { type FastifyError, type FastifyRequest } from 'fastify'
 import { createAccounts } from './account.js'
 import { actions } from './actions.js'
-import { inSlices, jsonChunks } from './json-stream.js'
+import { jsonChunks } from './json-stream.js'
 import { compilePrograms } from './reports.js'
 import { ok, parametersOf, type Result } from './request.js'
 
@@ -42,8 +42,7 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
     route(path, async (query) => {
       const account = byHash.get(query.get('user_api_hash') ?? '')
       if (!account) return refused({ error: 'Unauthorized' })
-      const result = action({ account, now: Math.floor(clock() / 1000), query })
-      return Symbol.iterator in result ? inSlices(result) : result
+      return action({ account, now: Math.floor(clock() / 1000), query })
     })
   route('login', (query) => {
     const [email, password] = [query.get('email'), query.get('password')]

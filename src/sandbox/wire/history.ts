@@ -1,4 +1,5 @@
 /** The reports of a device in the platform's history, cut into drives and stops. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lazily } from '../json-stream.js'
 import type { Report } from '../program.js'
 import { displayTime, durationText, rawTime } from '../wall-clock.js'
@@ -20,14 +21,17 @@ export const positionId = (at: number) => at - 1_600_000_000
 const cents = (value: number) => Math.round(value * 100) / 100
 const topSpeed = (reports: Report[]) => reports.reduce((max, { speedKmh }) => Math.max(max, speedKmh), 0)
 
-/** The whole response, one report per step; without reports that of a device that sent nothing. */
-export function* historyBody(subject: Subject, reports: Iterable<Report>, events: HistoryEvent[]) {
+/** The whole response; without reports that of a device that sent nothing. */
+export async function historyBody(subject: Subject, reports: Iterable<Report>, events: HistoryEvent[]) {
   const runs: Report[][] = []
   for (const report of reports) {
     const run = runs.at(-1)
     if (run?.[0]?.driving === report.driving) run.push(report)
-    else runs.push([report])
-    yield
+    else {
+      runs.push([report])
+      // Others run in between: a long history has thousands of stretches.
+      await nextTurn()
+    }
   }
   const stretches = runs.map((reports, n): Stretch => {
     const [first, last] = [reports[0]!, reports.at(-1)!]
