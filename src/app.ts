@@ -12,14 +12,14 @@ import { shedOverload } from './http/overload.js'
 import { Turns } from './http/turns.js'
 import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
+import type { BreakerState } from './lib/circuit-breaker.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { observedPlatform } from './ops/observed-platform.js'
 import { Outages } from './ops/outages.js'
 import { UnknownValues } from './ops/unknown-values.js'
 import type { Account } from './platform/account.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
-import type { Platform } from './platform/client.js'
+import { type CallReport, Platform } from './platform/client.js'
 import { PlatformHealth } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
@@ -162,8 +162,15 @@ function openParts(
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
     const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
     const addresses = perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup }) : undefined
-    const options = { url, addresses, timeoutMs, worker, budget, now: ticks }
-    const platform = observedPlatform(realm, options, { metrics, outages, health })
+    const onCall = (report: CallReport): void => {
+      metrics.observeCall(realm, report)
+      // The sandbox is no part of the health of a gateway with a platform.
+      if (realm === 'platform') health.record(report)
+      if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
+    }
+    const onBreaker = (worst: BreakerState): void => metrics.setBreakerState(realm, worst)
+    onBreaker('closed')
+    const platform = new Platform({ url, addresses, timeoutMs, worker, budget, now: ticks, onCall, onBreaker })
     platforms.push(platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped, onRefused })
   }
