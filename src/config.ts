@@ -127,9 +127,13 @@ function baseProblem(raw: string): string | undefined {
 
 /** Rejects URLs with which the Redis client would throw, end the process, or use another database: it takes any option from a query. */
 function redisProblem(raw: string, isCluster: boolean): string | undefined {
+  const notEncoded = 'must have its user and password percent-encoded'
   const problem = urlProblem(raw, ['redis:', 'rediss:'])
-  if (problem !== undefined) return problem
-  const { username, password, pathname, search } = new URL(raw)
+  // Some characters of a password would end the host, or the port.
+  if (problem !== undefined)
+    return /^rediss?:/.test(raw) ? `must have a host and a valid port, and ${notEncoded}` : problem
+  const { username, password, pathname, search, hash } = new URL(raw)
+  if (hash !== '') return notEncoded
   if (!/^\/?\d{0,9}$/.test(pathname)) return 'must have the number of a database as its path, or none'
   if (isCluster && Number(pathname.slice(1)) > 0) return 'must not have the number of a database: a cluster has only 0'
   if (!/^(\?family=[046])?$/.test(search)) return 'must have no query, except family=4 or family=6'
@@ -137,7 +141,7 @@ function redisProblem(raw: string, isCluster: boolean): string | undefined {
     decodeURIComponent(username + password)
     return undefined
   } catch {
-    return 'must have its user and password percent-encoded'
+    return notEncoded
   }
 }
 
