@@ -1,11 +1,11 @@
-/** The tokens of a text: what may identify somebody, and what may not. */
+/** Splits a text into the parts that may identify a person or vehicle, and those that cannot. */
 import { half, hasPositions, pair } from './relocate.js'
 import { harshDriving, nameLikeUnit, unit } from './vocabulary.js'
 
 const word = '\\p{L}\\p{M}\\p{N}_'
 const unitEnd = '(?![\\p{L}\\p{N}])'
 const colon = '(?::|%3a)'
-/** The tokens of a text, in order of precedence. */
+/** A pattern with a named group for each kind of token, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
   new RegExp(
     [
@@ -35,7 +35,7 @@ const tokenWithPositions = tokens([
   `(?<half>${half.source}(?!\\s?(?:${unit}|${nameLikeUnit})${unitEnd}))`,
 ])
 
-/** The tokens of a text, as named groups. */
+/** The pattern for the tokens of a text. */
 export const tokensOf = (text: string): RegExp => (hasPositions(text) ? tokenWithPositions : token)
 
 /** Whether a quantity is the end of a number plate: always, or where people have written it. */
