@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, isFull, keyFileIn, minFreeBytes } from './key-file.js'
+import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -16,12 +16,13 @@ const MAX_REMOVED = 8
 export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
   try {
     const path = keyFileIn(dataDir)
-    createKeyFile(path)
+    const file = createKeyFile(path)
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
-    const keys = new EmbeddedKeys(root, guardFile(path), deps.onDamaged)
+    const keys = new EmbeddedKeys(root, keepRoom(path, file), deps.onDamaged)
     // It may write each page anew. Without room for that, expired keys stay, inactive.
-    if (!isFull(path, statSync(path).size + minFreeBytes)) keys.sweep(deps.clock()).catch(() => {})
+    const size = statSync(path).size + minFreeBytes
+    if (!isFull(path, size)) keys.sweep(deps.clock(), size).catch(() => {})
     return {
       keys,
       counters: undefined,
@@ -47,20 +48,10 @@ export function readKeyFile(path: string): void {
   if (isCut) throw new Error('Cut within a page')
 }
 
-/**
- * @returns a function that throws on a full disk, and once `path` is another file, or none: the next process to open it would not find
- * what is written here.
- */
-function guardFile(path: string): () => void {
-  const identity = (): string => {
-    const { dev, ino } = statSync(path)
-    return `${dev} ${ino}`
-  }
-  const opened = identity()
-  return () => {
-    if (identity() !== opened) throw new Error('It was replaced: restart the gateway')
-    if (isFull(path)) throw new Error('The disk is full')
-  }
+/** Those that had expired when the newest of them was created: a clock that is ahead makes keys inactive, and removes none. */
+function removable(records: KeyRecord[], now: number): KeyRecord[] {
+  const latest = records.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
+  return records.filter(({ expiresAt }) => expiresAt <= Math.min(latest, now))
 }
 
 type OwnerKey = [owner: string, id: string]
@@ -72,7 +63,7 @@ class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
   readonly #works = { read: true, write: true }
   readonly #root: RootDatabase<string, string>
-  readonly #guard: () => void
+  readonly #keepRoom: ReturnType<typeof keepRoom>
   readonly #onDamaged: OnDamaged
   /** digest → record as JSON */
   readonly #records: Database<string, string>
@@ -83,9 +74,9 @@ class EmbeddedKeys implements KeyStore {
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
-  constructor(root: RootDatabase<string, string>, guard: () => void, onDamaged: OnDamaged) {
+  constructor(root: RootDatabase<string, string>, room: ReturnType<typeof keepRoom>, onDamaged: OnDamaged) {
     this.#root = root
-    this.#guard = guard
+    this.#keepRoom = room
     this.#onDamaged = onDamaged
     this.#records = root.openDB({ name: 'records', encoding: 'string' })
     this.#ids = root.openDB({ name: 'ids', encoding: 'string' })
@@ -96,7 +87,7 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('write', () => {
       const owned = this.#owned(record.owner)
       const expired = owned.filter((key) => key.expiresAt <= now)
-      for (const key of expired.slice(0, MAX_REMOVED)) this.#remove(key)
+      for (const key of removable(owned, now).slice(0, MAX_REMOVED)) this.#remove(key)
       if (owned.length - expired.length >= maxPerOwner) return 'too_many'
       this.#put(record)
       this.#ids.putSync(record.id, record.digest)
@@ -141,14 +132,15 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
-  /** Removes every expired record. */
-  sweep(now: number): Promise<void> {
-    return this.#perform('write', () => {
-      for (const { key, value } of [...this.#records.getRange({ start: FIRST })]) {
-        const record = this.#decode(key, value)
-        if (record && record.expiresAt <= now) this.#remove(record)
-      }
-    })
+  /** Removes every expired record, in a transaction that takes at most `bytes`. */
+  async sweep(now: number, bytes: number): Promise<void> {
+    const stored = await this.#perform('read', () => [...this.#records.getRange({ start: FIRST })])
+    const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)
+    const expired = removable(records, now)
+    const remove = (): void => {
+      for (const record of expired) this.#remove(record)
+    }
+    if (expired.length > 0) await this.#perform('write', remove, bytes)
   }
 
   digests(): string[] {
@@ -211,12 +203,16 @@ class EmbeddedKeys implements KeyStore {
   }
 
   /** A write is one transaction among all processes: on the disk once this resolves, undone when it rejects. */
-  async #perform<T>(kind: 'read' | 'write', action: () => T): Promise<T> {
+  async #perform<T>(kind: 'read' | 'write', action: () => T, bytes?: number): Promise<T> {
+    const transaction = (): T => {
+      const { lastPageNumber, pageSize } = this.#root.getStats() as Record<string, number>
+      this.#keepRoom((lastPageNumber! + 1) * pageSize!, bytes)
+      return action()
+    }
     try {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       if (kind === 'read') this.#root.resetReadTxn()
-      else this.#guard()
-      const result = kind === 'read' ? action() : this.#root.transactionSync(action)
+      const result = kind === 'read' ? action() : this.#root.transactionSync(transaction)
       // A write that changes nothing succeeds on a full disk, too.
       if (kind === 'read' || (result && result !== 'too_many')) this.#works[kind] = true
       return result

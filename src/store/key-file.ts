@@ -3,9 +3,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
   accessSync,
-  closeSync,
+  appendFileSync,
   constants,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   rmSync,
@@ -34,12 +35,13 @@ function makeFolder(path: string): void {
 /**
  * Creates the key file and its lock unless they exist: directory 0700, files 0600, where lmdb would make them readable for others. Throws
  * where they cannot be opened: lmdb ends the process without a lock.
+ * @returns the open key file. Neither is ever closed, because that would release the locks that this process has on it.
  */
-export function createKeyFile(path: string): void {
+export function createKeyFile(path: string): number {
   makeFolder(dirname(resolve(path)))
-  const files = [lockOf(path), path]
-  for (const file of files) closeSync(openSync(file, 'a+', 0o600))
-  if (files.some((file) => statSync(file).size === 0)) requireRoom(dirname(path))
+  const [lock, file] = [lockOf(path), path].map((name) => openSync(name, 'a+', 0o600)) as [number, number]
+  if ([lock, file].some((opened) => fstatSync(opened).size === 0)) requireRoom(dirname(path))
+  return file
 }
 
 /** Throws where new files find no room, tried with more than they need: lmdb, which maps them into memory, would end the process. */
@@ -52,13 +54,29 @@ function requireRoom(folder: string): void {
   }
 }
 
-/** A write takes a part of it. Where lmdb itself finds the disk full, the text of its error overflows its memory and ends the process. */
+/** A transaction takes less than half of it. */
 export const minFreeBytes = 256 * 1024
 
 /** Whether fewer bytes are free. A file system without a maximum size reports no blocks, and is never full. */
 export function isFull(path: string, bytes = minFreeBytes): boolean {
   const { blocks, bavail, bsize } = statfsSync(path)
   return blocks > 0 && bavail * bsize < bytes
+}
+
+/**
+ * @returns a function that gives the open `file` at least `bytes` behind its `used` ones. It throws on a full disk, and once `path` is
+ * another file, or none: the next process to open it would not find what is written here. Where lmdb itself cannot write, the text of its
+ * error overflows its memory and ends the process; zeros behind its last page do not disturb it. To be called within a transaction, the
+ * only one among all processes.
+ */
+export function keepRoom(path: string, file: number): (used: number, bytes?: number) => void {
+  return (used, bytes = minFreeBytes) => {
+    const [opened, current] = [fstatSync(file), statSync(path)]
+    if (current.dev !== opened.dev || current.ino !== opened.ino)
+      throw new Error('It was replaced: restart the gateway')
+    if (isFull(path, bytes)) throw new Error('The disk is full')
+    if (used + bytes > opened.size) appendFileSync(file, Buffer.alloc(used + bytes - opened.size))
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What the tests of the stores share: keys to store, and the three places where a store may live. */
+import { execFileSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,7 +103,8 @@ export async function embeddedPlace(t: Test): Promise<Place> {
   return place(t, {
     config: { redisUrl: undefined, dataDir },
     command: undefined,
-    bytes: async () => Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)))),
+    // In another process: closing a file here would release lmdb's locks of it.
+    bytes: async () => execFileSync('cat', readdirSync(dataDir), { cwd: dataDir }),
     put: (name, key, text) => table(name, (table) => table.putSync(keyOf(key), text)),
     stored: (name, key) => table(name, (table) => table.get(keyOf(key)) ?? ''),
   })
