@@ -92,8 +92,13 @@ function withinLimit<T>(reply: Promise<T>): Promise<T> {
   return Promise.race([reply, limit]).finally(() => clearTimeout(timer))
 }
 
-/** An error of ioredis carries the failed command, with a password or a record among its arguments; that of a cluster, its reason. */
+/**
+ * An error of ioredis carries the failed command, with a password or a record among its arguments; that of a cluster, its reason. Without
+ * the number of a slot, a node that is down is one reason for all keys.
+ */
 function withoutCommand(error: unknown): Error {
   const { message, code, lastNodeError } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
-  return lastNodeError ? withoutCommand(lastNodeError) : new Error(message || code || 'unknown')
+  return lastNodeError
+    ? withoutCommand(lastNodeError)
+    : new Error(message.replace(/(MOVED|ASK) \d+/, '$1') || code || 'unknown')
 }

@@ -183,6 +183,10 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     for (const begin of ['stop', 'freeze'] as const) {
       await nodes[2]![begin]()
       await reject(t, store, { [begin]: () => find(lost) })
+      const reasons = new Set<string>()
+      for (let n = 0; n < 8; n++)
+        await find((await recordAt(2)).record).catch(({ cause }) => reasons.add(cause.message))
+      t.ok(reasons.size < 5, `the log has room for another reason than ${[...reasons].join(', ')}`)
       t.equal(await find(kept), undefined)
       await nodes[2]![returns[begin]]()
       await until(() => works(find(lost)))
