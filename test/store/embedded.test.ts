@@ -61,7 +61,8 @@ t.test('keys outlive the process, and those that have expired meanwhile leave no
   await place.put('key', [damaged.digest], '{')
   const second = await place.open()
   t.same(await second.keys.list(owner, NOW), [kept])
-  t.equal(await second.keys.find(expired.digest, NOW - 2 * DAY_MS), undefined)
+  const names = { key: [expired.digest], id: [expired.id], owner: [owner, expired.id] } as const
+  for (const table of ['key', 'id', 'owner'] as const) t.equal(await place.stored(table, names[table]), '', table)
   t.same(place.reports, [`key ${damaged.digest.slice(0, 8)}`], 'a damaged one does not hinder it')
 })
 
