@@ -25,7 +25,10 @@ export interface Replies {
   write: unknown
   /** (old fields, new fields) Replaces a record unless it has changed; 0 = changed, or no such key. */
   replace: number
-  /** (id, entry, max, now) Adds an entry to an owner's index and removes expired ones; 0 = refused, as `max` others are active. */
+  /**
+   * (id, entry, max, now) Adds an entry to an owner's index and removes those that have expired by the clock of Redis, too; 0 = refused, as
+   * `max` others are active.
+   */
   reserve: number | 'damaged'
   /** (id, entry) Removes an entry unless it has changed. */
   prune: unknown
@@ -96,10 +99,11 @@ local function perform(command, key, ...)
     local form = '^' .. string.rep('[0-9a-f]', 64) .. ' (%d+) %d+$'
     local entries, others, last = call('HGETALL', key), 0, tonumber(string.match(b, form))
     if entries.err then return entries end
+    local time = redis.call('TIME')
     for i = 1, #entries, 2 do
       local expiresAt = tonumber(string.match(entries[i + 1], form)) or math.huge
       if expiresAt <= tonumber(d) then
-        call('HDEL', key, entries[i])
+        if expiresAt <= time[1] * 1000 + time[2] / 1000 then call('HDEL', key, entries[i]) end
       elseif expiresAt <= ${MAX_TIME} and entries[i] ~= a then
         others, last = others + 1, math.max(last, expiresAt)
       end

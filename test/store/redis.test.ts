@@ -61,6 +61,13 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await server.command('hlen', `gps:owner:${owner}`), '2', 'of which the next creation leaves nothing')
   })
 
+  t.test('a clock that is ahead hides no key from the others', async (t) => {
+    const record = await storedKey(here)
+    const ahead = record.expiresAt + 1
+    t.equal(await there.keys.create(aKey(record.owner, { expiresAt: ahead + DAY_MS }).record, 1, ahead), 'created')
+    t.ok((await keys.list(record.owner, NOW)).some(({ id }) => id === record.id))
+  })
+
   t.test('what a crash in the middle of a creation leaves', async (t) => {
     const { record } = aKey(anOwner())
     const index = `gps:owner:${record.owner}`
