@@ -6,28 +6,24 @@ import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { linesOf } from './json-lines.js'
 
-export const RecordedResponse = Type.Object(
-  {
-    status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599, description: 'HTTP status; 200 when absent.' })),
-    headers: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: "^[!#-'*+.^`|~\\w-]+$" }),
-        Type.String({ pattern: '^[\\t -~\\x80-\\xff]*$' }),
-        { additionalProperties: false, description: 'Extra response headers.' },
-      ),
+export const RecordedResponse = Type.Partial(
+  Type.Object({
+    status: Type.Integer({ minimum: 200, maximum: 599, description: 'HTTP status; 200 when absent.' }),
+    headers: Type.Record(
+      Type.String({ pattern: "^[!#-'*+.^`|~\\w-]+$" }),
+      Type.String({ pattern: '^[\\t -~\\x80-\\xff]*$' }),
+      { additionalProperties: false, description: 'Extra response headers.' },
     ),
-    json: Type.Optional(Type.Unknown({ description: 'The body, sent as application/json.' })),
-    html: Type.Optional(Type.String({ description: 'The body, sent as text/html.' })),
-    text: Type.Optional(Type.String({ description: 'The body, sent byte for byte, as application/json.' })),
-    bom: Type.Optional(Type.Literal(true, { description: 'A byte order mark precedes the body.' })),
-    cut_at: Type.Optional(Type.Integer({ minimum: 0, description: 'The body ends after so many bytes, well framed.' })),
-    delay_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'Milliseconds before the first byte.' })),
-    reset: Type.Optional(
-      Type.Enum(['before', 'during'], {
-        description: 'The connection is reset before the first byte, or in the middle of the body.',
-      }),
-    ),
-  },
+    json: Type.Unknown({ description: 'The body, sent as application/json.' }),
+    html: Type.String({ description: 'The body, sent as text/html.' }),
+    text: Type.String({ description: 'The body, sent byte for byte, as application/json.' }),
+    bom: Type.Literal(true, { description: 'A byte order mark precedes the body.' }),
+    cut_at: Type.Integer({ minimum: 0, description: 'The body ends after so many bytes, well framed.' }),
+    delay_ms: Type.Integer({ minimum: 0, description: 'Milliseconds before the first byte.' }),
+    reset: Type.Enum(['before', 'during'], {
+      description: 'The connection is reset before the first byte, or in the middle of the body.',
+    }),
+  }),
   {
     additionalProperties: false,
     description: 'What the platform sends. At most one of json, html and text; none is an empty body.',

@@ -1,6 +1,6 @@
 /** Invented values in place of real ones, derived from a secret: the same value always becomes the same. */
 import { createHmac } from 'node:crypto'
-import { Rotation } from './rotation.js'
+import { type Rotation, rotationBy } from './rotation.js'
 
 const vowels = 'aeiou'
 const consonants = 'bcdfghjklmnpqrstvwxyz'
@@ -17,7 +17,7 @@ export class Pseudonyms {
   constructor(secret: string) {
     this.#secret = secret
     const seed = this.#bytes('rotation', '')
-    this.rotation = new Rotation([0, 4, 8].map((at) => seed.readUInt32BE(at) / 2 ** 32) as [number, number, number])
+    this.rotation = rotationBy([0, 4, 8].map((at) => seed.readUInt32BE(at) / 2 ** 32) as [number, number, number])
   }
 
   /** Shows another secret, but for one in 65,536, and too short to find this one by. */

@@ -47,10 +47,10 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
     const lngName = names.find((name) => lngKey.test(name) && styleOf(name) === styleOf(latName))
     if (lngName === undefined) continue
     const position = { lat: toNumber(record[latName]), lng: toNumber(record[lngName]) }
-    const { lat, lng } = isNowhere(position) ? position : rotation.position(position)
-    if (!isNowhere(position)) turn ??= rotation.turnAt(position)
-    moved[latName] = like(record[latName], lat, 6)
-    moved[lngName] = like(record[lngName], lng, 6)
+    const there = isNowhere(position) ? { ...position, turn } : rotation(position)
+    turn ??= there.turn
+    moved[latName] = like(record[latName], there.lat, 6)
+    moved[lngName] = like(record[lngName], there.lng, 6)
   }
   for (const name of names.filter((name) => isCoordinateKey(name) && moved[name] === undefined))
     moved[name] = like(record[name], 0, 0)

@@ -2,6 +2,8 @@
 
 type Vector = [number, number, number]
 export type Position = { lat: number; lng: number }
+/** Of a position: the one that it becomes, and the degrees by which a course there turns. */
+export type Rotation = (position: Position) => Position & { turn: number }
 
 const radians = Math.PI / 180
 const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -18,34 +20,22 @@ function upAt({ lat, lng }: Position): Vector {
   return [Math.cos(a) * Math.cos(b), Math.cos(a) * Math.sin(b), Math.sin(a)]
 }
 
-export class Rotation {
-  readonly #axis: Vector
-  readonly #angle: number
-
-  /** By three numbers in [0, 1): longitude and tilt of the axis, and an angle of 30 to 330 degrees. */
-  constructor([around, up, turn]: Vector) {
-    this.#axis = upAt({ lat: Math.asin(2 * up - 1) / radians, lng: 360 * around })
-    this.#angle = (30 + 300 * turn) * radians
-  }
-
+/** By three numbers in [0, 1): longitude and tilt of the axis, and an angle of 30 to 330 degrees. */
+export function rotationBy([around, up, turn]: Vector): Rotation {
+  const axis = upAt({ lat: Math.asin(2 * up - 1) / radians, lng: 360 * around })
+  const angle = (30 + 300 * turn) * radians
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)]
   /** Rodrigues' formula. */
-  #rotated(vector: Vector): Vector {
-    const [cos, sin] = [Math.cos(this.#angle), Math.sin(this.#angle)]
-    const along = dot(this.#axis, vector) * (1 - cos)
-    const across = cross(this.#axis, vector)
-    const part = (n: 0 | 1 | 2): number => vector[n] * cos + across[n] * sin + this.#axis[n] * along
+  const rotated = (vector: Vector): Vector => {
+    const along = dot(axis, vector) * (1 - cos)
+    const across = cross(axis, vector)
+    const part = (n: 0 | 1 | 2): number => vector[n] * cos + across[n] * sin + axis[n] * along
     return [part(0), part(1), part(2)]
   }
-
-  position(position: Position): Position {
-    const [x, y, z] = this.#rotated(upAt(position))
-    return { lat: Math.asin(Math.max(-1, Math.min(1, z))) / radians, lng: Math.atan2(y, x) / radians }
-  }
-
-  /** Degrees by which a course at a position turns. */
-  turnAt(position: Position): number {
-    const north = this.#rotated(northAt(position))
-    const moved = this.position(position)
-    return Math.atan2(dot(north, eastAt(moved)), dot(north, northAt(moved))) / radians
+  return (position) => {
+    const [x, y, z] = rotated(upAt(position))
+    const moved = { lat: Math.asin(Math.max(-1, Math.min(1, z))) / radians, lng: Math.atan2(y, x) / radians }
+    const north = rotated(northAt(position))
+    return { ...moved, turn: Math.atan2(dot(north, eastAt(moved)), dot(north, northAt(moved))) / radians }
   }
 }

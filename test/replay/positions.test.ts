@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
-import { Rotation } from '../../src/replay/rotation.js'
+import { rotationBy } from '../../src/replay/rotation.js'
 import { buildScrub } from '../../src/replay/scrub.js'
 import { courseOf, distanceM } from '../../src/sandbox/geometry.js'
 import { scrub, scrubbed } from './folders.js'
@@ -29,7 +29,7 @@ t.test('every position moves, distances stay, and a course still leads from one 
 
 t.test('positions turn by 30 degrees at least', async (t) => {
   for (const turn of [0, 0.9999]) {
-    const { lat } = new Rotation([0.25, 0.5, turn]).position({ lat: 0, lng: 0 })
+    const { lat } = rotationBy([0.25, 0.5, turn])({ lat: 0, lng: 0 })
     t.ok(Math.abs(Math.abs(lat) - 30) < 0.1, `${lat}`)
   }
 })
