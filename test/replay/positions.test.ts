@@ -65,75 +65,53 @@ t.test('a position moves to the same place in whatever form it is sent', async (
     const { query } = scrub({ action: 'address', query: { lat: `${41 + n / 100}`, lon: '2' }, responses: [{}] })
     t.same(query, { lat: `${there.lat}`, lon: `${there.lng}` }, 'a lookup of the address of a position')
   }
-  for (const onLine of [
-    { lat: 51.477811, lng: 0 },
-    { lat: 0, lng: 32.4437 },
-  ])
-    t.ok(distanceM(scrubbed(onLine) as Position, onLine) > 1_000, 'a position on the equator, or at longitude 0')
+  for (const [lat, lng] of [[51.477811, 0] as const, [0, 32.4437] as const])
+    t.ok(distanceM(scrubbed({ lat, lng }) as Position, { lat, lng }) > 1_000, 'on the equator, or at longitude 0')
   t.same(scrubbed({ lat: 41.387917, course: 12 }), { lat: 0, course: 0 }, 'half a position is none')
   const turned = scrubbed({ lat: 41.387917, lng: 2.169919, course: 12 })
   t.match(scrubbed({ start_lat: 1, start_lng: 9, lat: 41.387917, lng: 2.169919, course: 12 }), turned)
 })
 
 t.test('a position in a text moves whatever its decimals, since platforms write no zeros at the end', async (t) => {
-  const moved = (lat: number, lng: number): [string, string] => {
-    const position = scrubbed({ lat, lng }) as Position
-    return [position.lat.toFixed(6), position.lng.toFixed(6)]
-  }
-  const first = moved(41.3879, 2.17)
-  const short = moved(41.38, 2)
-  const swapped = moved(2.17, 41.388)
-  const cases: [before: string, after: string][] = [
-    ['41.3879/2.17;26.4/18.811378', `${first.join('/')};${moved(26.4, 18.811378).join('/')}`],
-    ['41.38/2;41.3879/2.17;', `${short.join('/')};${first.join('/')};`],
-    ['41.387,2.169', moved(41.387, 2.169).join(',')],
-    ['41.3879|2.17', first.join('|')],
-    ['41.3879,2.17|41.387,2.169', `${first}|${moved(41.387, 2.169)}`],
-    ['12:03:09 41.3879, 2.17.', `12:03:09 ${first.join(', ')}.`],
-    [
-      'Polygon ((2.17 41.388, 2.1699 41.3879))',
-      `Polygon ((${swapped.join(' ')}, ${moved(2.1699, 41.3879).join(' ')}))`,
-    ],
-    ['Circle (2.17 41.388, 500)', `Circle (${swapped.join(' ')}, 500)`],
+  /** The separator of each position is in braces. */
+  const texts = [
+    '41.3879{/}2.17;26.4{/}18.811378',
+    '41.38{/}2;41.3879{/}2.17;',
+    '41.387{,}2.169',
+    '41.3879{|}2.17',
+    '41.3879{,}2.17|41.387{,}2.169',
+    '12:03:09 41.3879{, }2.17.',
+    'Polygon ((2.17{ }41.388, 2.1699{ }41.3879))',
+    'Circle (2.17{ }41.388, 500)',
   ]
-  for (const [before, after] of cases) t.same(scrubbed({ remark: before }), { remark: after }, before)
+  for (const text of texts) {
+    const after = text.replace(/([\d.]+)\{(.*?)\}(\d+(?:\.\d+)?)/g, (_, lat, separator, lng) => {
+      const position = scrubbed({ lat: Number(lat), lng: Number(lng) }) as Position
+      return position.lat.toFixed(6) + separator + position.lng.toFixed(6)
+    })
+    t.same(scrubbed({ remark: text.replace(/[{}]/g, '') }), { remark: after }, text)
+  }
 })
 
 t.test('a number that may be half a position is none, wherever it is', async (t) => {
   const cases: [unknown, unknown][] = [
     [{ end_lat: 41.387917 }, { end_lat: 0 }],
     [{ lat_1: '41.387917' }, { lat_1: '0.000000' }],
-    [
-      { place: 41.387917, other: '-41.387917' },
-      { place: 0, other: '0' },
-    ],
+    [{ place: 41.387917 }, { place: 0 }],
+    [{ other: '-41.387917' }, { other: '0' }],
     [{ bbox: [2.17, 41.387917, 2.18, 41.39, 5] }, { bbox: [0, 0, 0, 0, 5] }],
     [{ latlng: [41.387917, 2.169919] }, { latlng: [0, 0] }],
     [{ remark: '41.387917;2.17' }, { remark: '0;0' }],
     [{ remark: '(41.387917) 2.17' }, { remark: '(0) 0' }],
   ]
   for (const [before, after] of cases) t.same(scrubbed(before), after)
-  for (const text of [
-    '+34600123456 41.387917,2.17',
-    '<b>x</b> 41.387917,2.17',
-    'lat: 41.387917 lng: 2.17',
-    'lat:41.38,lng:2.17',
-    'x 41.387917%2C2.17',
-  ])
+  const texts = ['+34600123456 41.387917,2.17', '<b>x</b> 41.387917,2.17', 'lat: 41.387917 lng: 2.17']
+  for (const text of [...texts, 'lat:41.38,lng:2.17', 'x 41.387917%2C2.17'])
     t.notMatch(JSON.stringify(scrubbed({ remark: text })), /\.38|2\.17/, text)
 })
 
 t.test('a number that is no position stays', async (t) => {
-  const texts = [
-    '12.5 km / 3.2 l',
-    '3/4',
-    '3.7.7',
-    '12.5',
-    '20.11.2026 10:20',
-    '10:20:07.123456',
-    '0.0671 km',
-    '1.2345 V',
-  ]
+  const texts = '12.5 km / 3.2 l, 3/4, 3.7.7, 12.5, 20.11.2026 10:20, 10:20:07.123456, 0.0671 km, 1.2345 V'.split(', ')
   const numbers = { distance: 1.5971, speed: 41.0367, altitude: '12.34567', fuel_per_km: '0.0671', total: 523.12345 }
   t.same(scrubbed({ texts, ...numbers }), { texts, ...numbers })
 })

@@ -26,8 +26,6 @@ const secrets: Record<string, fc.Arbitrary<string>> = {
   ip: fc.stringMatching(/^(8[1-9]\.1\d\d|1\d\d\.2\d)\.1\d\d\.2\d\d$/),
   ipv6: fc.ipV6().filter((address) => /([\da-f]{2}.*){4}/.test(address)),
   plan: fc.stringMatching(/^[A-Z][bcdfgh]{6} [klmnpq]{6}$/),
-  title: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
-  description: fc.stringMatching(/^[A-Z][bcdfgh]{6} [A-Z][klmnpq]{6}$/),
   created_by: fc.stringMatching(/^[bcdfgh]{5}\.[klmnpq]{6}$/),
   customer_id: fc.stringMatching(/^[bcdfgh]{5}-[klmnpq]{6}$/),
   icon_note: fc.stringMatching(/^[bcdfgh]{5}\.[klmnpq]{6}$/),
@@ -75,20 +73,12 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
   }
   for (const phone of [612345678, '612345678', '612 34 56', '612-3456', '612-34-56'])
     t.notSame(scrubbed({ contact: phone }), { contact: phone })
-  const separated = [
-    '0664/1234567',
-    '+43/664/1234567',
-    '06.12.34.56.78',
-    '+1.415.188.9523',
-    '11.98765.4321',
-    '0664_1234567',
-  ]
-  for (const phone of [...separated, '0664\u20131234567', '0664\u00a01234567'])
-    for (const key of ['contact', 'name']) {
-      const [before, after] = [phone, String((scrubbed({ [key]: phone }) as Record<string, string>)[key])]
-      const kept = before.split(/\D+/).filter((part) => part.length > 3 && after.includes(part))
-      t.same([after === before, kept], [false, []], `${before} is ${after}`)
-    }
+  const separated = '0664/1234567 +43/664/1234567 06.12.34.56.78 +1.415.188.9523 11.98765.4321 0664_1234567'.split(' ')
+  for (const phone of [...separated, '0664\u20131234567', '0664\u00a01234567']) {
+    const after = JSON.stringify(scrubbed({ contact: phone, name: phone }))
+    for (const part of [phone, ...phone.split(/\D+/).filter(({ length }) => length > 3)])
+      t.notOk(after.includes(part), `${phone} is ${after}`)
+  }
   for (const plate of ['KCA 123D', 'W 4711 H', 'Oldtimer M-AB 123H'])
     t.notMatch(JSON.stringify(scrubbed({ name: plate })), /\d+ ?[DH]"/.exec(`${plate}"`)?.[0] ?? plate, plate)
   for (const id of [3_569_380_356_438_091, '0612345678', '061234'])
@@ -105,11 +95,8 @@ t.test('what has the name of a credential or an identifier is replaced, whatever
   const credentials =
     'passwd userPass api_token apihash api_key client_secret ott sms_gateway_params authorization cookie'
   for (const key of credentials.split(' ')) {
-    t.same(scrubbed([{ [key]: 'on' }, { [key]: { a: 1 } }, { [key]: 12 }]), [
-      { [key]: 'scrubbed' },
-      { [key]: null },
-      { [key]: null },
-    ])
+    for (const [value, after] of [['on', 'scrubbed'] as const, [{ a: 1 }, null] as const, [12, null] as const])
+      t.same(scrubbed({ [key]: value }), { [key]: after })
     t.match(findLeaks(exchange({ json: { [key]: 'on' } })), { length: 1 }, key)
   }
   const differs = (sent: unknown) => t.notSame(scrubbed(sent), sent, JSON.stringify(sent))
@@ -155,12 +142,8 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   }
   t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
   t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
-  t.same(
-    findLeaks(
-      exchange({ json: { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] } }),
-    ),
-    [],
-  )
+  const harmless = { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] }
+  t.same(findLeaks(exchange({ json: harmless })), [])
 })
 
 t.test('a number beside a name is replaced under every key, and a reading with its unit stays', async (t) => {
@@ -169,14 +152,8 @@ t.test('a number beside a name is replaced under every key, and a reading with i
     const after = String((scrubbed({ value: secret }) as { value: string }).value)
     t.not(after.replace(/\D/g, ''), digits, `${secret} is ${after}`)
   }
-  const kept = [
-    { id: '105000090' },
-    { time: '26.11.2026 14:03' },
-    { time: '5/11/2026' },
-    { value: '321176.445' },
-    { value: '12 V' },
-  ]
-  for (const record of kept) t.same(scrubbed(record), record)
+  const kept = { id: '105000090', time: '26.11.2026 14:03', date: '5/11/2026', value: '321176.445', power: '12 V' }
+  t.same(scrubbed(kept), kept)
   const readings = { value: '3.2 bar', sensor: '12 psi', left: 'Odometer Left (1788 km)', expires: 'Expired 6d.' }
   const numbers = (record: unknown): string => JSON.stringify(record).replace(/[^\d."]/g, '')
   t.equal(numbers(scrubbed(readings)), numbers(readings))

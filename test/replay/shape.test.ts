@@ -77,45 +77,33 @@ t.test('a member of any name and a number of any size keeps its place and kind',
 })
 
 t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
-  const device_data = { id: '501', users: [{ id: 7 }], manager: { id: 7 } }
-  const body = {
-    items: [{ id: 501, online: 'ack', device_data, sensors: [{ id: 88, value: '1' }] }],
-    geofences: [{ id: 81, user_id: 7 }],
-    alerts: [{ id: 3, devices: [501, 502], geofences: [81] }],
-    data: [{ id: 90417, device_id: 501, geofence_id: 81, geofence: { id: 81 } }],
-    url: '/api/get_services?device_id=501&page=1',
-  }
-  const after = scrubbed(body) as typeof body
-  const [device, user, fence] = [after.items[0]?.id ?? 0, after.geofences[0]?.user_id, after.geofences[0]?.id]
+  const [{ id: device }, { user_id: user, geofence_id: fence }] = scrubbed([
+    { id: 501, online: 'ack' },
+    { user_id: 7, geofence_id: 81 },
+  ]) as [{ id: number }, { user_id: number; geofence_id: number }]
   t.notMatch([device, user, fence], [501, 7, 81])
   t.match([device, user, fence], [/^\d{3}$/, /^\d$/, /^\d\d$/])
-  t.match(after, {
-    items: [{ device_data: { id: `${device}`, users: [{ id: user }], manager: { id: user } }, sensors: [{ id: 88 }] }],
-    alerts: [{ id: 3, devices: [device, Number], geofences: [fence] }],
-    data: [{ id: 90417, device_id: device, geofence_id: fence, geofence: { id: fence } }],
-    url: new RegExp(`device_id=${device}&page=1`),
-  })
-  const filtered = { alerts: { 3: { devices: { 1: 501 } } }, geofences: { 1: { id: 81 } }, users: { 0: { id: 7 } } }
-  const expected = {
-    alerts: { 3: { devices: { 1: device } } },
-    geofences: { 1: { id: fence } },
-    users: { 0: { id: user } },
-  }
-  t.same(scrubbed(filtered), expected, 'a list that is sent as an object')
-  const rows = [
-    { id: 501, title: '', items: [{ id: 501 }] },
-    { id: 501, items: { 2: { id: 501 } } },
+  const forms: ((device: number, user: number, fence: number) => unknown)[] = [
+    (id) => ({ id, online: 'ack', device_data: { id: `${id}` }, sensors: [{ id: 88, value: '1' }] }),
+    (id, user) => ({ id, device_data: { users: [{ id: user }], manager: { id: user } } }),
+    (_, user_id, id) => ({ geofences: [{ id, user_id }] }),
+    (device, _, fence) => ({ alerts: [{ id: 3, devices: [device], geofences: [fence] }] }),
+    (device_id, _, id) => ({ data: [{ id: 90417, device_id, geofence_id: id, geofence: { id } }] }),
+    (id) => ({ url: `/api/get_services?device_id=${id}&page=1` }),
+    // Lists that are sent as objects.
+    (id) => ({ alerts: { 3: { devices: { 1: id } } } }),
+    (_, user, id) => ({ geofences: { 1: { id } }, users: { 0: { id: user } } }),
   ]
-  const ownIds = [
-    { id: 501, title: '', items: [{ id: device }] },
-    { id: 501, items: { 2: { id: device } } },
-  ]
-  t.same(scrubbed(rows), ownIds, 'a device without other fields')
+  for (const form of forms) t.same(scrubbed(form(501, 7, 81)), form(device, user, fence))
+  for (const rows of [(id: number) => [{ id }], (id: number) => ({ 2: { id } })])
+    t.same(
+      scrubbed([{ id: 501, items: rows(501) }]),
+      [{ id: 501, items: rows(device) }],
+      'a device without other fields',
+    )
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
-  t.same(scrub(exchange('get_devices', { id: '501', 'id[]': '501' }, {})).query, {
-    id: String(device),
-    'id[]': String(device),
-  })
+  const { query } = scrub(exchange('get_devices', { id: '501', 'id[]': '501' }, {}))
+  t.same(query, { id: `${device}`, 'id[]': `${device}` })
   const pseudonyms = new Pseudonyms('x')
   for (const min of [1, 1_000, 1e14]) {
     const max = 10 * min - 1
