@@ -6,6 +6,7 @@ import type { Exchange, Folder, RecordedResponse } from '../../src/replay/exchan
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { buildRecorder } from '../../src/replay/record.js'
 import { buildScrub, type Scrub } from '../../src/replay/scrub.js'
+import { platform } from '../helper.js'
 
 export const fixtures = resolve('fixtures')
 export const accounts = ['acme', 'empty', 'failing', 'heritage', 'oddities']
@@ -32,11 +33,28 @@ export async function listening(t: Test, app: FastifyInstance): Promise<string> 
   return `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`
 }
 
-/** A recorder in front of a platform: its API base, the folder it records into and its log. */
-export async function recording(t: Test, platform: string, by = unscrubbed, update = true) {
+/** GETs an action of a replay or a recorder, as a gateway does. */
+export const get = (base: string, action: string, hash = 'any', init: RequestInit = {}): Promise<Response> =>
+  fetch(`${base}/${action}${action.includes('?') ? '&' : '?'}lang=en&user_api_hash=${encodeURIComponent(hash)}`, init)
+
+/** A recorder in front of a platform: its API base, the folder it records into, and what it has logged since the last look. */
+export async function recording(t: Test, on: string | Parameters<typeof platform>[1], by = unscrubbed, update = true) {
+  const { url, calls } = typeof on === 'string' ? { url: on, calls: [] } : await platform(t, on)
   const folder = join(t.testdir({}), 'account')
   const lines: string[] = []
   const { fingerprint } = pseudonyms
-  const recorder = buildRecorder({ platform, folder, update, scrub: by, fingerprint, log: (line) => lines.push(line) })
-  return { base: await listening(t, recorder.app), folder, lines, recorder }
+  const recorder = buildRecorder({
+    platform: url,
+    folder,
+    update,
+    scrub: by,
+    fingerprint,
+    log: (line) => lines.push(line),
+  })
+  const base = await listening(t, recorder.app)
+  const send = async (action: string, hash?: string, init?: RequestInit) => {
+    const response = await get(base, action, hash, init)
+    return { status: response.status, text: await response.text(), lines: lines.splice(0) }
+  }
+  return { base, url, calls, folder, lines, send, counts: recorder.counts }
 }

@@ -1,15 +1,16 @@
 /** A recorder in front of a platform: what it forwards, compares and writes. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
 import { format, readFolder } from '../../src/replay/exchange.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
+import { nowhere } from '../faults.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
-import { freePort } from '../redis.js'
-import { exchange, folderOf, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
+import { exchange, folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
 
 const hash = hashOf('a test')
 
@@ -28,37 +29,32 @@ t.test('drift is a field gone or another kind; a new field, an empty list or a n
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
-  const { url: base, calls } = await platform(t, (_, response) => {
+  const answer: RequestListener = (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': `session=${hash}` }).end('[ ]')
-  })
   for (const update of [false, true]) {
-    const one = await recording(t, base, scrub, update)
+    const { folder, send } = await recording(t, answer, scrub, update)
     for (const line of [/get_devices\.id=5\.json: new/, update ? /: 0 differences, stored$/ : /: new$/]) {
-      const response = await fetch(`${one.base}/get_devices?lang=en&user_api_hash=${hash}&id=5`)
-      t.same([response.status, await response.text()], [200, '[ ]'], 'the proxy changes nothing')
-      t.match(one.lines.pop(), line)
+      const { lines, ...response } = await send('get_devices?id=5', hash)
+      t.same(response, { status: 200, text: '[ ]' }, 'the proxy changes nothing')
+      t.match(lines, { length: 1, 0: line })
     }
-    const files = await filesIn(one.folder)
+    const files = await filesIn(folder)
     t.same(files, update ? ['account.json', 'get_devices.id=5.json'] : [])
-    if (update) t.notMatch(await readFile(join(one.folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
+    if (update) t.notMatch(await readFile(join(folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
-  const twice = '/get_devices?id[]=5&id[]=6&user_api_hash='
-  await fetch((await recording(t, base, scrub, false)).base + twice)
-  t.equal(decodeURIComponent(calls.at(-1) ?? ''), `/api${twice}`, 'a repeated parameter reaches the platform')
-  const nowhere = `http://127.0.0.1:${await freePort()}/api`
-  const away = await recording(t, nowhere, scrub)
-  t.equal((await fetch(`${away.base}/get_devices?user_api_hash=${hash}`)).status, 502)
-  t.same(away.lines, [`get_devices: ${nowhere} does not respond (ECONNREFUSED)`])
+  const { calls, send } = await recording(t, { '*': [] }, scrub, false)
+  await send('get_devices?id[]=5&id[]=6')
+  t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a repeated parameter reaches the platform')
 })
 
-t.test('a response that is cut is not written, and the line names the platform', async (t) => {
-  const { url: base } = await platform(t, (_, response) => {
+t.test('what is no whole response is not written, and the line names the platform', async (t) => {
+  const cut: RequestListener = (_, response) =>
     response.writeHead(200, { 'content-length': '10' }).write('[ ]', () => response.destroy())
-  })
-  const one = await recording(t, base, scrub, true)
-  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=${hash}`)).status, 502)
-  t.same(one.lines, [`get_devices: ${base} does not respond (UND_ERR_SOCKET)`])
-  t.same(await filesIn(one.folder), [])
+  for (const [on, code] of [[cut, 'UND_ERR_SOCKET'] as const, [`http://${nowhere}/api`, 'ENOTFOUND'] as const]) {
+    const { url, folder, send } = await recording(t, on, scrub)
+    t.match(await send('get_devices'), { status: 502, lines: [`get_devices: ${url} does not respond (${code})`] })
+    t.same(await filesIn(folder), [])
+  }
 })
 
 t.test('a recording replays the scrubbed bytes and holds nothing that identifies the account', async (t) => {
@@ -76,50 +72,38 @@ t.test('a recording replays the scrubbed bytes and holds nothing that identifies
   }
   const identifying =
     /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
-  const { url } = await platform(t, bodies)
-  const one = await recording(t, url, scrub)
-  for (const [action, body] of Object.entries(bodies)) {
-    const response = await fetch(`${one.base}/${action}?lang=en&user_api_hash=${encodeURIComponent(hash)}`)
-    t.same(await response.json(), body)
-  }
+  const one = await recording(t, bodies, scrub)
+  for (const [action, body] of Object.entries(bodies)) t.same(JSON.parse((await one.send(action, hash)).text), body)
   const files = await filesIn(one.folder)
   t.equal(files.length, 5)
   for (const file of files) t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
   const base = await listening(t, buildReplay([await readFolder(one.folder)]))
   for (const [action, body] of Object.entries(bodies)) {
-    const expected = scrub({ action, query: {}, responses: [{ json: body }] })
-    const replayed = await fetch(`${base}/${expected.action}?user_api_hash=any`)
+    const expected = scrub(exchange(action, {}, { json: body }))
+    const replayed = await get(base, expected.action)
     // With the sorted keys of a file.
     const { json } = JSON.parse(format(expected)).responses[0]
     t.same([replayed.status, await replayed.text()], [200, JSON.stringify(json)], action)
   }
 })
 
-t.test('an exchange that still holds a leak is not written', async (t) => {
-  const get_devices = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
-  const { url: base } = await platform(t, { get_devices })
-  const one = await recording(t, base)
-  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`)).status, 200)
-  t.same(await filesIn(one.folder), [])
-  t.equal(one.recorder.counts.rejected, 1)
-  t.match(one.lines, { length: 1, 0: /not written: \$\.responses\[0\]\.json\.type: an e-mail address/ })
-})
-
-t.test('an exchange that cannot be written does not keep others from being recorded', async (t) => {
-  const { url: base } = await platform(t, { '*': [] })
-  const one = await recording(t, base, scrub)
-  await mkdir(one.folder)
-  await writeFile(join(one.folder, 'get_devices.json'), 'edited')
-  for (const action of ['get_devices', 'get_geofences']) {
-    t.equal((await fetch(`${one.base}/${action}?user_api_hash=${hash}`)).status, 200)
-  }
-  t.match(one.lines[0], /get_devices: not written: .*get_devices\.json/)
-  t.same([one.recorder.counts.stored, one.recorder.counts.rejected], [1, 1])
+t.test('an exchange that holds a leak, or differs from no valid file, is not written, and others are', async (t) => {
+  const get_alerts = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
+  const { folder, send, counts } = await recording(t, { get_alerts, '*': [] })
+  await mkdir(folder)
+  await writeFile(join(folder, 'get_devices.json'), 'edited')
+  const cases: [action: string, line: RegExp][] = [
+    ['get_alerts', /^get_alerts: not written: \$\.responses\[0\]\.json\.type: an e-mail address/],
+    ['get_devices', /^get_devices: not written: .*get_devices\.json: line 1/],
+    ['get_geofences', /get_geofences\.json: new, stored$/],
+  ]
+  for (const [action, line] of cases) t.match(await send(action), { status: 200, lines: { length: 1, 0: line } })
+  t.same(await filesIn(folder), ['account.json', 'get_devices.json', 'get_geofences.json'])
+  t.same(counts, { stored: 1, rejected: 2 })
 })
 
 t.test('a full disk leaves what was recorded before, and nothing is called stored that is not', async (t) => {
-  const { url: base } = await platform(t, { '*': Array(1_000).fill('online') })
-  const one = await recording(t, base, scrub)
+  const one = await recording(t, { '*': Array(1_000).fill('online') }, scrub)
   // A file that may not grow behaves like a full disk; the signal would end the process.
   process.on('SIGXFSZ', () => {})
   const limitFiles = (bytes: string) =>
@@ -127,9 +111,9 @@ t.test('a full disk leaves what was recorded before, and nothing is called store
   t.teardown(() => limitFiles('unlimited'))
   const send = async (bytes: string) => {
     limitFiles(bytes)
-    await fetch(`${one.base}/get_devices?user_api_hash=${hash}`)
+    const { lines } = await one.send('get_devices')
     limitFiles('unlimited')
-    return one.lines.splice(0).map((line) => line.replace(/.*\//, ''))
+    return lines.map((line) => line.replace(/.*\//, ''))
   }
   const failed = ['get_devices: not written: EFBIG: file too large, write']
   t.same(await send('10'), failed, 'not even the manifest')
@@ -138,7 +122,7 @@ t.test('a full disk leaves what was recorded before, and nothing is called store
   const before = await readFolder(one.folder)
   t.same(await send('2000'), failed)
   t.same(await readFolder(one.folder), before)
-  t.same(one.recorder.counts, { stored: 1, rejected: 3 })
+  t.same(one.counts, { stored: 1, rejected: 3 })
 })
 
 t.test('a gateway on a recording of the device list alone has each device', async (t) => {
@@ -147,8 +131,8 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
   const options = { platform: url, folder, update: true, scrub: unscrubbed, fingerprint: '', log: () => {} }
   for (const action of ['get_user_data', 'get_devices'])
     t.ok(await recordOne({ action, query: {} }, hashes[0] ?? '', options))
-  const base = await listening(t, buildReplay([await readFolder(folder)]))
-  const { get } = await gateway(t, { env: { PLATFORM_URL: base } })
+  const PLATFORM_URL = await listening(t, buildReplay([await readFolder(folder)]))
+  const { get } = await gateway(t, { env: { PLATFORM_URL } })
   t.match(await get('/v1/devices', hash), { status: 200, body: { count: 3 } })
   t.match(await get('/v1/devices/1002', hash), { status: 200, body: { id: 1002 } })
   t.match(await get('/v1/devices/7', hash), { status: 404 })
@@ -156,11 +140,11 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
 
 t.test('an address is recorded without the place, as a text or as JSON', async (t) => {
   const geo_address = { location: { address: 'Carrer Major 12', road: 'Carrer Major', house: '12', zip: '08005' } }
-  const { url, calls } = await platform(t, { address: 'Carrer Major 12, 08005 Girona', geo_address })
-  const one = await recording(t, url, scrub)
-  for (const path of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
-    t.equal((await fetch(`${one.base}/${path}&lang=en&user_api_hash=${hash}`)).status, 200)
-  const folder = await readFolder(one.folder)
+  const bodies = { address: 'Carrer Major 12, 08005 Girona', geo_address }
+  const { url, calls, send, folder: path } = await recording(t, bodies, scrub)
+  for (const action of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
+    t.match(await send(action), { status: 200 })
+  const folder = await readFolder(path)
   const { exchanges } = folder
   t.notMatch(format(exchanges), /41\.38|2\.1699|Carrer|Major|Girona|"12|\b12\b|08005/)
   t.match(exchanges, [
@@ -180,18 +164,14 @@ t.test('a check sends the ids of an invented recording as they are', async (t) =
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
-  const { url: base, calls } = await platform(t, (_, response) => {
-    response.writeHead(302, { location: '/login' }).end()
-  })
-  const one = await recording(t, base, scrub)
-  for (const action of ['destroy_device', 'get_devices/../destroy_device', 'services/5/x', '']) {
-    t.equal((await fetch(`${one.base}/${action}?user_api_hash=x`)).status, 405, action)
-  }
-  t.equal((await fetch(`${one.base}/get_devices?user_api_hash=x`, { method: 'POST' })).status, 405)
+  const login: RequestListener = (_, response) => response.writeHead(302, { location: '/login' }).end()
+  const { calls, folder, send } = await recording(t, login, scrub)
+  for (const action of ['destroy_device', 'get_devices/../destroy_device', 'services/5/x', ''])
+    t.match(await send(action), { status: 405 }, action)
+  t.match(await send('get_devices', 'x', { method: 'POST' }), { status: 405 })
   t.same(calls, [])
-  const response = await fetch(`${one.base}/get_devices?user_api_hash=x`, { redirect: 'manual' })
-  t.match(response, { status: 302 })
+  t.match(await send('get_devices', 'x', { redirect: 'manual' }), { status: 302 })
   t.equal(calls.length, 1)
-  const [{ responses } = { responses: [] }] = (await readFolder(one.folder)).exchanges
+  const [{ responses } = { responses: [] }] = (await readFolder(folder)).exchanges
   t.same(responses, [{ status: 302, headers: { location: '/login' } }])
 })
