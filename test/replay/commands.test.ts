@@ -1,46 +1,44 @@
 /** The commands replay, diff and record: output and exit codes. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
 import t from 'tap'
+import { nowhere } from '../faults.js'
 import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
-import { freePort } from '../redis.js'
-import { fixtures } from './folders.js'
-import { acme, hashQuery, run, started, workingFolder } from './started.js'
+import { fixtures, get } from './folders.js'
+import { acme, mine, record, run, started } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
-  const strict = started(t, 'replay', [acme, '--port', '0', '--strict'])
-  const url = await strict.printed(/listens on (\S+)/)
-  t.equal((await fetch(`${url}/get_user_data?${hashQuery}`)).status, 200)
-  const miss = await fetch(`${url}/get_history?${hashQuery}&device_id=999`)
-  t.equal(miss.status, 501)
-  const { error, ...reported } = (await miss.json()) as Record<string, unknown>
-  t.equal(error, 'no_recorded_response')
-  const request = { action: 'get_history', query: { device_id: '999' } }
-  t.match(reported, { folder: 'acme', request, nearest: { file: /^get_history/, differs: [{ sent: '999' }] } })
-  t.match(strict.text(), `no recorded response: ${JSON.stringify(reported)}`)
-  t.notMatch(strict.text().split('no recorded')[1], /\$2y/, 'without the credential')
-  t.equal(await strict.end(), 1)
-  const lenient = started(t, 'replay', [acme, '--port', '0'])
-  const other = await lenient.printed(/listens on (\S+)/)
-  await fetch(`${other}/get_history?${hashQuery}&device_id=999`)
-  t.equal(await lenient.end(), 0)
+  for (const flags of [[], ['--strict']]) {
+    const replay = started(t, 'replay', [acme, '--port', '0', ...flags])
+    const url = await replay.url()
+    t.equal((await get(url, 'get_user_data')).status, 200)
+    const miss = await get(url, 'get_history?device_id=999', someHash)
+    t.equal(miss.status, 501)
+    const { error, ...reported } = (await miss.json()) as Record<string, unknown>
+    t.equal(error, 'no_recorded_response')
+    const request = { action: 'get_history', query: { device_id: '999' } }
+    t.match(reported, { folder: 'acme', request, nearest: { file: /^get_history/, differs: [{ sent: '999' }] } })
+    t.match(replay.text(), `no recorded response: ${JSON.stringify(reported)}`)
+    t.notMatch(replay.text().split('no recorded')[1], /\$2y/, 'without the credential')
+    t.equal(await replay.end(), flags.length)
+  }
 })
 
 t.test('the fixture that the guide writes from nothing is formatted, and served until a signal', async (t) => {
   const guide = await readFile(join(fixtures, 'README.md'), 'utf8')
   const [, code = ''] = /## A fixture from nothing\n+```\n(.*?)```/s.exec(guide) ?? []
-  const cwd = workingFolder(t)
+  const folder = mine(t)
   await mkdir('fixtures')
   execFileSync('bash', ['-ec', code.replace(/^(npm|curl) .*/gm, '')])
   const commands = [...code.matchAll(/^npm run replay -- (.*)/gm)].map(([, words = '']) => words.split(' '))
   t.equal(commands.length, 2)
   const [formatting = [], serving = []] = commands
   t.match(await run(t, 'replay', formatting), { code: 0, text: 'fixtures/mine: 2 files changed' })
-  const env = { DATA_DIR: join(cwd, 'data') }
+  const env = { DATA_DIR: join(folder, 'data') }
   const child = await new GatewayProcess(t, ['replay', ...serving, '--port', '0'], env).ready()
   const { status, text } = await child.get('/v1/devices', 'any-hash')
   t.match([status, JSON.parse(text)], [200, { count: 1, data: [{ id: 7, name: 'Van' }] }])
@@ -51,7 +49,7 @@ t.test('the fixture that the guide writes from nothing is formatted, and served 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
   const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
   const replay = started(t, 'replay', [acme, '--port', '0'])
-  const env = { PLATFORM_URL: await replay.printed(/listens on (\S+)/) }
+  const env = { PLATFORM_URL: await replay.url() }
   const { url: one } = await gateway(t, { env, clock })
   const { url: two } = await gateway(t, { env, clock })
   const { url: empty } = await gatewayOn(t, { clock }, { get_devices: [] })
@@ -69,27 +67,24 @@ t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path f
 })
 
 t.test('record --update stores what the platform sends, and --check fails when its shape has changed', async (t) => {
-  workingFolder(t)
+  mine(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const [hash = ''] = hashes
   const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
-  const proxy = await recording.printed(/ on (http:\S+)/)
-  const actions = ['get_user_data', 'get_devices', 'get_alerts']
-  const query = `user_api_hash=${encodeURIComponent(hash)}`
-  for (const action of actions) t.equal((await fetch(`${proxy}/${action}?lang=en&${query}`)).status, 200)
+  const proxy = await recording.url()
+  const bodies: Bodies = {}
+  for (const action of ['get_user_data', 'get_devices', 'get_alerts'])
+    bodies[action] = await (await get(proxy, action, hash)).json()
   t.equal(await recording.end(), 0)
   t.match(recording.text(), 'stored 3 exchanges in fixtures/mine')
-  const live = async (action: string) => (await fetch(`${url}/${action}?${query}`)).json() as Promise<object>
-  const [get_user_data, ...others] = await Promise.all(actions.map(live))
-  const bodies: Bodies = { get_user_data, get_devices: others[0], get_alerts: others[1] }
   const other = await platform(t, bodies)
-  const check = async (at: string, hash: string, code: number, ...says: string[]) => {
-    const checked = await run(t, 'record', ['--platform', at, '--as', 'mine', '--check'], { PLATFORM_HASH: hash })
+  const check = async (at: string, PLATFORM_HASH: string, code: number, ...says: string[]) => {
+    const checked = await record(t, at, ['--check'], { PLATFORM_HASH })
     for (const text of says) t.match(checked, { code, text })
   }
   await check(url, hash, 0, '3 exchanges checked: all have their recorded shape')
   await check(url, someHash, 2, `${url} rejects the hash in PLATFORM_HASH`)
-  bodies.get_user_data = { ...get_user_data, extra: 1 }
+  bodies.get_user_data = { ...(bodies.get_user_data as object), extra: 1 }
   await check(other.url, someHash, 0, 'get_user_data.json: $.extra new, is number')
   const alerts = { items: { alerts: [] }, status: '1' }
   Object.assign(bodies, { get_user_data: { email: 'a@b.cd' }, get_devices: '<html>', get_alerts: alerts })
@@ -103,24 +98,23 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const login: RequestListener = (_, response) => response.writeHead(302, { location: '/login' }).end()
   for (const refusal of [login, { status: 0, message: 'Wrong hash' }]) {
     const { url } = await platform(t, { '*': refusal })
-    const args = ['--platform', url, '--as', 'other', '--only', 'get_devices']
     const refused = { code: 2, text: `${url} rejects the hash in PLATFORM_HASH` }
-    t.same(await run(t, 'record', args, { PLATFORM_HASH: someHash }), refused, 'a refusal is not recorded')
+    t.same(await record(t, url, ['--only', 'get_devices']), refused, 'a refusal is not recorded')
   }
 })
 
 t.test('a folder holds one account: what is sent with a second hash is forwarded and not written', async (t) => {
-  const folder = join(workingFolder(t), 'fixtures', 'mine')
+  const folder = mine(t)
   const { url } = await platform(t, { '*': [] })
-  const requests = [
-    'get_devices?user_api_hash=first',
-    'get_alerts?user_api_hash=second',
-    'get_events?user_api_hash=first',
-  ]
   for (const update of [[], ['--update']]) {
     const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', ...update])
-    const proxy = await recording.printed(/ on (http:\S+)/)
-    for (const request of requests) t.equal((await fetch(`${proxy}/${request}`)).status, 200)
+    const proxy = await recording.url()
+    for (const [action, hash] of [
+      ['devices', 'first'] as const,
+      ['alerts', 'second'] as const,
+      ['events', 'first'] as const,
+    ])
+      t.equal((await get(proxy, `get_${action}`, hash)).status, 200)
     t.equal(await recording.end(), update.length)
     if (update.length > 0) t.match(recording.text(), /^get_alerts: not written: a second hash was sent/m)
     const stored = /stored 2 exchanges in fixtures\/mine\n1 exchanges were not written, for the reasons above$/
@@ -130,69 +124,54 @@ t.test('a folder holds one account: what is sent with a second hash is forwarded
 })
 
 t.test('record --check sends the real ids, which only the secret of the recording reveals', async (t) => {
-  workingFolder(t)
+  const folder = mine(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
-  const record = (args: string[], env: Record<string, string>) =>
-    run(t, 'record', ['--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', ...env })
-  const env = { RECORD_SECRET: 'a secret of this test' }
+  const recordWith = (RECORD_SECRET: string, ...args: string[]) =>
+    record(t, url, args, { PLATFORM_HASH: hashes[0] ?? '', RECORD_SECRET })
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   for (const action of [['get_devices'], ['get_history', '--day', day], ['services']])
-    t.match(await record(['--only', ...action, '--device', '1001'], env), { code: 0 })
-  t.same(await record(['--check'], env), { code: 0, text: '3 exchanges checked: all have their recorded shape' })
-  for (const RECORD_SECRET of ['', 'another secret'])
-    t.match(await record(['--check'], { RECORD_SECRET }), {
-      code: 2,
-      text: /^the ids .* are invented: set RECORD_SECRET/,
-    })
-})
+    t.match(await recordWith('a secret', '--only', ...action, '--device', '1001'), { code: 0 })
+  const sound = { code: 0, text: '3 exchanges checked: all have their recorded shape' }
+  t.same(await recordWith('a secret', '--check'), sound)
+  for (const secret of ['', 'another secret'])
+    t.match(await recordWith(secret, '--check'), { code: 2, text: /^the ids .* are invented: set RECORD_SECRET/ })
 
-t.test('record --check works with the secret of the ids in a recording that was begun without one', async (t) => {
-  const folder = join(workingFolder(t), 'fixtures', 'mine')
-  const { url, hashes } = await sandbox(t, { devices: 2 })
-  const record = (args: string[], RECORD_SECRET: string) =>
-    run(t, 'record', ['--platform', url, '--as', 'mine', ...args], { PLATFORM_HASH: hashes[0] ?? '', RECORD_SECRET })
+  await rm(folder, { recursive: true })
   const manifest = async () => JSON.parse(await readFile(join(folder, 'account.json'), 'utf8'))
-  await record(['--only', 'get_devices'], '')
+  await recordWith('', '--only', 'get_devices')
   await writeFile(join(folder, 'account.json'), JSON.stringify({ ...(await manifest()), about: 'Mine' }))
-  await record(['--only', 'services', '--device', '1001'], 'a secret')
-  t.same(await manifest(), { about: 'Mine', email: 'recorded@example.com', origin: 'recorded' })
-  t.match(await record(['--check'], 'a secret'), { code: 0 })
-  t.match(await record(['--check'], ''), { code: 2, text: /, or record again with one$/ })
+  await recordWith('a secret', '--only', 'services', '--device', '1001')
+  t.same(await manifest(), { about: 'Mine', email: 'recorded@example.com', origin: 'recorded' }, 'of several secrets')
+  t.match(await recordWith('a secret', '--check'), { code: 0 }, 'a recording that was begun without one')
+  t.match(await recordWith('', '--check'), { code: 2, text: /, or record again with one$/ })
 })
 
 t.test('record --only records, scrubs and stores one exchange, and prints how to replay it', async (t) => {
-  const cwd = workingFolder(t)
+  const folder = mine(t)
   const point = { id: 1, raw_time: '2026-11-20 08:00:00', lat: 41.38, lng: 2.17, speed: 40 }
   const history = { items: [{ status: 1, items: [point] }], device: { name: 'Falcon', imei: '356938035643809' } }
-  const { url, calls } = await platform(t, { get_history: history })
-  const only = ['--only', 'get_history', '--device', '501', '--day', '2026-11-20']
-  const args = ['--platform', url, '--as', 'mine', ...only]
-  const { code, text } = await run(t, 'record', args, { PLATFORM_HASH: someHash })
-  t.equal(code, 0, text)
-  const sent = new URL(calls.at(-1) ?? '', url).searchParams
-  t.match(Object.fromEntries(sent), { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
-  const [, file = ''] = (await readdir(join(cwd, 'fixtures', 'mine'))).sort()
+  const { url, calls } = await platform(t, { get_history: history, '*': [] })
+  const only = async (words: string) => {
+    const result = await record(t, url, ['--only', ...words.split(' ')])
+    t.equal(result.code, 0, result.text)
+    return { ...result, sent: Object.fromEntries(new URL(calls.at(-1) ?? '', url).searchParams) }
+  }
+  const { text, sent } = await only('get_history --device 501 --day 2026-11-20')
+  t.match(sent, { from_date: '2026-11-20', from_time: '00:00:00', to_date: '2026-11-20' })
+  const [, file = ''] = (await readdir(folder)).sort()
   t.match(file, /^get_history\.device_id=/)
-  t.notMatch(await readFile(join(cwd, 'fixtures', 'mine', file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
+  t.notMatch(await readFile(join(folder, file), 'utf8'), /Falcon|356938|41\.38|\$2y/)
   const [, main = '', words = '', target = ''] =
     /^replay it with: node (\S+) replay (.*) 9000\nthen send it with: curl '(\S+)'$/m.exec(text) ?? []
   t.equal(resolve(main), program('main.js'))
   const replay = started(t, 'replay', [...words.split(' '), '0'])
   const { pathname, search } = new URL(target)
-  const base = await replay.printed(/listens on (\S+)/)
-  t.equal((await fetch(new URL(pathname + search, base))).status, 200)
-  const other = (rest: string[]) =>
-    run(t, 'record', ['--platform', url, '--as', 'other', '--only', ...rest], { PLATFORM_HASH: someHash })
+  t.equal((await fetch(new URL(pathname + search, await replay.url()))).status, 200)
+  const always = { lang: 'en', user_api_hash: someHash }
   const day = { date_from: '2026-11-20 00:00:00', date_to: '2026-11-20 23:59:59' }
-  const asSent: [args: string[], query: Record<string, string>][] = [
-    [['get_events', '--device', '5', '--day', '2026-11-20'], { device_id: '5', ...day, limit: '50', page: '1' }],
-    [['get_user_drivers'], { page: '1' }],
-  ]
-  for (const [rest, query] of asSent) {
-    t.match(await other(rest), { code: 0 })
-    const { searchParams } = new URL(calls.at(-1) ?? '', url)
-    t.same(Object.fromEntries(searchParams), { ...query, lang: 'en', user_api_hash: someHash }, 'as the gateway sends')
-  }
+  const events = await only('get_events --device 5 --day 2026-11-20')
+  t.same(events.sent, { device_id: '5', ...day, limit: '50', page: '1', ...always }, 'as the gateway sends')
+  t.same((await only('get_user_drivers')).sent, { page: '1', ...always })
 })
 
 t.test('--help explains every option', async (t) => {
@@ -201,34 +180,33 @@ t.test('--help explains every option', async (t) => {
 })
 
 t.test('whatever is wrong on the command line is one sentence and exit code 2', async (t) => {
-  const nowhere = `http://127.0.0.1:${await freePort()}/api`
-  const target = ['--platform', nowhere, '--as', 'x']
-  const only = (words: string): string[] => [...target, '--only', ...words.split(' ')]
-  const cases: [command: 'replay' | 'record', args: string[], sentence: RegExp][] = [
-    ['replay', ['--nonsense'], /nonsense/],
-    ['replay', ['fixtures/none'], /fixtures\/none is not a folder with an account\.json/],
-    ['replay', [join(acme, 'account.json')], /account\.json is not a folder with an account\.json/],
-    ['replay', ['--port', 'x'], /--port must be/],
-    ['replay', ['--diff', acme, nowhere, nowhere], /^http:\S+ does not respond \(ECONNREFUSED\)/],
-    ['record', ['--platform', 'ftp://x', '--as', 'x'], /^--platform must be/],
-    ['record', ['--platform', nowhere], /--as must be/],
-    ...['', '.', '..', 'a/b'].map((name): (typeof cases)[number] => [
-      'record',
-      ['--platform', nowhere, '--as', name],
+  const away = `http://${nowhere}/api`
+  const target = `record --platform ${away} --as x`
+  const cases: [words: string, sentence: RegExp][] = [
+    ['replay --nonsense', /nonsense/],
+    ['replay fixtures/none', /fixtures\/none is not a folder with an account\.json/],
+    [`replay ${acme}/account.json`, /account\.json is not a folder with an account\.json/],
+    ['replay --port x', /--port must be/],
+    [`replay --diff ${acme} ${away} ${away}`, /^http:\S+ does not respond \(ENOTFOUND\)/],
+    ['record --platform ftp://x --as x', /^--platform must be/],
+    [`record --platform ${away}`, /--as must be/],
+    ...['', '.', '..', 'a/b'].map((name): [string, RegExp] => [
+      `record --platform ${away} --as ${name}`,
       /^--as must be the name of a folder$/,
     ]),
-    ['record', [...target, 'more'], /^Unexpected argument 'more'/],
-    ['record', only('get_alerts'), /PLATFORM_HASH/],
-    ['record', [...target, '--day', '2026-11-20'], /^--device and --day go with --only$/],
-    ['record', only('destroy_device'), /^destroy_device is not an action that only reads$/],
-    ['record', only('get_alerts --day 2026-11-20'), /^--day goes with get_history and get_events only$/],
-    ['record', only('get_history --day 2026-02-30'), /^--day must be a day such as 2026-11-20$/],
-    ['record', only('get_history --device 5'), /^--only get_history needs --device and --day$/],
-    ['record', only('get_history --device x'), /^--device must be the id of a device$/],
+    [`${target} more`, /^Unexpected argument 'more'/],
+    [`${target} --only get_alerts`, /PLATFORM_HASH/],
+    [`${target} --day 2026-11-20`, /^--device and --day go with --only$/],
+    [`${target} --only destroy_device`, /^destroy_device is not an action that only reads$/],
+    [`${target} --only get_alerts --day 2026-11-20`, /^--day goes with get_history and get_events only$/],
+    [`${target} --only get_history --day 2026-02-30`, /^--day must be a day such as 2026-11-20$/],
+    [`${target} --only get_history --device 5`, /^--only get_history needs --device and --day$/],
+    [`${target} --only get_history --device x`, /^--device must be the id of a device$/],
   ]
-  for (const [command, args, sentence] of cases) {
+  for (const [words, sentence] of cases) {
+    const [command, ...args] = words.split(' ') as ['replay' | 'record', ...string[]]
     const env = sentence.source === 'PLATFORM_HASH' ? {} : { PLATFORM_HASH: someHash }
     const { code, text } = await run(t, command, args, env)
-    t.match({ code, lines: text.split('\n') }, { code: 2, lines: { length: 1, 0: sentence } }, args.join(' '))
+    t.match({ code, lines: text.split('\n') }, { code: 2, lines: { length: 1, 0: sentence } }, words)
   }
 })

@@ -1,9 +1,9 @@
 /** The commands replay and record as processes, and a folder for them to work on. */
 import { EventEmitter, once } from 'node:events'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { runReplay } from '../../src/replay/commands.js'
-import { hashOf } from '../../src/replay/replay.js'
+import { someHash } from '../helper.js'
 import { program } from '../program.js'
 
 export const acme = resolve('fixtures/acme')
@@ -36,7 +36,9 @@ export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
       if (code !== undefined) throw new Error(`ended early:\n${text()}`)
     }
   }
-  return { exit, end, text, printed }
+  /** The API base of the replay or of the recording proxy, once it listens. */
+  const url = () => printed(/ on (http:\S+)/)
+  return { exit, end, text, url }
 }
 
 /** The exit code and the output of a command that ends by itself. */
@@ -45,13 +47,15 @@ export async function run(t: Test, ...given: StartArguments) {
   return { code: await exit, text: text() }
 }
 
-/** Recordings are made below the working folder. */
-export function workingFolder(t: Test): string {
+/** `record` into `fixtures/mine`, and its result. */
+export const record = (t: Test, platform: string, args: string[], env = {}) =>
+  run(t, 'record', ['--platform', platform, '--as', 'mine', ...args], { PLATFORM_HASH: someHash, ...env })
+
+/** The folder of the recordings `mine`, below a new working folder. */
+export function mine(t: Test): string {
   const before = process.cwd()
   const folder = t.testdir({})
   process.chdir(folder)
   t.teardown(() => process.chdir(before))
-  return folder
+  return join(folder, 'fixtures', 'mine')
 }
-
-export const hashQuery = `user_api_hash=${encodeURIComponent(hashOf('acme'))}`
