@@ -75,10 +75,9 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.match(people.out, /^ID +KEY +CREATED \(UTC\) +EXPIRES \(UTC\) +LAST USED \(UTC\) +LIMIT +LABEL\n/)
   const hint = `gps_live_${board.key.slice(9, 13)}…${board.key.slice(-4)}`
   t.match(people.out, new RegExp(`${board.id}  ${hint} .* 1000 +board`))
-  const listed = JSON.parse(scripts.out).map(
-    ({ id, label, limit }: Record<string, unknown>) => `${id} ${label} ${limit}`,
-  )
-  t.same(listed, [`${app.id} app null`, `${board.id} board 1000`])
+  const listed: { id: string; label: string; limit: number | null }[] = JSON.parse(scripts.out)
+  const rows = listed.map(({ id, label, limit }) => `${id} ${label} ${limit}`)
+  t.same(rows, [`${app.id} app null`, `${board.id} board 1000`])
   const warning = `Skipped a damaged entry: key ${digest.slice(0, 8)}…`
   t.same([people.code, scripts.code, people.err, scripts.err], [0, 0, warning, warning])
 
@@ -132,12 +131,7 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
     [{ DATA_DIR: dir }, list, 1, new RegExp(`no key file in ${dir}\\. .*is this its user`)],
     [{ REDIS_URL: 'redis://:invented-pass@127.0.0.1:1' }, list, 1, away],
     [{ REDIS_URL: 'redis://127.0.0.1:1' }, ['list'], 1, away],
-    [
-      { REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2' },
-      ['list'],
-      1,
-      /^Redis is unavailable: connect ECONNREFUSED/,
-    ],
+    [{ REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2' }, list, 1, /^Redis is unavailable: connect ECONN/],
     [{ REDIS_URL: 'http://x', PORT: 'none' }, list, 1, /(?=.*REDIS_URL).*PORT|(?=.*PORT).*REDIS_URL/s],
   ]
   if (!withoutRedis) {
@@ -192,7 +186,7 @@ t.test('a key file of another user is not taken for a damaged one', { skip: with
 async function runOn(t: Test, { record } = aKey(ownerOf(email))) {
   const store = await embeddedStore(t)
   await store.keys.create(record, 20, NOW)
-  const run = (name: string, args: string[] = [], isConfirmed = false) =>
+  const run = ([name = '', ...args]: string[], isConfirmed = false) =>
     commands[name]!.run({ store, args, now: NOW, isConfirmed, input: async () => '' })
   return { store, record, run }
 }
@@ -202,38 +196,33 @@ t.test('a malformed command changes nothing', async (t) => {
   const limits = ['0', '-5', '1.5', 'many', '', '1e3', '99999999999'].map((limit) => ['limit', record.id, limit])
   const incomplete = [['revoke'], ['purge', ''], ['purge', email], ['limit', record.id]]
   const malformed = [['list', ' '], ['list', email, 'more'], ['find', 'gps_live_0'], ['revoke', 'board'], ...limits]
-  for (const [name = '', ...args] of [...incomplete, ...malformed])
-    await t.rejects(run(name, args), UsageError, [name, ...args].join(' '))
+  for (const words of [...incomplete, ...malformed]) await t.rejects(run(words), UsageError, words.join(' '))
   const unknown = aKey(anOwner()).record.id
-  await t.rejects(run('limit', [unknown, '5']), NotFound)
-  await t.rejects(run('revoke', [unknown]), NotFound)
+  await t.rejects(run(['limit', unknown, '5']), NotFound)
+  await t.rejects(run(['revoke', unknown]), NotFound)
   t.same(await store.keys.find(record.digest, NOW), record)
-  t.same((await run('limit', [record.id, 'default'])).json, { id: record.id, limit: null })
-  t.match(await run('list', ['other@example.com']), { json: [], text: 'has no active API keys' })
+  t.same((await run(['limit', record.id, 'default'])).json, { id: record.id, limit: null })
+  t.match(await run(['list', 'other@example.com']), { json: [], text: 'has no active API keys' })
 })
 
 t.test('an account is found by what its platform has for an e-mail, also a name', async (t) => {
   const { record, run } = await runOn(t, aKey(ownerOf('Fleet Admin'), { email: 'Fleet Admin' }))
-  t.match((await run('list', ['Fleet Admin'])).json, [{ id: record.id }])
-  t.match(await run('purge', ['fleet admin'], true), { json: { revoked: 1 } })
+  t.match((await run(['list', 'Fleet Admin'])).json, [{ id: record.id }])
+  t.match(await run(['purge', 'fleet admin'], true), { json: { revoked: 1 } })
 })
 
 t.test('neither a label nor an e-mail can control the terminal it is shown on', async (t) => {
   const { run, record } = await runOn(t, aKey(ownerOf(email), { label: 'a\u001b[2Jb', email: '\u001b[2Jc' }))
-  for (const [command, args] of [
-    ['list', [email]],
-    ['list', []],
-    ['revoke', [record.id]],
-  ] as const) {
-    const { text } = await run(command, [...args])
-    t.notOk(text.includes('\u001b'), command)
+  for (const words of [['list', email], ['list'], ['revoke', record.id]]) {
+    const { text } = await run(words)
+    t.notOk(text.includes('\u001b'), words.join(' '))
     t.match(text, /\ufffd\[2J[bc]/)
   }
 })
 
 t.test('an account without an e-mail shows no fingerprint: its keys do not show that of the log', async (t) => {
   const { run } = await runOn(t, aKey(anOwner(), { email: '' }))
-  const { json, text } = await run('list')
+  const { json, text } = await run(['list'])
   t.same(json, [{ account: null, email: '', keys: 1 }])
   t.match(text, /\n- +1$/)
 })
