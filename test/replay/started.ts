@@ -10,15 +10,17 @@ export const acme = resolve('fixtures/acme')
 
 type StartArguments = [command: 'replay' | 'record', args: string[], env?: Record<string, string>]
 
-/** A command in this process: its output so far, and its exit code. */
+/** A command in this process: its output so far, the API base on which it listens, and its exit code. */
 export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
   const lines: string[] = []
   const events = new EventEmitter()
+  const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
+  const listening = once(events, 'listening').then(([url]) => url as string)
   const print = (line: unknown): void => {
     lines.push(String(line))
-    events.emit('line')
+    const [, url] = / on (http:\S+)/.exec(String(line)) ?? []
+    if (url !== undefined) events.emit('listening', url)
   }
-  const signal = once(events, 'signal').then(() => 'SIGTERM' as const)
   const main = program('main.js')
   const exit = runReplay(command, args, { env, console: { log: print, error: print }, ended: () => signal, main })
   const end = (): Promise<number> => {
@@ -27,17 +29,7 @@ export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
   }
   t.teardown(end)
   const text = (): string => lines.join('\n')
-  /** The first match in the output. */
-  const printed = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(text())
-      if (found) return found[1] ?? found[0]
-      const code = await Promise.race([once(events, 'line').then(() => undefined), exit])
-      if (code !== undefined) throw new Error(`ended early:\n${text()}`)
-    }
-  }
-  /** The API base of the replay or of the recording proxy, once it listens. */
-  const url = () => printed(/ on (http:\S+)/)
+  const url = () => Promise.race([listening, exit.then(() => Promise.reject(new Error(`ended early:\n${text()}`)))])
   return { exit, end, text, url }
 }
 
