@@ -164,8 +164,7 @@ function short(value: unknown): string {
  */
 export async function readFolder(path: string): Promise<Folder> {
   const { manifest, files } = await readFiles(path)
-  for (const { name, exchange } of files) {
-    const expected = fileNameOf(exchange)
+  for (const { name, expected } of files) {
     if (name !== expected)
       throw new Error(`${join(path, name)}: expected the name ${expected}, which --format gives it; found ${name}`)
   }
@@ -175,21 +174,17 @@ export async function readFolder(path: string): Promise<Folder> {
 /** Rewrites the files of a folder that differ from their canonical layout or name. @returns the new names. @throws Error as `readFolder`. */
 export async function formatFolder(path: string): Promise<string[]> {
   const { files } = await readFiles(path)
-  const names = new Map<string, string>()
-  for (const { name, exchange } of files) {
-    const expected = fileNameOf(exchange)
-    const other = names.get(expected)
+  for (const [at, { name, expected }] of files.entries()) {
+    const other = files.slice(0, at).find((one) => one.expected === expected)
     if (other !== undefined)
-      throw new Error(`${join(path, name)}: expected a request of its own, found that of ${other}`)
-    names.set(expected, name)
+      throw new Error(`${join(path, name)}: expected a request of its own, found that of ${other.name}`)
   }
-  const changed = files.filter(({ name, text, exchange }) => name !== fileNameOf(exchange) || text !== format(exchange))
-  const written = changed.map(({ exchange }) => fileNameOf(exchange))
+  const changed = files.filter(({ name, expected, text, exchange }) => name !== expected || text !== format(exchange))
   // Files may have each other's names: first all contents are written, then the old files go.
-  for (const { exchange } of changed) await writeFile(join(path, `${fileNameOf(exchange)}.new`), format(exchange))
+  for (const { expected, exchange } of changed) await writeFile(join(path, `${expected}.new`), format(exchange))
   for (const { name } of changed) await rm(join(path, name))
-  for (const name of written) await rename(join(path, `${name}.new`), join(path, name))
-  return written
+  for (const { expected } of changed) await rename(join(path, `${expected}.new`), join(path, expected))
+  return changed.map(({ expected }) => expected)
 }
 
 async function readFiles(path: string) {
@@ -207,7 +202,8 @@ async function readFiles(path: string) {
   const files = await Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(path, name), 'utf8')
-      return { name, text, exchange: parseExchange(join(path, name), text) }
+      const exchange = parseExchange(join(path, name), text)
+      return { name, expected: fileNameOf(exchange), text, exchange }
     }),
   )
   return { manifest, files }
