@@ -1,5 +1,6 @@
 /** Display times of the platform, in any of its date formats, as `YYYY-MM-DD HH:MM:SS`. */
 import type { Scalar } from '../platform/shape.js'
+import { asIfUtc } from './time.js'
 
 /** The output format itself, on a day that every month has: histories have nothing else, and this takes a tenth of the time. */
 const CANONICAL = /^(?:19[89]|2\d\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
@@ -11,36 +12,38 @@ const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?:(?:T|,?\s{1,9})(.{1,30}))?
 const CLOCK = /^(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:\s{0,9}([AP])\.?M\.?)?(?:\s{0,9}(?:Z|[+-]\d\d:?\d\d))?$/i
 
 /** The platform shows an unset time as the epoch in the account's zone. */
-const MIN_YEAR = 1971
-
-/** The text of a day with its instant, Unix milliseconds. */
-interface Day {
-  text: string
-  ms: number
-}
+const MIN_TIME = '1971'
 
 const two = (value: string): string => (value.length < 2 ? `0${value}` : value)
 
-/** Undefined for a day that does not exist. */
-function dayOf(year: string, month: string, day: string): Day | undefined {
-  const [y, m, d] = [Number(year), Number(month), Number(day)]
-  const exists = y >= MIN_YEAR && m > 0 && m < 13 && d > 0 && (d < 29 || d <= new Date(Date.UTC(y, m, 0)).getUTCDate())
-  return exists ? { text: `${year}-${two(month)}-${two(day)}`, ms: Date.UTC(y, m - 1, d) } : undefined
-}
-
-/** `HH:MM:SS`; undefined for a time that no clock shows. */
+/** `HH:MM:SS`, perhaps of a time that no clock shows. */
 function clockText(text: string): string | undefined {
-  const [, hour, minute = '', second = '00', half = ''] = CLOCK.exec(text) ?? []
+  const [, hour, minute, second = '00', half] = CLOCK.exec(text) ?? []
   if (hour === undefined) return undefined
-  let hours = Number(hour)
-  if (half !== '' && hours <= 12) hours = (hours % 12) + (half === 'P' || half === 'p' ? 12 : 0)
-  if (hours > 23 || minute > '59' || second > '59') return undefined
+  const isHalf = half !== undefined && Number(hour) <= 12
+  const hours = isHalf ? (Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0) : hour
   return `${two(String(hours))}:${minute}:${second}`
 }
 
-/** Milliseconds to the nearest of several instants in Unix seconds; infinite without any. */
-const distance = (ms: number, near: readonly number[]): number =>
-  Math.min(...near.map((second) => Math.abs(second * 1000 - ms)))
+/** The possible readings of a date as year, month and day, the likeliest first. */
+function datesOf(first: string, second: string, last: string): string[][] {
+  if (first.length === 4 && last.length < 3) return [[first, second, last]]
+  if (first.length > 2 || last.length !== 4) return []
+  return [
+    [last, second, first],
+    [last, first, second],
+  ]
+}
+
+/** A time as text, and in Unix seconds as if it were UTC. */
+const readingOf = (date: string[], clock: string) => {
+  const time = `${date.map(two).join('-')} ${clock}`
+  return { time, at: asIfUtc(time) }
+}
+
+/** Whether the calendar has this day and a clock this time: others are read as a later day, or not at all. */
+const exists = ({ time, at }: ReturnType<typeof readingOf>): boolean =>
+  time > MIN_TIME && new Date(at * 1000).getUTCDate() === Number(time.slice(8, 10))
 
 /**
  * A display time of the platform as `YYYY-MM-DD HH:MM:SS`, same wall clock (platform.md 3.5).
@@ -50,16 +53,13 @@ const distance = (ms: number, near: readonly number[]): number =>
 export function displayTime(value: Scalar, near: readonly number[] = []): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined
   if (CANONICAL.test(value)) return value
-  const match = DATE.exec(value.trim())
-  if (!match) return undefined
-  const [, first = '', , second = '', last = '', time = '0:00'] = match
-  const clock = clockText(time)
+  const [match, first = '', , second = '', last = '', time = '0:00'] = DATE.exec(value.trim()) ?? []
+  const clock = match && clockText(time)
   if (clock === undefined) return undefined
-  if (first.length === 4 && last.length < 3) return shown(dayOf(first, second, last), clock)
-  if (first.length > 2 || last.length !== 4) return undefined
-  const [dayFirst, monthFirst] = [dayOf(last, second, first), dayOf(last, first, second)]
-  const isBoth = dayFirst !== undefined && monthFirst !== undefined
-  return shown(isBoth ? nearest(dayFirst, monthFirst, clock, near) : (dayFirst ?? monthFirst), clock)
+  const readings = datesOf(first, second, last).map((date) => readingOf(date, clock))
+  const [one, other] = readings.filter(exists)
+  const distance = (at: number): number => Math.min(...near.map((second) => Math.abs(second - at)))
+  return (one && other && distance(other.at) < distance(one.at) ? other : one)?.time
 }
 
 /** Whether `displayTime` is a time, a tenth of the work in the usual formats. */
@@ -74,12 +74,4 @@ export function isDayFirst(value: Scalar, shown = ''): boolean | undefined {
   const [month, day] = [Number(shown.slice(5, 7)), Number(shown.slice(8, 10))]
   const first = Number.parseInt(String(value), 10)
   return month !== day && (first === day || first === month) ? first === day : undefined
-}
-
-const shown = (day: Day | undefined, clock: string): string | undefined => day && `${day.text} ${clock}`
-
-/** The day that is nearest with this time of day; the first of two that are equally near. */
-function nearest(first: Day, second: Day, clock: string, near: readonly number[]): Day {
-  const ms = Date.parse(`1970-01-01T${clock}Z`)
-  return distance(second.ms + ms, near) < distance(first.ms + ms, near) ? second : first
 }

@@ -1,15 +1,14 @@
 /** Instants, days and durations as text, in and out, without a time zone; `zone.ts` applies the zone. */
-import type { DateTime } from 'luxon'
 import type { Scalar } from '../platform/shape.js'
 
 const DAY_S = 86_400
 /** Last second of the year 9999, the last one that `YYYY` can express. */
 export const LAST_SECOND = 253_402_300_799
 
-/** `YYYY-MM-DD HH:MM:SS` on the clock of the date's zone; undefined outside the years 0000 to 9999. */
-export function wallClockText(date: DateTime): string | undefined {
-  const iso = date.toISO({ includeOffset: false, precision: 'second' })
-  return iso?.length === 19 ? iso.replace('T', ' ') : undefined
+/** `YYYY-MM-DD HH:MM:SS` of Unix milliseconds, in UTC; undefined outside the years 0000 to 9999. */
+export function wallClockText(ms: number): string | undefined {
+  const iso: string | null = new Date(ms).toJSON()
+  return iso?.length === 24 ? iso.slice(0, 19).replace('T', ' ') : undefined
 }
 
 /** Unix seconds of `YYYY-MM-DD HH:MM:SS` read as if it were UTC, to compare such texts; NaN for any other text. */
@@ -25,14 +24,8 @@ export function unixSeconds(value: number | undefined): number {
 /** Days since 1970-01-01 of a day of the calendar, `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`. */
 export const epochDay = (date: string): number => Date.parse(date.slice(0, 10)) / (DAY_S * 1000)
 
-/** 0000-01-01. */
-const FIRST_DAY = -719_528
-
 /** `YYYY-MM-DD` of a number of days since 1970-01-01; undefined outside the years 0000 to 9999. */
-export const dayText = (day: number): string | undefined =>
-  day >= FIRST_DAY && day * DAY_S <= LAST_SECOND
-    ? new Date(Math.floor(day) * DAY_S * 1000).toISOString().slice(0, 10)
-    : undefined
+export const dayText = (day: number): string | undefined => wallClockText(Math.floor(day) * DAY_S * 1000)?.slice(0, 10)
 
 const UNITS: readonly [seconds: number, words: string][] = [
   [DAY_S, 'd day days dia dias día días'],

@@ -1,5 +1,5 @@
 /** An account's time zone from its platform setup, and the conversion of instants and ISO 8601 filters to its clock. */
-import { DateTime, FixedOffsetZone } from 'luxon'
+import { DateTime, FixedOffsetZone, IANAZone } from 'luxon'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
@@ -8,6 +8,7 @@ import { id, text } from './units.js'
 
 const UTC = { zone: 'utc' }
 const MAX_OFFSET_MINUTES = 14 * 60
+const DAY_MS = 86_400_000
 
 /** Standard minutes east of UTC, and daylight saving time. */
 export type Zone = { offsetMinutes: number } & DaylightSaving
@@ -51,7 +52,7 @@ const maxOffsets = 1_000
 export function offsetMinutesAt(ms: number, zone: Zone): number {
   const known = knownOffsets.get(zone) ?? new BoundedMap<number, number>(maxOffsets)
   const minute = Math.floor(ms / 60_000)
-  const offset = known.get(minute) ?? local(ms, zone).offset
+  const offset = known.get(minute) ?? offsetAt(ms, zone)
   if (!known.has(minute)) knownOffsets.set(zone, known.set(minute, offset))
   return offset
 }
@@ -61,7 +62,9 @@ const clockAt = (ms: number, zone: Zone): number => ms + offsetMinutesAt(ms, zon
 
 /** `+04:00` at an instant (Unix milliseconds); undefined where the setup has no zone. */
 export const utcOffset = (ms: number, setup: WireSetup): string | undefined =>
-  offsetOf(setup) === undefined ? undefined : local(ms, toZone(setup)).toFormat('ZZ')
+  offsetOf(setup) === undefined
+    ? undefined
+    : FixedOffsetZone.instance(offsetMinutesAt(ms, toZone(setup))).formatOffset(ms, 'short')
 
 /** Unix milliseconds of a wall clock read as if it were UTC; the first of two when the end of summer repeats it. */
 export function fromWallClock(ms: number, zone: Zone): number {
@@ -78,35 +81,35 @@ export function fromWallClock(ms: number, zone: Zone): number {
 export const repeatsAfter = (ms: number, zone: Zone): number =>
   [1_800_000, 3_600_000].find((later) => clockAt(ms + later, zone) === clockAt(ms, zone)) ?? 0
 
-/** An instant (Unix milliseconds) on the account's clock. */
-function local(ms: number, { offsetMinutes, summer, name }: Zone): DateTime {
-  if (name !== undefined) return DateTime.fromMillis(ms, { zone: name })
-  const standard = DateTime.fromMillis(ms, { zone: FixedOffsetZone.instance(offsetMinutes) })
-  if (!summer) return standard
-  const at = wallClockText(standard)?.slice(5, 16) ?? ''
-  const [from, to] = [edgeText(summer.from, standard.year), edgeText(summer.to, standard.year)]
+/** As `offsetMinutesAt`, computed. */
+function offsetAt(ms: number, { offsetMinutes, summer, name }: Zone): number {
+  if (name !== undefined) return IANAZone.create(name).offset(ms)
+  const standard = summer && wallClockText(ms + offsetMinutes * 60_000)
+  if (!standard) return offsetMinutes
+  const [year, at] = [Number(standard.slice(0, 4)), standard.slice(5, 16)]
+  const [from, to] = [edgeText(summer.from, year), edgeText(summer.to, year)]
   // South of the equator the summer spans New Year.
   const isSummer = from <= to ? at >= from && at < to : at >= from || at < to
-  return isSummer ? standard.setZone(FixedOffsetZone.instance(offsetMinutes + 60)) : standard
+  return isSummer ? offsetMinutes + 60 : offsetMinutes
 }
 
 /** `YYYY-MM-DD HH:MM:SS` on the account's clock at an instant (Unix milliseconds); undefined outside the years 0000 to 9999. */
-export const wallClock = (ms: number, zone: Zone): string | undefined => wallClockText(local(ms, zone))
+export const wallClock = (ms: number, zone: Zone): string | undefined => wallClockText(clockAt(ms, zone))
 
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
-export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / 86_400_000)
+export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / DAY_MS)
 
 /** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
 const ISO_8601 =
   /^((?!00)\d{4}-\d\d-\d\d|(?!00)\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
 
-/** What an ISO 8601 text says: the instant, in UTC without an offset; undefined for any other text and days that do not exist. */
-function parse(value: string): { date: DateTime; isDay: boolean; hasOffset: boolean } | undefined {
+/** What an ISO 8601 text says: Unix milliseconds, as if in UTC without an offset; undefined for any other text and days that do not exist. */
+function parse(value: string): { ms: number; isDay: boolean; hasOffset: boolean } | undefined {
   const [match, day, clock, offset] = ISO_8601.exec(value) ?? []
   if (match === undefined) return undefined
   const zone = offset?.trim().replace(/^\d/, '+$&') ?? ''
   const date = DateTime.fromISO(clock === undefined ? `${day}` : `${day}T${clock}${zone}`, UTC)
-  return date.isValid ? { date, isDay: clock === undefined, hasOffset: offset !== undefined } : undefined
+  return date.isValid ? { ms: date.toMillis(), isDay: clock === undefined, hasOffset: offset !== undefined } : undefined
 }
 
 /** Whether a `from` or `to` has a UTC offset, so that `filterTime` needs the account's zone. */
@@ -120,8 +123,8 @@ export const carriesOffset = (value: string): boolean => parse(value)?.hasOffset
 export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { offsetMinutes: 0 }): string | undefined {
   const moment = parse(value)
   if (!moment) return undefined
-  if (moment.isDay) return `${moment.date.toISODate()} ${edge === 'from' ? '00:00:00' : '23:59:59'}`
-  return moment.hasOffset ? edgeClock(moment.date.toMillis(), edge, zone) : wallClockText(moment.date)
+  if (moment.isDay) return wallClockText(edge === 'from' ? moment.ms : moment.ms + DAY_MS - 1)
+  return moment.hasOffset ? edgeClock(moment.ms, edge, zone) : wallClockText(moment.ms)
 }
 
 const QUARTER_MS = 900_000
@@ -131,13 +134,12 @@ const QUARTER_MS = 900_000
  * which one it is in: the range holds both rather than lose one. Clocks change at quarters of an hour.
  */
 function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {
-  const own = wallClock(ms, zone)
   const quarter = Math.floor(ms / QUARTER_MS)
   const near = [0, 1, 2, 3].map((n) =>
     edge === 'from' ? (quarter + 1 + n) * QUARTER_MS : (quarter - n) * QUARTER_MS - 1,
   )
-  const clocks = [ms, ...near].map((at) => wallClock(at, zone)).filter((clock) => clock !== undefined)
-  return own && (edge === 'from' ? clocks.sort()[0] : clocks.sort().at(-1))
+  const clocks = [ms, ...near].map((at) => clockAt(at, zone))
+  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.max(...clocks))
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */

@@ -1,5 +1,5 @@
 /** Installations that write their wall clock as Unix time are recognised per account, and every time is corrected. */
-import { DateTime } from 'luxon'
+import { IANAZone } from 'luxon'
 import t, { type Test } from 'tap'
 import { correctTimes, isWallClock, minutesAhead } from '../../src/devices/wall-clock.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
@@ -42,8 +42,9 @@ t.test('in the hour that the end of summer repeats, what has just come is correc
 
 t.test('the offset at the times of a large list is looked up once for each minute, also in summer', async (t) => {
   const summer = { from: { month: 3, position: 4, weekday: 7, time: '02:00' }, to: '10-25 02:00' }
-  for (const dst of [{ summer }, { name: 'Europe/Berlin' }]) {
-    const lookups = t.capture(DateTime, 'fromMillis', DateTime.fromMillis)
+  const ofRules = t.capture(Date.prototype, 'toJSON', Date.prototype.toJSON)
+  const ofName = t.capture(IANAZone.prototype, 'offset', IANAZone.prototype.offset)
+  for (const [dst, lookups] of [[{ summer }, ofRules] as const, [{ name: 'Europe/Berlin' }, ofName] as const]) {
     const zone = { offsetMinutes: 60, ...dst }
     let corrected = 0
     for (let at = 0; at < 5_000; at += 1) {
@@ -52,7 +53,8 @@ t.test('the offset at the times of a large list is looked up once for each minut
       if (row.timestamp === now / 1_000 - (at % 600)) corrected += 1
     }
     t.equal(corrected, 5_000)
-    t.ok(lookups().length < 200, 'rather than many times for each row')
+    const { length } = lookups()
+    t.ok(length > 0 && length < 200, 'rather than many times for each row')
   }
 })
 
