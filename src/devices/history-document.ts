@@ -6,8 +6,7 @@ import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../pla
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { isDisplayTime } from '../resources/display-time.js'
-import { toHistory } from '../resources/history.js'
-import { toTrack } from '../resources/track.js'
+import { toHistory, toTrack } from '../resources/history.js'
 import { knownZone } from '../resources/zone.js'
 import { type RowOf, readItems } from './items.js'
 

@@ -2,9 +2,10 @@
 import { type Static, Type } from 'typebox'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
-import { Format } from './geojson.js'
+import { type Coordinate, Format, toFeature } from './geojson.js'
 import {
   type HistoryContext,
+  kinds,
   type Leg,
   legsOf,
   maxSpeed,
@@ -16,7 +17,7 @@ import {
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
-import { number, quantity, rounded, text, toKm, toKmh } from './units.js'
+import { quantity, rounded, text, toKm, toKmh } from './units.js'
 
 const Day = (description: string, example: string) =>
   Type.String({
@@ -115,24 +116,14 @@ export const HistoryQuery = Type.Object({
   format: Format,
 })
 
-const [drive, stop, start, end, event] = [1, 2, 3, 4, 5]
+const { drive, stop, start, end, event } = kinds
 const litres = new Set(['l', 'lt', 'ltr', 'liter', 'liters', 'litre', 'litres', 'litro', 'litros'])
 
-const isOf =
-  (...kinds: (number | undefined)[]) =>
-  ({ group }: Leg): boolean =>
-    kinds.includes(number(group.status))
+const ofKinds = (legs: readonly Leg[], ...some: Leg['kind'][]): Leg[] => legs.filter(({ kind }) => some.includes(kind))
 
-/** Start and end groups repeat points of the drives between them, so they only count without drives and stops. */
-function travelsOf(legs: readonly Leg[]): Leg[] {
-  const travels = legs.filter(isOf(drive, stop))
-  return travels.length > 0 ? travels : legs.filter(isOf(start, end))
-}
-
-function distanceKm(wire: WireHistory, unit: string | undefined, legs: readonly Leg[]): number {
+function distanceKm(wire: WireHistory, unit: string | undefined, travels: readonly Leg[]): number {
   const total = toKm(wire.distance_sum, unit)
   if (total !== undefined) return Math.max(0, total)
-  const travels = legs.filter(isOf(drive, stop))
   const sum = travels.reduce((km, { group }) => km + Math.max(0, toKm(group.distance, unit) ?? 0), 0)
   return rounded(sum, 2)
 }
@@ -147,13 +138,15 @@ function fuelLitres(wire: WireHistory): number | null {
  * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
  */
 export function toHistory(wire: WireHistory, context: HistoryContext): History {
-  const { deviceId, from, to, positions: isDetailed } = context
+  const { deviceId, from, to, positions: isDetailed, zone } = context
   const reading = readingOf(wire, context)
-  const legs = legsOf(wire.items, ({ status }) => number(status) === event, reading)
-  const positions = positionsOf(travelsOf(legs))
+  const legs = legsOf(wire.items, reading)
+  const travels = ofKinds(legs, drive, stop)
+  // Start and end groups repeat points of the drives between them, so they only count without drives and stops.
+  const positions = positionsOf(travels.length > 0 ? travels : ofKinds(legs, start, end))
   const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))
-  const listOf = <T>(kind: number | undefined, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
-    oldestFirst.filter(isOf(kind)).flatMap((leg) => toX(leg, reading) ?? [])
+  const listOf = <T>(kind: number, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
+    ofKinds(oldestFirst, kind).flatMap((leg) => toX(leg, reading) ?? [])
   const isEmpty = legs.every(({ start }) => start === undefined)
   const secondsOf = (total: Scalar) => durationSeconds(text(total) ?? (isEmpty ? '0s' : undefined)) ?? null
   return {
@@ -161,7 +154,7 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
     device_id: deviceId,
     from,
     to,
-    distance_km: distanceKm(wire, reading.distanceUnit, legs),
+    distance_km: distanceKm(wire, reading.distanceUnit, travels),
     top_speed: toKmh(wire.top_speed, reading.speedUnit) ?? maxSpeed(positions),
     move_duration: text(wire.move_duration) ?? '0s',
     stop_duration: text(wire.stop_duration) ?? '0s',
@@ -171,6 +164,22 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
     trips: listOf(drive, toTrip),
     stops: listOf(stop, toStop),
     events: listOf(event, toHistoryEvent),
-    positions: isDetailed ? positions : [],
+    positions: isDetailed ? positions.map((position) => (zone ? position : { ...position, timestamp: null })) : [],
   }
+}
+
+/** A point for a single position, null for none. */
+function geometryOf(coordinates: Coordinate[]) {
+  const [only] = coordinates
+  if (only === undefined) return null
+  return coordinates.length === 1
+    ? { type: 'Point' as const, coordinates: only }
+    : { type: 'LineString' as const, coordinates }
+}
+
+/** The track, the history as a GeoJSON feature with the id of its device; `times` are those of the coordinates at the same index. */
+export function toTrack({ positions, ...rest }: History) {
+  const coordinates = positions.map(({ lat, lng }): Coordinate => [lng, lat])
+  const times = positions.map(({ time }) => time)
+  return toFeature(rest.device_id, geometryOf(coordinates), { ...rest, times })
 }

@@ -1,10 +1,11 @@
 /** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
-import { type Leg, maxSpeed, type Reading } from './position.js'
+import { instantOf, type Leg, maxSpeed, type Reading } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
 import { durationSeconds } from './time.js'
 import { number, rounded, text, toKm, toKmh } from './units.js'
+import { wallClock } from './zone.js'
 
 const Seconds = field.countOrNull('Duration in seconds; null if unknown')
 const Place = (description: string) => Type.Object(OptionalPosition, { additionalProperties: false, description })
@@ -49,10 +50,12 @@ function spanOf(leg: Leg, reading: Reading) {
   if (start === undefined) return undefined
   const { time: from, timestamp } = start
   const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
-  const counted = left === undefined ? undefined : reading.instantOf(left) - reading.instantOf(from)
+  const counted = left === undefined ? undefined : instantOf(left, reading) - instantOf(from, reading)
   const seconds = durationSeconds(group.time) ?? number(group.time_seconds) ?? counted
   const duration_seconds = seconds === undefined ? null : Math.max(0, Math.round(seconds))
-  return { from, to: (duration_seconds && reading.later(timestamp, duration_seconds)) || from, duration_seconds }
+  // By the clock at the end, which may have been changed in between.
+  const to = duration_seconds ? wallClock((timestamp + duration_seconds) * 1000, reading.zone) : from
+  return { from, to: to ?? from, duration_seconds }
 }
 
 /** The trip of a drive group; undefined without a start. */
