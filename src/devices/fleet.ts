@@ -1,4 +1,5 @@
 /** All devices of an account as of one platform response; a device is decoded when it is read. */
+import { BoundedMap } from '../lib/bounded-map.js'
 import { recordMaker } from '../lib/json-rows/index.js'
 import { arenaBytes, textAt } from '../lib/text-arena.js'
 import { type WireDevice, wireDevice } from '../platform/wire.js'
@@ -53,7 +54,7 @@ export class Fleet implements Sliceable<Device> {
   readonly #isWallClock: boolean
   /** When the list was requested, in milliseconds that never go back. */
   readonly sentAt: number
-  readonly #decoded = new Map<number, Device>()
+  readonly #decoded = new BoundedMap<number, Device>(maxDecoded)
   /** Driver → device. */
   #byDriver: Map<number, number> | undefined
 
@@ -165,7 +166,6 @@ export class Fleet implements Sliceable<Device> {
     if (known) return known
     const device = this.#decode(index)
     if ((this.#columns.rows.spans[3 * index + 2] as number) > maxKeptBytes) return device
-    if (this.#decoded.size >= maxDecoded) this.#decoded.clear()
     this.#decoded.set(index, device)
     return device
   }

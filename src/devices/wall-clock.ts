@@ -66,13 +66,7 @@ const unclearForMs = 600_000
 /** A request for one device does not show what the list does: the device, or whether its times have to be corrected. */
 export class OnlyInList extends Error {}
 
-/** `zone` is the account's if the times are corrected. */
-interface CorrectedColumns {
-  columns: FleetColumns
-  zone?: Zone
-}
-
-/** The device lists of accounts, corrected where their Unix times are the wall clock. */
+/** The device lists of accounts, corrected where their Unix times are the wall clock: then each comes with the account's zone. */
 export class CorrectedLists {
   /** The setup of accounts with such times, as their last list showed; null for the others. */
   readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
@@ -93,22 +87,23 @@ export class CorrectedLists {
   }
 
   /** One device. @throws OnlyInList, or as `Account.devices`. */
-  async device(account: Account, id: number, now: number): Promise<CorrectedColumns> {
+  async device(account: Account, id: number, now: number) {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup)
     if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
     if (columns.needsList || (known === undefined && (await this.#isNews(account, columns)))) throw new OnlyInList()
-    return corrected(columns, setup)
+    return { columns, zone: setup && toZone(setup) }
   }
 
   /** All devices of the account. */
-  async list(account: Account, now: number): Promise<CorrectedColumns> {
+  async list(account: Account, now: number) {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(undefined, now, setup)
     const found = await this.#clockOf(account, columns.ahead, now, known === null ? null : setup)
     if (found !== undefined) this.#clocks.set(account.id, found)
     const clock = found === null ? undefined : (found ?? setup)
-    return corrected(clock === setup ? columns : await account.devices(undefined, now, clock), clock)
+    const correct = clock === setup ? columns : await account.devices(undefined, now, clock)
+    return { columns: correct, zone: clock && toZone(clock) }
   }
 
   /** Whether the list may show that the times of a device are the wall clock: one device cannot outvote it. */
@@ -141,6 +136,3 @@ const isWithin = (ms: number, then: number | undefined, now: number): boolean =>
   then !== undefined && Math.abs(now - then) < ms
 
 const hasNews = (ahead: FleetColumns['ahead']): boolean => ahead.some(([minutes]) => minutes > 0)
-
-const corrected = (columns: FleetColumns, setup: WireSetup | undefined): CorrectedColumns =>
-  setup ? { columns, zone: toZone(setup) } : { columns }
