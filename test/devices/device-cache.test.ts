@@ -1,14 +1,15 @@
 /** What the device cache requests and forgets, and how its lists are read. */
+import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { DeviceCache } from '../../src/devices/device-cache.js'
 import { readItems } from '../../src/devices/items.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
-import { answers, type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
+import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { sends } from '../platform/faulty.js'
 import { until } from '../redis.js'
-import { jobs, now, row } from './worker.js'
+import { jobs, now, pageIn, row, sendsBy } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
 async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
@@ -78,13 +79,13 @@ t.test('once the platform forbids the devices of an account, none comes from the
 t.test('a device is not replaced by a list that was requested before it, also if the clock was set back', async (t) => {
   const clock = new Clock(now)
   const held: (() => void)[] = []
-  const { get } = await gatewayOn(t, { clock: clock.now }, (request, response) => {
-    const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
-    const items = [{ id: id ?? 1, name: id ? 'New' : 'Old' }]
-    const send = () => answers({ get_devices: [{ items }] })(request, response)
-    if (request.url?.includes('get_devices') && !id && held.length === 0) held.push(send)
-    else send()
-  })
+  const named = sendsBy((query) => [{ items: [{ id: query.get('id') ?? 1, name: query.has('id') ? 'New' : 'Old' }] }])
+  const get_devices: RequestListener = (request, response) => {
+    const send = () => named(request, response)
+    if (request.url?.includes('&id=') || held.length > 0) send()
+    else held.push(send)
+  }
+  const { get } = await gatewayOn(t, { clock: clock.now }, { get_devices })
   const name = async () => (await get('/v1/devices/1', someHash)).body.name
   const list = get('/v1/devices', someHash)
   await until(() => held.length === 1)
@@ -103,14 +104,12 @@ const listCalls = 4
 /** A gateway on a platform with 250 devices, in pages of 100, that sends `alone` to a request for one of them. */
 async function pages(t: Parameters<typeof gatewayOn>[0], alone?: (id: number) => unknown) {
   const clock = new Clock(now)
-  const all = await gatewayOn(t, { clock: clock.now, env: { POSITION_TTL_MS: '5000' } }, (request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://x')
-    const page = Number(searchParams.get('page') ?? 1)
-    const id = searchParams.get('id')
+  const get_devices = sendsBy((query) => {
+    const [id, page] = [query.get('id'), pageIn(query)]
     const items = Array.from({ length: 250 }, (_, at) => ({ id: at + 1 })).slice(100 * (page - 1), 100 * page)
-    const get_devices = id !== null && alone ? alone(Number(id)) : [{ items }]
-    answers({ get_devices })(request, response)
+    return id !== null && alone ? alone(Number(id)) : [{ items }]
   })
+  const all = await gatewayOn(t, { clock: clock.now, env: { POSITION_TTL_MS: '5000' } }, { get_devices })
   const statuses = (...ids: number[]) =>
     Promise.all(ids.map(async (id) => (await all.get(`/v1/devices/${id}`, someHash)).status))
   const lists = (): string[] => all.calls.splice(0).filter((url) => url.includes('get_devices'))

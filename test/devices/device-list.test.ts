@@ -4,21 +4,7 @@ import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { endless, sends } from '../platform/faulty.js'
-import { failureOf, jobs, list, lists, now, row } from './worker.js'
-
-const pageIn = (url: string | undefined): number => Number(new URL(url ?? '', 'http://x').searchParams.get('page') ?? 1)
-
-t.test('a platform that pages its list without saying so is read to the end, each device once', async (t) => {
-  const { fleet, calls } = await lists(t, (request, response) => {
-    const page = pageIn(request.url)
-    const items = Array.from({ length: page === 3 ? 950 : 1_000 }, (_, at) => row((page - 1) * 999 + at + 1))
-    response.end(JSON.stringify([{ title: 'A', items }]))
-  })
-  const found = await fleet()
-  t.equal(found.length, 2 * 999 + 950)
-  t.match(found.get(2_948), { id: 2_948, group: 'A', sensors: [{ type: 'odometer' }, { type: 'acc' }] })
-  t.equal(calls.length, 3)
-})
+import { failureOf, jobs, list, now, pageIn, row, sendsBy } from './worker.js'
 
 t.test('N20 a platform that ignores the page costs one more call, and no device comes twice', async (t) => {
   const items = Array.from({ length: 100 }, (_, at) => row(at + 1))
@@ -137,18 +123,22 @@ t.test('a gzip of a few kilobytes that unpacks to 600 MB is given up', async (t)
   t.equal(await failureOf(devices()), 'too_large')
 })
 
-const plain = (ids: number[]): unknown => [{ items: ids.map((id) => ({ id })) }]
+const items = (ids: number[]) => ids.map((id) => ({ id }))
+const plain = (ids: number[]): unknown => [{ items: items(ids) }]
 
 /** A platform with `total` devices that cuts each page at `size`, or at the limit if it knows one up to `maximum`. */
-const paging =
-  (total: number, size: number, maximum: number, groupsOf = plain): RequestListener =>
-  (request, response) => {
-    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? size)
-    const applied = maximum === 0 ? size : Math.min(limit, maximum)
-    const first = (pageIn(request.url) - 1) * applied
+const paging = (
+  total: number,
+  size: number,
+  maximum: number,
+  bodyOf: (ids: number[], page: number) => unknown = plain,
+) =>
+  sendsBy((query) => {
+    const applied = maximum === 0 ? size : Math.min(Number(query.get('limit') ?? size), maximum)
+    const first = (pageIn(query) - 1) * applied
     const ids = Array.from({ length: Math.max(0, Math.min(applied, total - first)) }, (_, at) => first + at + 1)
-    response.end(JSON.stringify(groupsOf(ids)))
-  }
+    return bodyOf(ids, pageIn(query))
+  })
 
 t.test('a second page is requested once per account, when the row count has changed, and once an hour', async (t) => {
   let platform: RequestListener = () => {}
@@ -175,20 +165,15 @@ t.test('a second page is requested once per account, when the row count has chan
 })
 
 t.test('no device is missed, whatever a page repeats, in pages as large as the platform has them', async (t) => {
-  const items = (ids: number[]) => ids.map((id) => ({ id }))
   const groupings: Record<string, (ids: number[]) => unknown> = {
     plain,
+    'the last device of the page before': (ids) => plain([...ids, ...ids.slice(0, 1).map((id) => id - 1)]),
     'five devices in two groups': (ids) => [{ items: items(ids) }, { title: 'B', items: items(ids.slice(0, 5)) }],
     'an item that is null on each page': (ids) => [{ items: items(ids).with(3, null as never) }],
   }
   for (const [name, groupsOf] of Object.entries(groupings)) {
-    for (const [maximum, pages] of [
-      [0, 14],
-      [100, 14],
-      [300, 7],
-      [1_000, 5],
-    ] as const) {
-      const { devices, calls } = await jobs(t, paging(1_250, 100, maximum, groupsOf))
+    for (const [maximum, pages] of Object.entries({ 0: 14, 100: 14, 300: 7, 1000: 5 })) {
+      const { devices, calls } = await jobs(t, paging(1_250, 100, Number(maximum), groupsOf))
       const missing = name.includes('null') ? 13 : 0
       const { ids } = await devices()
       t.ok(ids.length >= 1_250 - missing && ids.length <= 1_250, `${ids.length} ${name}, limit up to ${maximum}`)
@@ -197,50 +182,35 @@ t.test('no device is missed, whatever a page repeats, in pages as large as the p
   }
 })
 
-t.test('pages that are not full are read up to the last one that the platform names', async (t) => {
-  const groups = [[], [1, 2, 3], [4], [], [5, 6], [7]].map((ids) => ({ items: ids.map((id) => ({ id })) }))
-  const layouts: ((page: number) => object)[] = [
-    (page) => ({ data: groups.slice(page - 1, page), pagination: { per_page: '1', last_page: '6' } }),
-    (page) => ({ 0: groups[page - 1], pagination: { total: 6, last_page: 6 } }),
-  ]
-  for (const layout of layouts) {
-    const { devices, calls } = await jobs(t, (request, response) => {
-      response.end(JSON.stringify(layout(pageIn(request.url))))
-    })
-    for (const _ of ['first', 'second']) t.same([...(await devices()).ids], [1, 2, 3, 4, 5, 6, 7])
-    t.ok(calls.length <= 16, `${calls.length} calls`)
-  }
-})
-
-t.test('wrong numbers of pages neither shorten a list nor cost many calls', async (t) => {
-  const wrong: ((page: number) => object)[] = [
-    () => ({ last_page: 1 }),
-    (page) => ({ last_page: page }),
-    () => ({ per_page: 1_000 }),
-    () => ({ per_page: 15, last_page: 1, total: 1 }), // of groups
-    () => ({ per_page: 15, last_page: 84, total: 1_250 }), // whatever the limit is
-    () => ({ last_page: 10 ** 12 }),
-  ]
-  for (const numbersOf of wrong) {
-    const { devices, calls } = await jobs(t, (request, response) => {
-      const pagination = numbersOf(pageIn(request.url))
-      paging(1_250, 100, 1_000, (ids) => ({ data: ids.length > 0 ? plain(ids) : [], pagination }))(request, response)
-    })
-    t.equal((await devices()).ids.length, 1_250, JSON.stringify(numbersOf(1)))
-    t.ok(calls.length <= 15, `${calls.length} calls`)
-  }
-})
-
-t.test('groups without devices do not end a list that is paged by groups', async (t) => {
-  const groups = Array.from({ length: 700 }, (_, at) => ({ items: at % 5 === 0 ? [{ id: at + 1 }] : [] }))
-  const { devices, calls } = await jobs(t, (request, response) => {
-    const limit = Number(new URL(request.url ?? '', 'http://x').searchParams.get('limit') ?? 15)
-    const page = pageIn(request.url)
-    const pagination = { per_page: limit, last_page: Math.ceil(700 / limit) }
-    response.end(JSON.stringify({ data: groups.slice((page - 1) * limit, page * limit), pagination }))
+t.test('a list is whole, and costs few calls, whatever the platform says of its pages', async (t) => {
+  const few = [[], [1, 2, 3], [4], [], [5, 6], [7]].map((ids) => ({ items: items(ids) }))
+  const many = Array.from({ length: 700 }, (_, at) => ({ items: items(at % 5 === 0 ? [at + 1] : []) }))
+  const byGroups = sendsBy((query) => {
+    const limit = Number(query.get('limit') ?? 15)
+    const pagination = { per_page: limit, last_page: Math.ceil(many.length / limit) }
+    return { data: many.slice(limit * (pageIn(query) - 1), limit * pageIn(query)), pagination }
   })
-  t.equal((await devices()).ids.length, 140)
-  t.equal(calls.length, 4)
+  const ofPage = (bodyOf: (page: number) => object) => sendsBy((query) => bodyOf(pageIn(query)))
+  const saying = (numbersOf: (page: number) => object) =>
+    paging(1_250, 100, 1_000, (ids, page) => ({ data: ids.length > 0 ? plain(ids) : [], pagination: numbersOf(page) }))
+  const last = { per_page: '1', last_page: '6' }
+  const rows: [name: string, devices: number, calls: number, RequestListener][] = [
+    ['pages that are not full', 7, 8, ofPage((page) => ({ data: few.slice(page - 1, page), pagination: last }))],
+    ['the same, with keys', 7, 8, ofPage((page) => ({ 0: few[page - 1], pagination: { total: 6, last_page: 6 } }))],
+    ['none', 2_950, 3, paging(2_950, 1_000, 0)],
+    ['pages of groups, many without devices', 140, 4, byGroups],
+    ['an early last page', 1_250, 15, saying(() => ({ last_page: 1 }))],
+    ['each page as the last', 1_250, 15, saying((page) => ({ last_page: page }))],
+    ['a wrong size', 1_250, 15, saying(() => ({ per_page: 1_000 }))],
+    ['numbers of groups', 1_250, 15, saying(() => ({ per_page: 15, last_page: 1, total: 1 }))],
+    ['numbers for another limit', 1_250, 15, saying(() => ({ per_page: 15, last_page: 84, total: 1_250 }))],
+    ['a late last page', 1_250, 15, saying(() => ({ last_page: 10 ** 12 }))],
+  ]
+  for (const [name, count, maxCalls, listener] of rows) {
+    const { devices, calls } = await jobs(t, listener)
+    for (const time of ['first', 'second']) t.equal((await devices()).ids.length, count, `${name}, the ${time} time`)
+    t.ok(calls.length <= 2 * maxCalls, `${name}: ${calls.length} calls`)
+  }
 })
 
 t.test('records beside the devices of a list count in the memory that it may take', async (t) => {

@@ -2,9 +2,9 @@
 import { IANAZone } from 'luxon'
 import t, { type Test } from 'tap'
 import { correctTimes, isWallClock, minutesAhead } from '../../src/devices/wall-clock.js'
-import { answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { Clock, gatewayOn, someHash } from '../helper.js'
+import { now, sendsBy } from './worker.js'
 
-const now = Date.UTC(2026, 4, 12, 9, 30)
 const offsetS = 5.5 * 3600
 const at = (seconds: number): number => now / 1000 + seconds
 
@@ -68,12 +68,12 @@ async function fleet(t: Test, rows: { id: number }[]) {
   const clock = new Clock(now)
   const list: { rows: { id: number; timestamp?: number }[] } = { rows }
   const options = { clock: clock.now, env: { POSITION_TTL_MS: '1' } }
-  const { get, log, metrics, calls } = await gatewayOn(t, options, (request, response) => {
-    const id = new URL(request.url ?? '', 'http://x').searchParams.get('id')
-    const items = list.rows.filter((one) => id === null || String(one.id) === id)
-    const edit_setup_data = { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +05:30' }] }
-    answers({ get_devices: items.length > 0 ? [{ items }] : [], edit_setup_data })(request, response)
+  const get_devices = sendsBy((query) => {
+    const items = list.rows.filter(({ id }) => [null, `${id}`].includes(query.get('id')))
+    return items.length > 0 ? [{ items }] : []
   })
+  const edit_setup_data = { item: { timezone_id: 1 }, timezones: [{ id: 1, value: 'UTC +05:30' }] }
+  const { get, log, metrics, calls } = await gatewayOn(t, options, { get_devices, edit_setup_data })
   const fresh = (path: string) => {
     clock.advance(2)
     return get(path, someHash)
