@@ -62,11 +62,7 @@ check('a driver has its texts, and the device of its row or of the device list (
   ['a device that the list lacks', { device_id: 500 }, on(500, null)],
   ['a nested name without an id', { device_id: 500, device: { name: 'Nested' } }, on(500, 'Nested')],
   ['only a nested device', { device: { id: 31, name: 'Nested' } }, on(31, 'Nested')],
-  [
-    'a nested name of another device is not used',
-    { device_id: 31, device: { id: 5, name: 'Other' } },
-    on(31, 'Lorry 9'),
-  ],
+  ['no nested name of another device', { device_id: 31, device: { id: 5, name: 'Other' } }, on(31, 'Lorry 9')],
   ['the row before the device list', { id: 12, device_id: 31 }, on(31, 'Lorry 9')],
 ])
 

@@ -59,6 +59,7 @@ check('the ignition is that of the first ignition sensor with a state, else of t
 ])
 
 const counter = (type: string, raw: object) => ({ sensors: [{ type, name: 'S', ...raw }] })
+const odometers = (...values: string[]) => ({ sensors: values.map((value) => ({ type: 'odometer', value })) })
 check('the odometer is in km, from its sensor, else from the total distance (N14, N15, N64)', device, [
   ['text', counter('odometer', { value: '81 450.5 km', val: 3 }), { odometer_km: 81450.5 }],
   ['text in miles', { ...counter('odometer', { value: '100 mi' }), unit_of_distance: 'km' }, { odometer_km: 160.93 }],
@@ -70,14 +71,7 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
   ['platform 2.x in nautical miles', { total_distance: 100, distance_unit_hour: 'kn' }, { odometer_km: 185.2 }],
   ['neither', { total_distance: '-' }, { odometer_km: null }],
-  [
-    'the first sensor with a value',
-    {
-      sensors: ['- km', '7 km', '9 km'].map((value) => ({ type: 'odometer', name: 'S', value })),
-      total_distance: 12,
-    },
-    { odometer_km: 7 },
-  ],
+  ['the first sensor with a value', { ...odometers('- km', '7 km', '9 km'), total_distance: 12 }, { odometer_km: 7 }],
 ])
 
 const engine = (raw: object) => counter('engine_hours', raw)

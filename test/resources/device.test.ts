@@ -102,18 +102,14 @@ maps('known states and absent ones are known, all others are not (N65)', (online
 ])
 
 const valid = { device_data: { traccar: { lastValidLatitude: '48.5', lastValidLongitude: '16.5' } } }
-check(
-  'a device without a position has null coordinates; the last valid position replaces an invalid one (N06, N08)',
-  device,
-  [
-    ['N08 zero island', { lat: 0, lng: 0 }, { lat: null, lng: null }],
-    ['N08 with a last valid position', { lat: 0, lng: 0, ...valid }, { lat: 48.5, lng: 16.5 }],
-    ['a valid position is not replaced', { lat: 48.1, lng: 16.1, ...valid }, { lat: 48.1, lng: 16.1 }],
-    ['N06 never connected', { time: 'Not connected', timestamp: 0, lat: 48, lng: 16 }, { lat: null, lng: null }],
-    ['N07 expired', { time: 'Expired', timestamp: fresh, lat: 48.1, lng: 16.2 }, { lat: 48.1, lng: 16.2 }],
-    ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
-  ],
-)
+check('without a position, coordinates are null; the last valid one replaces an invalid one (N06, N08)', device, [
+  ['N08 zero island', { lat: 0, lng: 0 }, { lat: null, lng: null }],
+  ['N08 with a last valid position', { lat: 0, lng: 0, ...valid }, { lat: 48.5, lng: 16.5 }],
+  ['a valid position is not replaced', { lat: 48.1, lng: 16.1, ...valid }, { lat: 48.1, lng: 16.1 }],
+  ['N06 never connected', { time: 'Not connected', timestamp: 0, lat: 48, lng: 16 }, { lat: null, lng: null }],
+  ['N07 expired', { time: 'Expired', timestamp: fresh, lat: 48.1, lng: 16.2 }, { lat: 48.1, lng: 16.2 }],
+  ['N07 expired, only a heartbeat', { time: 'Expired', acktimestamp: fresh, lat: 48, lng: 16 }, { lat: 48, lng: 16 }],
+])
 
 check('the last data has a time as text and as Unix seconds (N05, N06, N62, N63)', device, [
   ['N06 never connected', { time: 'Not connected', timestamp: 0, acktimestamp: 0 }, { last_seen: null, timestamp: 0 }],

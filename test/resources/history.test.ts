@@ -80,22 +80,21 @@ t.test('a position has altitude in metres, course within a circle, timestamp if 
   t.equal(position?.timestamp, 1778475600)
 })
 
-t.test(
-  'consecutive points of the same second, place and speed are one position, others keep their order',
-  async (t) => {
-    const at = (id: number, longitude: number) => point(id, '07:00:01', { speed: 15, longitude })
-    const points = [
-      ...[point(1, '07:00:00'), point(2, '07:00:00'), point(3, '07:00:00')],
-      ...[point(8, '07:00:02'), point(4, '07:00:00', { speed: 15 })],
-      ...[at(5, 16.3), at(6, 16.4), at(7, 16.3), at(9, 16.2)],
-    ]
-    const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
-    const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
-    const later = ['01 16.3 15', '01 16.4 15', '01 16.3 15', '01 16.2 15', '02 16.3 14']
-    t.strictSame(shown, ['00 16.3 14', '00 16.3 15', ...later])
-  },
-)
+t.test('consecutive points of one second, place and speed are one position, others keep their order', async (t) => {
+  const at = (id: number, longitude: number) => point(id, '07:00:01', { speed: 15, longitude })
+  const points = [
+    ...[point(1, '07:00:00'), point(2, '07:00:00'), point(3, '07:00:00')],
+    ...[point(8, '07:00:02'), point(4, '07:00:00', { speed: 15 })],
+    ...[at(5, 16.3), at(6, 16.4), at(7, 16.3), at(9, 16.2)],
+  ]
+  const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
+  const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
+  const later = ['01 16.3 15', '01 16.4 15', '01 16.3 15', '01 16.2 15', '02 16.3 14']
+  t.strictSame(shown, ['00 16.3 14', '00 16.3 15', ...later])
+})
 
+const minutesAfter = (start: string, positions: { timestamp: number | null }[]) =>
+  positions.map(({ timestamp }) => ((timestamp ?? 0) * 1000 - Date.parse(start)) / 60_000)
 const lordHowe = { offsetMinutes: 630, name: 'Australia/Lord_Howe' }
 t.test('the time that the end of summer repeats keeps its order, and trips start and end by time', async (t) => {
   const summer = { from: '03-29 02:00', to: '05-11 01:00' }
@@ -106,19 +105,14 @@ t.test('the time that the end of summer repeats keeps its order, and trips start
     const items = groups.flatMap((items) => [{ status: 1, raw_time: items[0]?.raw_time, items }, event])
     const { positions, trips } = history({ items }, { zone: { offsetMinutes: 60, summer } })
     t.equal(positions.map(({ time }) => time.slice(11, 16)).join(), times.join())
-    const minutes = positions.map(({ timestamp }) => ((timestamp ?? 0) - Date.UTC(2026, 4, 10, 23, 40) / 1000) / 60)
-    t.strictSame(minutes, [0, 15, 30, 45, 85])
+    t.strictSame(minutesAfter('2026-05-10T23:40Z', positions), [0, 15, 30, 45, 85])
     if (groups.length === 1) t.hasStrict(trips, [{ start: { lng: 16 }, end: { lng: 16.4 } }])
   }
   const onLordHowe = ['01:20', '01:40', '01:58', '01:35', '01:55', '02:10'].map((time, at) =>
     point(at, '', { raw_time: `2026-04-05 ${time}:00`, time: '' }),
   )
   const halfHour = history({ items: [{ status: 1, items: onLordHowe }] }, { zone: lordHowe }).positions
-  const from = Date.UTC(2026, 3, 4, 14, 20) / 1000
-  t.strictSame(
-    halfHour.map(({ timestamp }) => ((timestamp ?? 0) - from) / 60),
-    [0, 20, 38, 45, 65, 80],
-  )
+  t.strictSame(minutesAfter('2026-04-04T14:20Z', halfHour), [0, 20, 38, 45, 65, 80])
   const [a, c] = [point(2, '07:00:00', { longitude: 16 }), point(3, '07:02:00', { longitude: 17 })]
   const items = [{ status: 1, raw_time: '2026-05-11 07:00:00', items: [c, point(1, '07:01:00'), a] }]
   for (const context of [{ zone }, {}])

@@ -50,45 +50,33 @@ const shown = (time: string) => ({ time, timestamp: Date.parse('2026-05-11T12:03
 const ambiguous = { last_service: '05-04-2026', expires_date: '04-05-2026' }
 const dayFirst = { last_service_date: '2026-04-05', remaining: -26, expired: true }
 const monthFirst = { last_service_date: '2026-05-04', remaining: 3, expired: false }
+const sent = (interval: number | null, last_service: string | null, expires_date: string) => ({
+  ...{ interval, last_service, expires_date },
+})
+const dated = (last_service_date: string | null, expires_date: string, remaining: number) => ({
+  ...{ last_service_date, expires_date, remaining, expired: remaining < 0 },
+})
 check('a day service is overdue from the day after its date (N47)', withBase({ expiration_by: 'days', interval: 10 }), [
   ['due today', { last_service: '2026-05-01' }, { remaining: 0, expired: false }],
   ['due yesterday', { last_service: '2026-04-30' }, { remaining: -1, expired: true }],
   ['display format', { last_service: '30-04-2026' }, { last_service_date: '2026-04-30' }],
   ['not in the future', { last_service: '01-06-2026' }, { last_service_date: '2026-01-06', remaining: -115 }],
-  [
-    'with a due date that fits',
-    { interval: 90, last_service: '05-02-2026', expires_date: '06-05-2026' },
-    { last_service_date: '2026-02-05', expires_date: '2026-05-06', remaining: -5 },
-  ],
-  [
-    'month first',
-    { interval: 30, last_service: '04-05-2026', expires_date: '05-05-2026' },
-    { last_service_date: '2026-04-05', expires_date: '2026-05-05', remaining: -6 },
-  ],
+  ['with a due date that fits', sent(90, '05-02-2026', '06-05-2026'), dated('2026-02-05', '2026-05-06', -5)],
+  ['month first', sent(30, '04-05-2026', '05-05-2026'), dated('2026-04-05', '2026-05-05', -6)],
   ['ambiguous: near today', { last_service: '05-04-2026' }, { last_service_date: '2026-05-04' }],
   ['ambiguous: day first, as the time of its device', ambiguous, dayFirst, shown('11-05-2026 14:03:27')],
   ['ambiguous: day first, as the day of its device', ambiguous, dayFirst, shown('13-05-2026 14:03:27')],
   ['ambiguous: month first, as the time of its device', ambiguous, monthFirst, shown('05/11/2026 2:03 PM')],
   ['ambiguous: the device is no help', ambiguous, monthFirst, shown('05-05-2026 14:03:27')],
   ['an order that its device does not have', { last_service: '04-13-2026' }, { remaining: -18 }, shown('11-05-2026')],
+  ['as the text says', sent(365, '05-02-2026', '05-02-2027'), dated('2026-02-05', '2027-02-05', 270), text('270d.')],
   [
-    'ambiguous: as the text says',
-    { interval: 365, last_service: '05-02-2026', expires_date: '05-02-2027' },
-    { last_service_date: '2026-02-05', expires_date: '2027-02-05', remaining: 270 },
-    text('270d.'),
-  ],
-  [
-    'ambiguous: as an overdue text says',
-    { interval: 365, last_service: '05-02-2025', expires_date: '05-02-2026' },
-    { last_service_date: '2025-02-05', expires_date: '2026-02-05', remaining: -95, expired: true },
+    'as the text says, overdue',
+    sent(365, '05-02-2025', '05-02-2026'),
+    dated('2025-02-05', '2026-02-05', -95),
     text('-95d.'),
   ],
-  [
-    'ambiguous without an interval',
-    { interval: null, expires_date: '05-02-2027' },
-    { expires_date: '2027-05-02', remaining: 356 },
-    text('356d.'),
-  ],
+  ['as the text says, no interval', sent(null, null, '05-02-2027'), dated(null, '2027-05-02', 356), text('356d.')],
   ['N47 a number of days', { last_service: String(today) }, { last_service_date: '2026-05-11', remaining: 10 }],
   ['a fraction of a day', { last_service: today + 0.5 }, { last_service: today, remaining: 10 }],
   ['not a day', { last_service: 1e9 }, noDay],
