@@ -139,23 +139,19 @@ export class FleetBuilder {
   /** The columns, ordered by id. Ends the builder. */
   columns(): Omit<FleetColumns, 'needsList'> {
     const rows = [...this.#devices.values()].sort((a, b) => a.id - b.id)
-    const { length } = rows
-    const [ids, drivers, updated] = [new Float64Array(length), new Float64Array(length), new Float64Array(length)]
-    const [texts, groupOf, flags] = [new Uint32Array(length), new Uint32Array(length), new Uint8Array(length)]
     const [ahead, words] = [new Map<number, number>(), new Map<string, number>()]
-    for (let at = 0; at < length; at += 1) {
-      const row = rows[at] as Arrived
-      ids[at] = row.id
-      drivers[at] = row.driver
-      updated[at] = row.updated
-      texts[at] = row.text
-      groupOf[at] = row.group
-      flags[at] = row.flags
+    for (const row of rows) {
       if (row.ahead !== undefined) count(ahead, row.ahead)
       if (row.word !== undefined && (words.has(row.word) || words.size < maxUnknownStates)) count(words, row.word)
     }
     return {
-      ...{ ids, rows: this.#texts.build(texts), groups: [...this.#titles.keys()], groupOf, flags, drivers, updated },
+      ids: new Float64Array(rows.map(({ id }) => id)),
+      rows: this.#texts.build(new Uint32Array(rows.map(({ text }) => text))),
+      groups: [...this.#titles.keys()],
+      groupOf: new Uint32Array(rows.map(({ group }) => group)),
+      flags: new Uint8Array(rows.map(({ flags }) => flags)),
+      drivers: new Float64Array(rows.map(({ driver }) => driver)),
+      updated: new Float64Array(rows.map(({ updated }) => updated)),
       ...{ now: this.#now, ahead: [...ahead], skippedRows: this.#skipped, unknownStates: [...words] },
     }
   }

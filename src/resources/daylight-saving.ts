@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon'
 import type { Scalar } from '../platform/shape.js'
 import type { WireSetup } from '../platform/wire.js'
+import { displayTime } from './display-time.js'
 import { text } from './units.js'
 
 /** `MM-DD HH:MM`, or a rule such as the last Sunday of March; on the account's standard clock. */
@@ -12,10 +13,8 @@ export type DaylightSaving = { summer?: { from: Edge; to: Edge }; name?: string 
 
 /** `MM-DD HH:MM` of the same text with or without a year and seconds; midnight without a time. */
 function yearDay(value: string | undefined): string | undefined {
-  const match = /^(?:\d{4}-)?(\d\d-\d\d)(?: ((?:[01]\d|2[0-3]):\d\d)(?::\d\d)?)?$/.exec(value ?? '')
-  if (!match) return undefined
-  const result = `${match[1]} ${match[2] ?? '00:00'}`
-  return DateTime.fromSQL(`2024-${result}`, { zone: 'utc' }).isValid ? result : undefined
+  const [, day] = /^(?:\d{4}-)?(\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)$/.exec(value ?? '') ?? []
+  return day && displayTime(`2024-${day}`)?.slice(5, 16)
 }
 
 const months = 'january february march april may june july august september october november december'.split(' ')
