@@ -20,8 +20,8 @@ interface BreakerOptions {
   coolDownMs: number
   /** Monotonic milliseconds: a wall clock set back would keep circuits open. */
   now: () => number
-  /** The shared circuit of an action changed its state. */
-  onState: (action: string, state: BreakerState) => void
+  /** The shared circuit of an action changed its state. @param worst of all actions. */
+  onState: (worst: BreakerState) => void
 }
 
 /** A call, and on whose behalf it is made. */
@@ -106,7 +106,7 @@ export class CircuitBreaker {
   #sharedBy(action: string): Circuit {
     const known = this.#shared.get(action)
     if (known) return known
-    const onState = (state: BreakerState): void => this.#options.onState(action, state)
+    const onState = (): void => this.#options.onState(this.state)
     const circuit = new Circuit({ ...this.#options, maxPerAccount: maxFailuresPerAccount, probesPerCoolDown, onState })
     this.#shared.set(action, circuit)
     return circuit
@@ -128,7 +128,7 @@ interface CircuitOptions extends Pick<BreakerOptions, 'coolDownMs' | 'now'> {
   /** Failures of one account that count. */
   maxPerAccount: number
   probesPerCoolDown: number
-  onState: (state: BreakerState) => void
+  onState: () => void
 }
 
 class Circuit {
@@ -192,6 +192,6 @@ class Circuit {
     this.state = state
     this.#changes += 1
     this.#failures.clear()
-    this.#options.onState(state)
+    this.#options.onState()
   }
 }

@@ -51,10 +51,6 @@ export class Bulkhead {
   readonly #queues: Queues[] = limits.all.map(() => new Map())
   #queued = 0
 
-  get inFlight(): number {
-    return sum(this.#all)
-  }
-
   get queued(): number {
     return this.#queued
   }
@@ -72,12 +68,13 @@ export class Bulkhead {
   async run<T>(call: Call & { action: Action }, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     const { account, action } = call
     const priority = priorityOf(call)
-    if (this.#isFree(account, priority)) this.#take(account, priority)
+    if (this.#isFree(account, priority)) this.#count(account, priority, 1)
     else await this.#wait(account, action, priority, signal)
     try {
       return await send()
     } finally {
-      this.#release(account, priority)
+      this.#count(account, priority, -1)
+      for (const [priority, queues] of this.#queues.entries()) this.#startQueued(priority, queues)
     }
   }
 
@@ -87,17 +84,11 @@ export class Bulkhead {
     return isFree(limits.all, this.#all, priority) && (!own || isFree(limits.account, own, priority))
   }
 
-  #take(account: string, priority: number): void {
+  #count(account: string, priority: number, calls: 1 | -1): void {
     const own = this.#byAccount.get(account) ?? limits.all.map(() => 0)
-    this.#byAccount.set(account, own)
-    for (const counts of [this.#all, own]) counts[priority]! += 1
-  }
-
-  #release(account: string, priority: number): void {
-    const own = this.#byAccount.get(account)!
-    for (const counts of [this.#all, own]) counts[priority]! -= 1
-    if (sum(own) === 0) this.#byAccount.delete(account)
-    for (const [priority, queues] of this.#queues.entries()) this.#startQueued(priority, queues)
+    for (const counts of [this.#all, own]) counts[priority]! += calls
+    if (sum(own) > 0) this.#byAccount.set(account, own)
+    else this.#byAccount.delete(account)
   }
 
   /** Resolves when the call has its slot. */
@@ -131,7 +122,7 @@ export class Bulkhead {
     // A Map visits entries that are set again, so this goes round until no account can start a call.
     for (const [account, queue] of queues) {
       if (!this.#isFree(account, priority)) continue
-      this.#take(account, priority)
+      this.#count(account, priority, 1)
       this.#queued -= 1
       queue.shift()?.()
       queues.delete(account)

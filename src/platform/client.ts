@@ -74,11 +74,11 @@ export class Platform {
   readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
-    const { url, now = () => performance.now(), onBreaker } = options
+    const { url, now = () => performance.now(), onBreaker = () => {} } = options
     this.#options = options
     this.#now = now
     this.addresses = options.addresses
-    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: () => onBreaker?.(this.#breaker.state) })
+    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: onBreaker })
     this.#http = new HttpClient({ url, connections: maxInFlight })
   }
 
