@@ -45,14 +45,14 @@ export class ByteBudget {
     const shrink = (bytes: number): void => {
       const given = Math.min(bytes, held)
       held -= given
-      if (given > 0) this.#give(owner, given)
+      this.#add(owner, -given)
     }
     return {
       get bytes() {
         return held
       },
       grow: (bytes) => {
-        if (isReleased || !this.#take(owner, bytes)) return false
+        if (isReleased || !this.#add(owner, bytes)) return false
         held += bytes
         return true
       },
@@ -64,21 +64,17 @@ export class ByteBudget {
     }
   }
 
-  #take(owner: string, bytes: number): boolean {
-    const owned = this.#byOwner.get(owner) ?? 0
-    if (this.usedBytes + bytes > this.maxBytes || owned + bytes > this.maxBytes / 2) {
+  /** False, and nothing is added, where there is no room. */
+  #add(owner: string, bytes: number): boolean {
+    const owned = (this.#byOwner.get(owner) ?? 0) + bytes
+    const used = this.usedBytes + bytes
+    if (bytes > 0 && (used > this.maxBytes || owned > this.maxBytes / 2)) {
       this.#rejected += 1
       return false
     }
-    this.#used[0] = this.usedBytes + bytes
-    this.#byOwner.set(owner, owned + bytes)
-    return true
-  }
-
-  #give(owner: string, bytes: number): void {
-    this.#used[0] = this.usedBytes - bytes
-    const left = (this.#byOwner.get(owner) ?? 0) - bytes
-    if (left > 0) this.#byOwner.set(owner, left)
+    this.#used[0] = used
+    if (owned > 0) this.#byOwner.set(owner, owned)
     else this.#byOwner.delete(owner)
+    return true
   }
 }

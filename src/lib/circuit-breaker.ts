@@ -33,11 +33,6 @@ export interface Call {
   isKnown: boolean
 }
 
-/** Permission for one call. Call `record` once, when the call has ended. */
-interface Permit {
-  record(outcome: Outcome): void
-}
-
 /**
  * Circuits of two kinds; a call needs both of its own closed.
  *
@@ -77,8 +72,8 @@ export class CircuitBreaker {
     return Math.max(...circuits.map((circuit) => circuit?.waitMs(call) ?? 0))
   }
 
-  /** Undefined when the call must fail fast. */
-  enter(call: Call): Permit | undefined {
+  /** Undefined when the call must fail fast; else call `record` once, when the call has ended. */
+  enter(call: Call): { record: (outcome: Outcome) => void } | undefined {
     if (this.waitMs(call) > 0) return undefined
     const own = this.#own.get(nameOf(call))?.enter(call) ?? firstCall
     const circuit = this.#sharedBy(call.action)

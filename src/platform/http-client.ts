@@ -21,13 +21,6 @@ export interface PlatformRequest {
 /** Reads the body of a good response; whatever it throws fails the request. */
 type ReadBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>
 
-interface HttpClientOptions {
-  /** The platform's API base, for example `https://tracker.example.com/api`. */
-  url: string
-  /** Sockets at once. */
-  connections: number
-}
-
 /** For undici's parser errors, which may have no code of their own. The end of a connection within a body can be one. */
 const parserError = 'HPE_INVALID'
 
@@ -55,7 +48,8 @@ export class HttpClient {
   readonly #pool: Pool
   readonly #basePath: string
 
-  constructor({ url, connections }: HttpClientOptions) {
+  /** @param url the platform's API base. @param connections sockets at once. */
+  constructor({ url, connections }: { url: string; connections: number }) {
     const { origin, pathname } = new URL(url)
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.

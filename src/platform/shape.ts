@@ -27,13 +27,6 @@ export type Read<T> = T extends 'scalar'
 export const isObject = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
-/** PHP arrays with gaps arrive as objects with numeric keys; named keys beside them (`pagination`) are not items. */
-function numericValues(raw: Record<string, unknown>): unknown[] {
-  return Object.keys(raw)
-    .filter((key) => /^\d+$/.test(key))
-    .map((key) => raw[key])
-}
-
 /** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
 export function unwrapped(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw
@@ -49,7 +42,10 @@ function readScalar(raw: unknown): Scalar {
 export function itemsOf(raw: unknown): unknown[] {
   const value = unwrapped(raw)
   if (Array.isArray(value)) return value
-  return isObject(value) ? numericValues(value) : []
+  if (!isObject(value)) return []
+  // PHP arrays with gaps; named keys beside them (`pagination`) are not items.
+  const keys = Object.keys(value).filter((key) => /^\d+$/.test(key))
+  return keys.map((key) => value[key])
 }
 
 /** Counts items of record lists that are not records and are left out. */

@@ -1,4 +1,5 @@
 /** The main thread's side of the worker that sends long requests and reads their responses. */
+import { once } from 'node:events'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { fromFailure, PlatformUnavailable } from './errors.js'
@@ -31,7 +32,6 @@ export class WorkerClient {
   #lastId = 0
   /** Written by the worker. */
   #usedBytes: Float64Array<ArrayBufferLike> = new Float64Array(1)
-  #onReady: () => void = () => {}
 
   /** @param module the worker's entry point, which calls `serveJobs`. */
   constructor(module: URL) {
@@ -39,18 +39,15 @@ export class WorkerClient {
   }
 
   /** Starts the worker ahead of the first request. @returns when it can run jobs; rejects with the cause when it ends instead. */
-  start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const worker = this.#started()
-      // Until it is ready, it may be all that keeps the process alive.
-      worker.ref()
-      this.#onReady = () => {
-        worker.unref()
-        resolve()
-      }
-      worker.once('error', reject)
-      worker.once('exit', (code) => reject(new Error(`the worker ended at its start with code ${code}`)))
+  async start(): Promise<void> {
+    const worker = this.#started()
+    // Until it is ready, it may be all that keeps the process alive.
+    worker.ref()
+    const ended = once(worker, 'exit').then(([code]) => {
+      throw new Error(`the worker ended at its start with code ${code}`)
     })
+    await Promise.race([once(worker, 'message'), ended])
+    worker.unref()
   }
 
   /** Estimated bytes of the responses that the worker is reading. */
@@ -102,12 +99,10 @@ export class WorkerClient {
   }
 
   #receive(message: FromWorker): void {
-    if (message.kind === 'ready') this.#onReady()
-    else if (message.kind === 'result') this.#pending.get(message.id)?.resolve(message.result)
-    else {
-      const pending = this.#pending.get(message.id)
-      pending?.reject(fromFailure(pending.action, message.failure))
-    }
+    if (message.kind === 'ready') return
+    const pending = this.#pending.get(message.id)
+    if (message.kind === 'result') pending?.resolve(message.result)
+    else pending?.reject(fromFailure(pending.action, message.failure))
   }
 
   /** The error's message may quote a response, so only its code is kept. */
