@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type Row, RowReader, type RowShape, recordMaker } from '../../../src/lib/json-rows/index.js'
 import { isObject, read } from '../../../src/platform/shape.js'
-import { wireDevice, wirePoint } from '../../../src/platform/wire.js'
 
 type Json = Record<string, unknown>
 
@@ -39,30 +38,22 @@ function recordOf(shape: RowShape, make: (text: string) => Json, row: Row): Json
   return record
 }
 
-interface Setting {
-  shape: RowShape
-  normalize: (record: Json) => Json
-}
-const lenient: Setting = { shape: small, normalize: (record) => read(small, record) }
-export const wires: Setting[] = [
-  { shape: wireDevice, normalize: (record) => read(wireDevice, record) },
-  { shape: wirePoint, normalize: (record) => read(wirePoint, record) },
-]
-const unlimited = { maxEnvelopeBytes: 1 << 26 }
-export const forReader = { ...lenient, ...unlimited }
 export const counted = { rows: 0, declined: 0, refused: 0, accepted: 0 }
 
+/** A reader that normalizes as the gateway does. */
+export function readerOf(shape: RowShape, onRow: (row: Row) => void): RowReader {
+  const normalize = (record: Json): Json => {
+    counted.declined++
+    return read(shape, record)
+  }
+  return new RowReader({ shape, normalize, onRow, maxEnvelopeBytes: 1 << 26 })
+}
+
 /** The document with the record of each row in its place. */
-function document({ shape, normalize }: Setting, chunks: Iterable<Uint8Array>): unknown {
+function document(shape: RowShape, chunks: Iterable<Uint8Array>): unknown {
   const records: Json[] = []
   const make = recordMaker(shape)
-  const reader = new RowReader({
-    ...{ shape, ...unlimited, onRow: (row) => void records.push(recordOf(shape, make, row)) },
-    normalize: (record) => {
-      counted.declined++
-      return normalize(record)
-    },
-  })
+  const reader = readerOf(shape, (row) => void records.push(recordOf(shape, make, row)))
   for (const chunk of chunks) reader.write(chunk)
   const fill = (value: unknown): unknown => {
     const row = reader.rowAt(value)
@@ -85,25 +76,16 @@ function mapped(value: unknown, each: (value: unknown, name?: string) => unknown
   return result
 }
 
-/** Where a value is: the lists around it, and whether it is an item of a list, or the list of rows of such an item. */
-interface Place {
-  lists: number
-  isItem: boolean
-  isRowList: boolean
-}
-
-function expected({ normalize }: Setting, bytes: Uint8Array): unknown {
-  const fill = (value: unknown, { lists, isItem, isRowList }: Place): unknown => {
-    if (!Array.isArray(value)) {
-      return mapped(value, (inner, name) =>
-        fill(inner, { lists, isItem: false, isRowList: lists === 1 && isItem && name === 'items' }),
-      )
-    }
-    const place = { lists: lists + 1, isItem: true, isRowList: false }
-    return value.map((item) => (isObject(item) && isRowList ? normalize(item) : fill(item, place)))
+function expected(shape: RowShape, bytes: Uint8Array): unknown {
+  /** @param lists around the value. @param isItem whether it is an item of the innermost one. */
+  const fill = (value: unknown, lists: number, isItem: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => fill(item, lists + 1, true))
+    return mapped(value, (inner, name) => {
+      if (!(lists === 1 && isItem && name === 'items' && Array.isArray(inner))) return fill(inner, lists, false)
+      return inner.map((item) => (isObject(item) ? read(shape, item) : fill(item, 2, true)))
+    })
   }
-  const document: unknown = JSON.parse(new TextDecoder().decode(bytes))
-  return fill(document, { lists: 0, isItem: false, isRowList: false })
+  return fill(JSON.parse(new TextDecoder().decode(bytes)), 0, false)
 }
 
 /** What a function returns, or the name of its error. */
@@ -122,18 +104,14 @@ function* cut(bytes: Uint8Array, size: number): Iterable<Uint8Array> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
 }
 
-export function assertSame(
-  text: string | Uint8Array,
-  sizes: readonly number[] = [1, 1 << 20],
-  setting = lenient,
-): void {
+export function assertSame(text: string | Uint8Array, sizes = [1, 1 << 20], shape: RowShape = small): void {
   const bytes = typeof text === 'string' ? utf8(text) : text
-  const wanted = outcome(() => expected(setting, bytes))
+  const wanted = outcome(() => expected(shape, bytes))
   if (typeof wanted === 'string') counted.refused++
   else counted.accepted++
   for (const size of sizes)
     assert.deepStrictEqual(
-      unsigned(outcome(() => document(setting, cut(bytes, size)))),
+      unsigned(outcome(() => document(shape, cut(bytes, size)))),
       unsigned(wanted),
       `${bytes.length > 1000 ? '' : Buffer.from(bytes)} in chunks of ${size}`,
     )

@@ -1,9 +1,9 @@
 /** RowReader against its definition: `JSON.parse` of the whole document, with each row normalized. */
 import fc from 'fast-check'
 import t from 'tap'
-import { type Row, RowReader } from '../../../src/lib/json-rows/index.js'
+import { wireDevice, wirePoint } from '../../../src/platform/wire.js'
 import { isLong } from '../../faults.js'
-import { anything, assertSame, check, counted, documentOf, forReader, size, small, utf8, wires } from './documents.js'
+import { anything, assertSame, check, counted, documentOf, readerOf, size, small, utf8 } from './documents.js'
 
 t.test('any document reads as JSON.parse reads it, however it is split', async (t) => {
   const runs = isLong ? 2_000 : 300
@@ -15,9 +15,9 @@ t.test('any document reads as JSON.parse reads it, however it is split', async (
 })
 
 t.test("the gateway's rows read as its own normalizer reads them", async () => {
-  for (const setting of wires)
-    check(fc.tuple(documentOf(setting.shape), size), isLong ? 300 : 100, ([text, length]) =>
-      assertSame(text, [length, 1 << 20], setting),
+  for (const shape of [wireDevice, wirePoint])
+    check(fc.tuple(documentOf(shape), size), isLong ? 300 : 100, ([text, length]) =>
+      assertSame(text, [length, 1 << 20], shape),
     )
 })
 
@@ -75,8 +75,7 @@ t.test('odd values read as JSON.parse reads them, in every place of a row and be
 
 t.test('an empty list is told from an absent one, unless its row is declined', async (t) => {
   const found: boolean[] = []
-  const onRow = (row: Row): void => void found.push(row.isList(row.slot('items')))
-  const reader = new RowReader({ ...forReader, onRow })
+  const reader = readerOf(small, (row) => void found.push(row.isList(row.slot('items'))))
   const rows = ['[]', '[ ]', '[{"driver":{}}]', 'null', '{}'].map((items) => `{"id":1,"items":${items}}`)
   const declined = ['{"id":1,"items":[],"driver":"none"}', '{"id":1,"items":[{}],"driver":"none"}']
   reader.write(Buffer.from(`[{"items":[${[...rows, '{"id":1}', ...declined].join()}]}]`))
