@@ -17,10 +17,10 @@ export type OnSkipped = (action: Action, rows: number) => void
 
 /** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
 export interface EventFilter {
-  deviceId: number | undefined
-  type: string | undefined
-  from: string | undefined
-  to: string | undefined
+  deviceId?: number | undefined
+  type?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
 }
 
 /** Rows of a page, where an action takes a size (platform.md 8.1) that is 15 otherwise; a larger page takes the platform long. */

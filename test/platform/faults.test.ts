@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { certificate, isLong, isUnavailable, nowhere } from '../faults.js'
-import { answers, type Bodies, Clock, gateway, gatewayOn, someHash } from '../helper.js'
+import { type Bodies, Clock, gateway, gatewayOn, someHash } from '../helper.js'
 import { device, faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
 
 /** Failures, and whether they open the circuit breaker. */
@@ -79,18 +79,6 @@ t.test('a platform that is gone and comes back on the same address', async (t) =
   for (let n = 0; n < 10; n += 1) isUnavailable(t, await devices(), `call ${n}`)
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
   await works()
-})
-
-t.test('with every other call failing, each response is right or a 503, and calls go on', async (t) => {
-  const { become, devices, calls } = await faulty(t)
-  const [good, bad] = [answers(well), sends('bad gateway', 502)]
-  become((...call) => (calls.length % 2 === 0 ? good : bad)(...call))
-  const responses = []
-  while (responses.length < 20) responses.push(await devices())
-  const failed = responses.filter(({ status }) => status !== 200)
-  for (const response of failed) isUnavailable(t, response, 'a failed call')
-  for (const { status, body } of responses) if (status === 200) t.match(body.data, [{ id: 7 }])
-  t.ok(failed.length >= 8 && failed.length <= 12, `${failed.length} of 20`)
 })
 
 t.test('an outage that three accounts notice spares all the others the wait, until one probe succeeds', async (t) => {
