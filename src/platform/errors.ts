@@ -43,12 +43,6 @@ type FailedOutcome = Exclude<CallOutcome, 'ok'>
 /** The detail of a refusal by a redirect to a login page, which any web application may do. */
 export const loginRedirect = 'redirect to a login page'
 
-/** A failure as a message between threads, without its cause. */
-export interface Failure {
-  readonly reason: FailedOutcome
-  readonly detail: string | undefined
-}
-
 interface FailureOptions {
   detail?: string | undefined
   cause?: unknown
@@ -57,7 +51,7 @@ interface FailureOptions {
 }
 
 /** A call without usable data. `message` and `cause` are for the log; neither holds a hash, a URL or a text of the platform. */
-export class PlatformError extends Error implements Failure {
+export class PlatformError extends Error {
   readonly action: string
   readonly reason: FailedOutcome
   readonly detail: string | undefined
@@ -70,6 +64,9 @@ export class PlatformError extends Error implements Failure {
     this.retryAfterS = retryAfterS
   }
 }
+
+/** A failure as a message between threads, without its cause. */
+export type Failure = Pick<PlatformError, 'reason' | 'detail'>
 
 /** The platform does not accept the hash (wrong, expired, account deactivated). */
 export class PlatformRefused extends PlatformError {

@@ -119,11 +119,10 @@ const numbered =
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
-    if (number > 1 && currentPage === 1)
-      return { ...page, rows: [], total: undefined, lastPage: undefined, number, currentPage, isPaged }
+    const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
     // Others repeat their last page beyond their end.
     const rows = currentPage < number ? [] : page.rows
-    return { ...page, rows, number, currentPage: Math.max(currentPage, number), isPaged }
+    return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
 
 /**
