@@ -16,44 +16,38 @@ export class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
-export class Envelope {
+export class Envelope extends ByteBuffer {
   /** Random, so that no document can contain a placeholder of its own. */
   readonly #nonce = randomBytes(9).toString('base64url')
   readonly #prefix = Buffer.from(`"${this.#nonce}`)
-  readonly #text = new ByteBuffer()
   readonly #maxBytes: number
 
   constructor(maxBytes: number) {
+    super()
     this.#maxBytes = maxBytes
-  }
-
-  get length(): number {
-    return this.#text.length
   }
 
   /** Whether what follows is the value of a member `items`. */
   get namesItems(): boolean {
-    const { bytes, length } = this.#text
+    const { bytes, length } = this
     return ITEMS.test(bytes.toString('latin1', Math.max(0, length - MAX_NAME_BYTES), length))
   }
 
-  append(from: Uint8Array, start: number, end: number): void {
-    this.#text.append(from, start, end)
-    this.#check()
+  override append(from: Uint8Array, start: number, end: number): void {
+    super.append(from, start, end)
+    if (this.length > this.#maxBytes) throw new TooLarge(`more than ${this.#maxBytes} bytes beside rows`)
   }
 
   /** Adds a string that consists of the nonce and the row's number. */
   addPlaceholder(row: number): void {
-    const text = this.#text
-    text.append(this.#prefix, 0, this.#prefix.length)
-    text.reserve(MAX_SUFFIX)
+    this.append(this.#prefix, 0, this.#prefix.length)
+    this.reserve(MAX_SUFFIX)
     let digits = 1
     for (let unit = 10; row >= unit; unit *= 10) digits++
-    let at = text.length + digits
-    text.length = at + 1
-    text.bytes[at] = QUOTE
-    for (let rest = row; digits > 0; digits--, rest = Math.floor(rest / 10)) text.bytes[--at] = 0x30 + (rest % 10)
-    this.#check()
+    let at = this.length + digits
+    this.length = at + 1
+    this.bytes[at] = QUOTE
+    for (let rest = row; digits > 0; digits--, rest = Math.floor(rest / 10)) this.bytes[--at] = 0x30 + (rest % 10)
   }
 
   /** The number of the row whose placeholder this is, or `undefined`. */
@@ -63,12 +57,8 @@ export class Envelope {
   }
 
   parse(): unknown {
-    const { bytes, length } = this.#text
+    const { bytes, length } = this
     const hasMark = length >= 3 && BYTE_ORDER_MARK.equals(bytes.subarray(0, 3))
     return JSON.parse(decoded(bytes, hasMark ? 3 : 0, length))
-  }
-
-  #check(): void {
-    if (this.#text.length > this.#maxBytes) throw new TooLarge(`more than ${this.#maxBytes} bytes beside rows`)
   }
 }
