@@ -62,26 +62,22 @@ export class Addresses {
 
   /** The address if it is known already; null where there is none, undefined before a lookup. */
   get(account: string, position: Position): string | null | undefined {
-    return this.#read(keyOf(account, position))
+    const known = this.#known.get(keyOf(account, position))
+    return known && known.until > this.#options.now() ? known.address : undefined
   }
 
   /** The address, looked up if necessary; null where there is none, or none in time. Never rejects. */
   find(account: string, hash: string, position: Position): string | null | Promise<string | null> {
-    const key = keyOf(account, position)
-    const known = this.#read(key)
+    const known = this.get(account, position)
     if (known !== undefined) return known
-    const lookup = this.#pending.get(key) ?? this.#start(account, hash, position)
+    const lookup = this.#pending.get(keyOf(account, position)) ?? this.#start(account, hash, position)
     if (!lookup) return null
-    return Promise.race([lookup, pause(maxWaitMs, undefined, { ref: false })]).then(() => this.#read(key) ?? null)
+    const timeout = pause(maxWaitMs, undefined, { ref: false })
+    return Promise.race([lookup, timeout]).then(() => this.get(account, position) ?? null)
   }
 
   close(): Promise<void> {
     return this.#client.close()
-  }
-
-  #read(key: string): string | null | undefined {
-    const known = this.#known.get(key)
-    return known && known.until > this.#options.now() ? known.address : undefined
   }
 
   #start(account: string, hash: string, position: Position): Promise<void> | undefined {
