@@ -27,6 +27,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['a device list as a PHP array with gaps', 'get_devices', 'data', 200, { 1: { title: 'A', items: [] } }],
   ['a device list as an empty PHP array', 'get_devices', 'data', 200, {}],
   ['a device list in an envelope', 'get_devices', 'data', 200, { items: [] }],
+  ['a device list in another envelope', 'get_devices', 'data', 200, { data: [] }],
   ['N51 groups with numeric keys and a paginator', 'get_devices', 'data', 200, { 0: {}, pagination: {} }],
   ['N52 user data without a status', 'get_user_data', 'data', 200, { email: 'a@example.com' }],
   ['N52 user data with a status and no e-mail', 'get_user_data', 'data', 200, { status: 1 }],
@@ -44,6 +45,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['a setup without a zone', 'edit_setup_data', 'wrong_shape', 200, { timezones: [], item: { active: 1 } }],
   ['a setup with a list of items', 'edit_setup_data', 'wrong_shape', 200, { item: [{ active: 0 }] }],
   ['a setup', 'edit_setup_data', 'data', 200, { item: { active: true, timezone_id: null } }],
+  ['a history', 'get_history', 'data', 200, { items: [] }],
   ['a flag that is not of the account', 'get_alerts', 'data', 200, { active: 0, items: {} }],
   ['N53 error', 'get_devices', 'refused', 401, { status: 0, error: 'Unauthorized' }],
   ['N53 errors by field', 'get_devices', 'refused', 401, { errors: { user: ['no'] } }],
@@ -110,15 +112,7 @@ maps('a failure with status 0 is a refusal when any of its texts is about authen
   ['wrong_shape', { status: 1, error: 'token' }, { status: undefined, error: 'token' }],
 ])
 
-t.test('each action recognises its own responses', async (t) => {
-  const own: [data: object, ...actions: Action[]][] = [
-    [{ item: { timezone_id: '61' } }, 'edit_setup_data'],
-    [{ data: [] }, 'get_devices', 'services', 'get_services'],
-    [{ items: {} }, 'get_events', 'get_user_drivers', 'get_services'],
-    [{ items: [] }, 'get_history'],
-  ]
-  for (const [data, ...actions] of own)
-    for (const action of actions) t.equal(outcome(action, 200, data), 'data', action)
+t.test('no action takes something else for its response', async (t) => {
   // An address is text of any shape, and types of events that cannot be read are none: both have readers of their own.
   const names = (Object.keys(actions) as Action[]).filter((name) => !/address|event_types/.test(name))
   for (const action of names) {
@@ -135,6 +129,7 @@ t.test('each list is recognised in every layout of its page, and an error is non
     ['get_geofences', 'geofences', 'data'],
     ['get_alerts', 'alerts', 'data'],
     ['services', 'services', 'items'],
+    ['get_services', 'services', 'items'],
   ]
   const [rows, busy, pagination] = [[{ id: 1 }], { message: 'Busy' }, { total: 1 }]
   const text = JSON.stringify(rows)
