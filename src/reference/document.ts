@@ -1,9 +1,8 @@
 /** The OpenAPI document: the operations that @fastify/swagger collects, completed by everything they share. Pure. */
-import { ErrorBody } from '../errors.js'
-import { errorResponses, headerRefs, headers, notModified } from './error-responses.js'
-import type { Json, JsonObject, OpenApi, Operation, Parameter, PathItem, Response, ResponseOrRef } from './openapi.js'
+import { errorResponses, headerRefs, headers, isProtected, notModified } from './error-responses.js'
+import type { OpenApi, Operation, Parameter, PathItem, Response } from './openapi.js'
 import { shareSchemas } from './shared-schemas.js'
-import { PlannedMessage, plannedTag, webhooks } from './webhook.js'
+import { plannedTag, webhooks } from './webhook.js'
 
 const info = {
   title: 'GPS Fleet Gateway',
@@ -44,54 +43,52 @@ export const securitySchemes = {
 
 const anyCredential = Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }))
 
-type ByName<T> = Map<string, T>
-
 /**
  * The document as served.
  * @param paths what @fastify/swagger collected from the routes.
  * @param publicUrl the address of the API as callers see it; only `servers` depends on it.
  */
 export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string): OpenApi {
-  const schemas: ByName<Json> = new Map()
-  const responses: ByName<Response> = new Map()
-  const completePaths = mapValues(paths, (item) =>
-    mapValues(item, (operation) => completeOperation(operation, schemas, responses)),
-  )
-  shareSchemas(ErrorBody as unknown as Json, schemas)
-  schemas.set('PlannedMessage', PlannedMessage)
+  const operations = Object.values(paths).flatMap((item) => Object.values(item))
+  const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response])
+  const { shared, schemas } = shareSchemas({
+    paths: mapValues(paths, (item) => mapValues(item, completeOperation)),
+    webhooks,
+    responses: { NotModified: notModified, ...Object.fromEntries(errors) },
+  })
   return {
     openapi: '3.1.0',
     info: { ...info, version },
     servers: [{ url: publicUrl, description: 'This service' }],
     tags,
-    paths: completePaths,
-    webhooks,
-    components: { securitySchemes, schemas: sorted(schemas), responses: sorted(responses), headers },
+    paths: shared.paths,
+    webhooks: shared.webhooks,
+    components: { securitySchemes, schemas: sorted(schemas), responses: sorted(shared.responses), headers },
   }
 }
 
-const sorted = <T>(map: ByName<T>): Record<string, T> =>
-  Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 const mapValues = <T, U>(record: Record<string, T>, map: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 
-function completeOperation(operation: Operation, schemas: ByName<Json>, responses: ByName<Response>): Operation {
+const refTo = (name: string) => ({ $ref: `#/components/responses/${name}` })
+
+function completeOperation(operation: Operation): Operation {
   const { operationId, summary, description, tags, security = anyCredential, parameters, requestBody } = operation
-  const errors = errorResponses(operation).map(({ status, name, response }) => {
-    return [status, shared(name, response, responses)]
-  })
+  const errors = errorResponses(operation).map(({ status, name }) => [status, refTo(name)])
   return {
     operationId,
     summary,
     description,
     tags,
     security,
-    ...(parameters === undefined ? {} : { parameters: parameters.map(withStyle) }),
-    ...(requestBody === undefined ? {} : { requestBody: { required: true, content: contentOf(requestBody, schemas) } }),
+    parameters: parameters?.map(withStyle),
+    requestBody: requestBody && { required: true, content: requestBody.content },
     responses: {
-      '200': success(operation, schemas),
-      ...(isConditional(operation) ? { '304': shared('NotModified', notModified, responses) } : {}),
+      200: success(operation),
+      ...(isConditional(operation) && { 304: refTo('NotModified') }),
       ...Object.fromEntries(errors),
     },
   }
@@ -99,37 +96,25 @@ function completeOperation(operation: Operation, schemas: ByName<Json>, response
 
 /** How a list is written in a query belongs to the parameter; @fastify/swagger leaves it in the schema. */
 function withStyle({ schema, ...rest }: Parameter): Parameter {
-  const { style, explode, ...own } = schema as JsonObject
-  return { schema: own, ...rest, ...(style === undefined ? {} : { style, explode }) }
+  const { style, explode, ...own } = schema as Parameter['schema'] & { style?: string; explode?: boolean }
+  return { schema: own, ...rest, ...(style !== undefined && { style, explode }) }
 }
-
-const contentOf = ({ content }: NonNullable<Operation['requestBody']>, schemas: ByName<Json>) =>
-  mapValues(content, ({ schema, ...rest }) => ({ schema: shareSchemas(schema, schemas), ...rest }))
-
-/** Whether the operation needs a credential. */
-const isProtected = ({ security = anyCredential }: Operation): boolean => security.length > 0
 
 /** Whether the operation reads data of an account. */
 const isConditional = (operation: Operation): boolean =>
   /^(get|list)/.test(operation.operationId) && isProtected(operation)
 
-function shared(name: string, response: Response, responses: ByName<Response>): ResponseOrRef {
-  responses.set(name, response)
-  return { $ref: `#/components/responses/${name}` }
-}
-
-function success(operation: Operation, schemas: ByName<Json>): Response {
-  const { responses, tags } = operation
-  const own = responses['200']
-  if (!own || !('description' in own) || !own.content) throw new Error('an operation must describe its response')
+function success(operation: Operation): Response {
+  const { description, content } = operation.responses[200]
+  if (!content) throw new Error('an operation must describe its response')
   return {
-    description: own.description,
+    description,
     headers: headerRefs(
       ...(isProtected(operation) ? ['X-Api-Key-Expires'] : []),
       ...(isConditional(operation) ? ['ETag'] : []),
-      ...(isConditional(operation) || tags.includes('API keys') ? ['Cache-Control'] : []),
-      ...(tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
+      ...(isConditional(operation) || operation.tags.includes('API keys') ? ['Cache-Control'] : []),
+      ...(operation.tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),
-    content: contentOf({ content: own.content }, schemas),
+    content,
   }
 }

@@ -1,6 +1,6 @@
 /** The errors an operation can respond with, derived from its definition, and the shared responses for them. Pure. */
-import { type ErrorBody, type ErrorCode, errorTable } from '../errors.js'
-import type { JsonObject, Operation, Response } from './openapi.js'
+import { ApiError, ErrorBody, type ErrorCode, errorBody, errorTable } from '../errors.js'
+import type { JsonObject, Operation, Response, Schema } from './openapi.js'
 
 /** A header whose type is that of its example. */
 const header = (description: string, example: string | number, minimum = 0): JsonObject => {
@@ -44,15 +44,18 @@ const extraHeaders: Partial<Record<number, string[]>> = {
 /** The tags whose operations need no permission on the platform. */
 const withoutPermission = new Set(['Service', 'Account', 'API keys'])
 
+/** Whether the operation needs a credential in its header. */
+export const isProtected = ({ security }: Operation): boolean => security?.length !== 0
+
 /** The error codes of an operation, without those of requests that never reach it. */
-export function codesOf({ operationId, security, parameters = [], requestBody, tags }: Operation): ErrorCode[] {
-  const isProtected = security === undefined || security.length > 0
+export function codesOf(operation: Operation): ErrorCode[] {
+  const { operationId, parameters = [], requestBody, tags } = operation
   const hasParameterIn = (place: string): boolean => parameters.some((parameter) => parameter.in === place)
   const hasBody = requestBody !== undefined
-  const hasCredential = isProtected || hasBody
+  const hasCredential = isProtected(operation) || hasBody
   return [
     ...when(hasParameterIn('query') || hasBody, 'invalid_request'),
-    ...when(isProtected, 'unauthorized'),
+    ...when(isProtected(operation), 'unauthorized'),
     ...when(hasCredential, 'invalid_token'),
     ...when(operationId === 'createKey' || !tags.some((tag) => withoutPermission.has(tag)), 'forbidden'),
     ...when(hasParameterIn('path') || operationId === 'createKey', 'not_found'),
@@ -89,13 +92,11 @@ export const notModified: Response = {
 /** The `docs` link in examples, the same in every document wherever it is served. */
 const exampleDocs = 'https://gateway.example.com/api/docs'
 
-function example(code: ErrorCode): ErrorBody {
-  const message = code === 'not_found' ? 'There is no device with id 4711.' : errorTable[code][1]
-  if (code === 'rate_limit_exceeded') return { error: code, message }
-  const docs = `${exampleDocs}#error-${code}`
-  if (code !== 'invalid_request') return { error: code, message, docs }
-  return { error: code, message: '`limit` must be an integer of at least 1.', docs, param: 'limit' }
+const examples: Partial<Record<ErrorCode, { message: string; param?: string }>> = {
+  not_found: { message: 'There is no device with id 4711.' },
+  invalid_request: { message: '`limit` must be an integer of at least 1.', param: 'limit' },
 }
+const example = (code: ErrorCode) => errorBody(new ApiError(code, examples[code]), exampleDocs)
 
 function errorResponse(status: number, codes: ErrorCode[]): Response {
   return {
@@ -103,7 +104,7 @@ function errorResponse(status: number, codes: ErrorCode[]): Response {
     headers: headerRefs('X-Api-Key-Expires', 'Cache-Control', 'Preference-Applied', ...(extraHeaders[status] ?? [])),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
+        schema: ErrorBody as Schema,
         examples: Object.fromEntries(codes.map((code) => [code, { value: { ...example(code) } }])),
       },
     },

@@ -1,86 +1,68 @@
 /** Parameters and schemas as lists of fields in HTML. Pure. */
 import { escaped, prose } from './html.js'
-import type { Json, JsonObject, OpenApi, Operation } from './openapi.js'
+import type { OpenApi, Operation, Parameter, Response, Schema } from './openapi.js'
 
 type Schemas = OpenApi['components']['schemas']
+type Field = Pick<Parameter, 'name' | 'schema' | 'description' | 'required'>
 
-const asObject = (json: Json | undefined): JsonObject =>
-  typeof json === 'object' && json !== null && !Array.isArray(json) ? json : {}
+const titleIn = (ref: string): string => ref.split('/').at(-1) as string
 
-function resolved(schema: Json | undefined, schemas: Schemas): JsonObject {
-  const own = asObject(schema)
-  return typeof own.$ref === 'string' ? resolved(schemas[own.$ref.split('/').at(-1) as string], schemas) : own
-}
-
-const asArray = (json: Json | undefined): Json[] => (Array.isArray(json) ? json : [])
+const resolved = (schema: Schema = {}, schemas: Schemas): Schema =>
+  schema.$ref === undefined ? schema : resolved(schemas[titleIn(schema.$ref)], schemas)
 
 /** The type in a few words: `integer or null`, `array of Sensor`, `moving | online`. */
-function typeName(schema: JsonObject): string {
-  const choices = asArray(schema.anyOf).map((one) => typeName(asObject(one)))
-  if (choices.length > 0) return [...new Set(choices)].join(' or ')
+function typeName(schema: Schema): string {
+  const { anyOf, enum: values, $ref, type = 'any', items = {} } = schema
+  if (anyOf) return [...new Set(anyOf.map(typeName))].join(' or ')
   if ('const' in schema) return JSON.stringify(schema.const)
-  if (Array.isArray(schema.enum)) return schema.enum.filter((one) => one !== null).join(' | ')
-  if (typeof schema.$ref === 'string') return schema.$ref.split('/').at(-1) as string
-  if (schema.type === 'array') return `array of ${typeName(asObject(schema.items))}`
-  return [schema.type ?? 'any'].flat().join(' or ')
+  if (values) return values.filter((one) => one !== null).join(' | ')
+  if ($ref !== undefined) return titleIn($ref)
+  return type === 'array' ? `array of ${typeName(items)}` : [type].flat().join(' or ')
 }
 
-function bounds({ minimum, maximum, default: usual }: JsonObject): string {
+function bounds({ minimum, maximum, default: usual }: Schema): string {
   const range = maximum === undefined || minimum === undefined ? '' : `, ${minimum} to ${maximum}`
   return `${range}${usual === undefined ? '' : `, default ${usual}`}`
 }
 
-interface Field {
-  name: string
-  schema: JsonObject
-  description: string
-  isRequired: boolean
-}
-
-const text = (json: Json | undefined): string => (typeof json === 'string' ? json : '')
-
 /** The first paragraph of the description: what follows, such as a table, has a chapter of its own on the page. */
-function fieldItem({ name, schema, description, isRequired }: Field): string {
-  const required = isRequired ? ' <span class="required">required</span>' : ''
-  return `<div><dt><code>${escaped(name)}</code> <span class="type">${escaped(typeName(schema) + bounds(schema))}</span>${required}</dt>
+function fieldItem({ name, schema, description = '', required = false }: Field): string {
+  const mark = required ? ' <span class="required">required</span>' : ''
+  return `<div><dt><code>${escaped(name)}</code> <span class="type">${escaped(typeName(schema) + bounds(schema))}</span>${mark}</dt>
 <dd>${prose(description.split('\n\n', 1).join(''))}</dd></div>`
 }
 
 const fieldList = (fields: Field[]): string => `<dl class="fields">${fields.map(fieldItem).join('\n')}</dl>`
 
 /** The fields of a schema, those of nested objects as `location.lat` and `sensors[].type`. */
-function fieldsOf(schema: JsonObject, schemas: Schemas, prefix = ''): Field[] {
-  const required = asArray(schema.required)
-  return Object.entries(asObject(schema.properties)).flatMap(([name, json]) => {
-    const property = asObject(json)
-    const own = { name: prefix + name, schema: property, isRequired: required.includes(name) }
-    const description = text(property.description) || text(resolved(property, schemas).description)
-    return [{ ...own, description }, ...nested(property, schemas, prefix + name)]
+function fieldsOf({ properties = {}, required = [] }: Schema, schemas: Schemas, prefix = ''): Field[] {
+  return Object.entries(properties).flatMap(([property, schema]) => {
+    const name = prefix + property
+    const description = schema.description ?? resolved(schema, schemas).description ?? ''
+    const own = { name, schema, description, required: required.includes(property) }
+    return [own, ...[schema, ...(schema.anyOf ?? [])].flatMap((one) => nestedFields(one, schemas, name))]
   })
 }
 
-function nested(property: JsonObject, schemas: Schemas, name: string): Field[] {
-  const object = [property, ...asArray(property.anyOf)].map((one) => resolved(one, schemas))
-  return object.flatMap((one) => {
-    const items = resolved(one.items, schemas)
-    return items.properties ? fieldsOf(items, schemas, `${name}[].`) : fieldsOf(one, schemas, `${name}.`)
-  })
+function nestedFields(schema: Schema, schemas: Schemas, name: string): Field[] {
+  const object = resolved(schema, schemas)
+  const items = resolved(object.items, schemas)
+  return items.properties ? fieldsOf(items, schemas, `${name}[].`) : fieldsOf(object, schemas, `${name}.`)
 }
 
 /** The parameters of an operation and the fields of its body; '' without any. */
 export function parameterList({ parameters = [], requestBody }: Operation, schemas: Schemas): string {
-  const sent = parameters.map(({ name, schema, description = '', required: isRequired = false }): Field => {
-    return { name, schema: asObject(schema), description, isRequired }
-  })
-  const body = requestBody ? fieldsOf(resolved(requestBody.content['application/json']?.schema, schemas), schemas) : []
-  return sent.length + body.length === 0 ? '' : fieldList([...sent, ...body])
+  const body = resolved(requestBody?.content['application/json']?.schema, schemas)
+  const fields = [...parameters, ...fieldsOf(body, schemas)]
+  return fields.length === 0 ? '' : `<h4>Parameters</h4>\n${fieldList(fields)}`
 }
 
 /** The fields of a response: of a list, those of its items, because the envelope has a chapter of its own. */
-export function responseFields(schema: Json, schemas: Schemas): { count: number; isList: boolean; html: string } {
-  const whole = resolved(schema, schemas)
-  const items = resolved(asObject(asObject(whole.properties).data).items, schemas)
-  const isList = Object.keys(items).length > 0
-  const fields = fieldsOf(isList ? items : whole, schemas).map((field) => ({ ...field, isRequired: false }))
-  return { count: fields.length, isList, html: fieldList(fields) }
+export function responseFields({ content }: Response, schemas: Schemas): string {
+  const whole = resolved(content?.['application/json']?.schema, schemas)
+  const { items } = whole.properties?.data ?? {}
+  const fields = fieldsOf(items ? resolved(items, schemas) : whole, schemas)
+  const list = fieldList(fields.map((field) => ({ ...field, required: false })))
+  const summary = `The ${fields.length} fields${items ? ' of an item of <code>data</code>' : ''}`
+  return `<h4>Response</h4>\n<details class="field-details"><summary>${summary}</summary>\n${list}</details>`
 }

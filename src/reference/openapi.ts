@@ -3,21 +3,38 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
+/** The keywords that the page shows and the webhook has. */
+export interface Schema {
+  $ref?: string
+  title?: string
+  type?: string | string[]
+  format?: string
+  description?: string
+  properties?: { [name: string]: Schema }
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  enum?: Json[]
+  const?: Json
+  minimum?: number
+  maximum?: number
+  default?: Json
+}
+
+type Content = { [type: string]: { schema: Schema; example?: Json; examples?: JsonObject } }
+
 export interface Response {
   description: string
   headers?: JsonObject
-  content?: { [type: string]: { schema: Json; example?: Json; examples?: JsonObject } }
+  content?: Content
 }
-
-/** A response, or a reference to one under `components`. */
-export type ResponseOrRef = Response | { $ref: string }
 
 export interface Parameter {
   name: string
   in: string
   required?: boolean
   description?: string
-  schema: Json
+  schema: Schema
   example?: Json
 }
 
@@ -27,9 +44,10 @@ export interface Operation {
   description: string
   tags: string[]
   security?: { [scheme: string]: string[] }[]
-  parameters?: Parameter[]
-  requestBody?: { required?: boolean; content: { [type: string]: { schema: Json; example?: Json } } }
-  responses: { [status: string]: ResponseOrRef }
+  parameters?: Parameter[] | undefined
+  requestBody?: { required?: boolean; content: Content } | undefined
+  /** All but the success refer to a response under `components`. */
+  responses: { 200: Response; [status: string]: Response | { $ref: string } }
 }
 
 export type PathItem = { [method: string]: Operation }
@@ -43,7 +61,7 @@ export interface OpenApi {
   webhooks: { [name: string]: PathItem }
   components: {
     securitySchemes: JsonObject
-    schemas: { [name: string]: Json }
+    schemas: { [name: string]: Schema }
     responses: { [name: string]: Response }
     headers: JsonObject
   }

@@ -31,36 +31,22 @@ function errorList({ operation }: Endpoint): string {
   return links.length === 0 ? '' : `<h4>Errors</h4>\n<ul class="codes">${links.join('')}</ul>`
 }
 
-function response(endpoint: Endpoint, { components }: OpenApi): { fields: string; example: string } {
-  const success = endpoint.operation.responses['200']
-  const content = success && 'content' in success ? success.content?.['application/json'] : undefined
-  if (!content) return { fields: '', example: '' }
-  const { count, isList, html } = responseFields(content.schema, components.schemas)
-  const summary = isList ? `The ${count} fields of an item of <code>data</code>` : `The ${count} fields`
-  const body = JSON.stringify(content.example, null, 2)
-  return {
-    fields: `<h4>Response</h4>\n<details class="field-details"><summary>${summary}</summary>\n${html}</details>`,
-    example: codeBlock(`${endpoint.operation.operationId}-response`, 'json', body, '200 OK, application/json'),
-  }
-}
-
-export function operationArticle(endpoint: Endpoint, document: OpenApi): string {
+export function operationArticle(endpoint: Endpoint, schemas: OpenApi['components']['schemas']): string {
   const { method, path, operation } = endpoint
-  const { operationId, summary, description } = operation
+  const { operationId, summary, description, responses } = operation
   const anchor = operationAnchor(endpoint)
-  const parameters = parameterList(operation, document.components.schemas)
-  const { fields, example } = response(endpoint, document)
+  const example = JSON.stringify(responses[200].content?.['application/json']?.example, null, 2)
   return `<article class="operation" id="${anchor}" aria-labelledby="${anchor}-title" data-method="${method}" data-path="${path}">
 <h3 id="${anchor}-title"><a href="#${anchor}">${escaped(summary)}</a></h3>
 <p class="endpoint">${methodBadge(endpoint)} <code>${escaped(path)}</code></p>
 <div class="columns"><div>
 <p>${prose(description)}</p>
-${parameters === '' ? '' : `<h4>Parameters</h4>\n${parameters}`}
-${fields}
+${parameterList(operation, schemas)}
+${responseFields(responses[200], schemas)}
 ${errorList(endpoint)}
 </div><div class="beside">
 ${codeTabs(operationId, samplesOf(endpoint))}
-${example}
+${codeBlock(`${operationId}-response`, 'json', example, '200 OK, application/json')}
 </div></div>
 </article>`
 }

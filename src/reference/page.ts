@@ -30,7 +30,7 @@ interface PageOptions {
 const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`
 
 function groupChapter(group: OperationGroup, document: OpenApi): string {
-  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document))
+  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document.components.schemas))
   return `<section id="${groupId(group)}">
 <h2>${group.tag}</h2>
 <p>${escaped(group.description)}.</p>

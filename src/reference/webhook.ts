@@ -1,13 +1,17 @@
 /** The planned webhook message (spec.md, Events): documented so that integrators can prepare, and never sent today. */
-import type { JsonObject, PathItem } from './openapi.js'
+import type { PathItem, Schema } from './openapi.js'
 
 export const plannedTag = 'Webhooks (planned)'
 
 /** All its properties are required unless some are named. */
-const object = (description: string, properties: JsonObject, required = Object.keys(properties)): JsonObject => {
+const object = (
+  description: string,
+  properties: Record<string, Schema>,
+  required = Object.keys(properties),
+): Schema => {
   return { type: 'object', description, properties, required }
 }
-const named = (description: string): JsonObject =>
+const named = (description: string): Schema =>
   object(description, { id: { type: 'integer', minimum: 1 }, name: { type: 'string' } })
 
 export const eventNames = [
@@ -22,7 +26,7 @@ export const eventNames = [
 
 const number = { type: 'number' }
 
-export const PlannedMessage = object(
+const plannedMessage = object(
   'Planned, not available yet: the body of a webhook',
   {
     event: { type: 'string', description: 'Kind of the event', enum: eventNames },
@@ -53,10 +57,10 @@ export const webhooks: Record<string, PathItem> = {
       security: [],
       requestBody: {
         content: {
-          'application/json': { schema: { $ref: '#/components/schemas/PlannedMessage' }, example: exampleMessage },
+          'application/json': { schema: { title: 'PlannedMessage', ...plannedMessage }, example: exampleMessage },
         },
       },
-      responses: { '200': { description: 'Your response: the message is accepted' } },
+      responses: { 200: { description: 'Your response: the message is accepted' } },
     },
   },
 }
