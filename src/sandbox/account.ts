@@ -47,7 +47,10 @@ function createAccount(seed: number, number: number, start: Start, place: Place)
     geofences: createGeofences(place.center, base),
     alerts: createAlerts(base),
     drivers: createDrivers(seed, base, number === 1 ? 12 : 5),
-    groups: ['North depot', 'South depot', 'Night shift'].map((title, n) => ({ id: base + 11 + n, title })),
+    groups: [
+      { id: 0, title: 'Ungrouped' },
+      ...['North depot', 'South depot', 'Night shift'].map((title, n) => ({ id: base + 11 + n, title })),
+    ],
   }
 }
 

@@ -1,16 +1,15 @@
 /** The actions of the platform: what each of them responds with. */
 import { addressAt } from './address.js'
 import { matchingDevices } from './device-filters.js'
-import { eventsBetween, type FleetEvent, keptSince, reportOf } from './events.js'
+import { eventsBetween, type FleetEvent, keptSince } from './events.js'
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
 import { DAY } from './program.js'
 import { lastReport, reportsBetween } from './reports.js'
-import { type Action, badRequest, indexOf, ok, positive, type Result } from './request.js'
+import { type Action, badRequest, indexOf, ok, paginator, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
-import { connectionOf, deviceData, deviceRow, groupOf, latestRow, trackerIdOf } from './wire/device.js'
+import { connectionOf, deviceData, deviceRow, groupOf, latestRow } from './wire/device.js'
 import { historyBody } from './wire/history.js'
-import { paginator } from './wire/pages.js'
 import * as records from './wire/records.js'
 
 const MAX_EVENTS = 1000
@@ -49,11 +48,11 @@ export const actions: Record<string, Action> = {
       const from = (positive(query, 'page', 1) - 1) * limit
       indexes = indexes.slice(from, from + limit)
     }
-    const groups = [{ id: 0, title: 'Ungrouped' }, ...account.groups].map((group) => {
-      const members = indexes.filter((index) => groupOf(account, index).id === group.id)
-      return { ...group, members, items: lazily(members, (index) => deviceRow(account, index, now)) }
+    const groups = account.groups.flatMap((group) => {
+      const members = indexes.filter((index) => groupOf(account, index) === group)
+      return members.length > 0 ? [{ ...group, items: lazily(members, (index) => deviceRow(account, index, now)) }] : []
     })
-    return ok(groups.flatMap(({ members, ...group }) => (members.length > 0 ? [group] : [])))
+    return ok(groups)
   },
   /** Devices and events since `time`; by default of the last five seconds. */
   async get_devices_latest(request) {
@@ -103,16 +102,12 @@ export const actions: Record<string, Action> = {
     if (to === undefined) return unprocessable(['to_date'], 'is not a valid date.')
     const id = Number(query.get('device_id'))
     const index = indexOf(account, query.get('device_id'))
-    if (index === undefined) return ok(await historyBody({ zoneSeconds, trackerId: 0, device: { id } }, [], []))
+    if (index === undefined) return ok(await historyBody({ account, device: { id } }, [], []))
     const first = Math.max(from, keptSince(account, now))
     const last = Math.min(to, now)
     const events = await eventsBetween(account, first, last, now, (event) => event.index === index)
-    const shown = events.slice(0, events.length).map((event) => {
-      const details = () => ({ message: records.eventMessage(account, event), report: reportOf(account, event) })
-      return { at: event.at, details }
-    })
+    const oldestFirst = events.slice(0, events.length).reverse()
     const reports = reportsBetween(account, index, first, last)
-    const subject = { zoneSeconds, trackerId: trackerIdOf(account, index), device: deviceData(account, index) }
-    return ok(await historyBody(subject, reports, shown.reverse()))
+    return ok(await historyBody({ account, device: deviceData(account, index) }, reports, oldestFirst))
   },
 }

@@ -71,20 +71,22 @@ export async function eventsBetween(account: Account, from: number, to: number, 
 /** What the active alerts notice in a program, whatever device it is. */
 async function allMarks(account: Account, program: Report[]): Promise<Mark[]> {
   const marks: Mark[] = []
-  for (const alert of [...account.alerts, SERVICE_REMINDER]) {
-    if (alert.active) marks.push(...(await marksOf(account, alert, program)))
-    await nextTurn()
+  for (const alert of [...account.alerts, SERVICE_REMINDER].filter(({ active }) => active)) {
+    const geofences = account.geofences.filter(({ id }) => alert.geofences.includes(id))
+    for (const geofence of geofences.length > 0 ? geofences : [undefined]) {
+      const found = marksOf(alert, program, geofence?.area)
+      marks.push(...found.map(([at, type]) => ({ at, type, alert, geofence: geofence?.id })))
+      await nextTurn()
+    }
   }
   return marks
 }
 
 type Condition = (report: Report) => boolean
 
-async function marksOf(account: Account, alert: Alert, program: Report[]): Promise<Mark[]> {
-  const { type, value } = alert
-  const mark = (at: number, word = type, geofence?: number): Mark => ({ at, type: word, alert, geofence })
+function marksOf({ type, value }: Alert, program: Report[], area: Area | undefined): [at: number, type: string][] {
   const starts = (word: string, holds: Condition, minutes = 0) =>
-    startsOf(program, holds, minutes).map((at) => mark(at, word))
+    startsOf(program, holds, minutes).map((at): [number, string] => [at, word])
   switch (type) {
     case 'overspeed':
       return starts(type, ({ speedKmh }) => speedKmh > value)
@@ -95,25 +97,20 @@ async function marksOf(account: Account, alert: Alert, program: Report[]): Promi
     case 'ignition':
       return [...starts('ignition_on', (r) => r.ignition), ...starts('ignition_off', (r) => !r.ignition)]
     case 'sos':
-      return [mark(program[program.length >> 1]!.at)]
+      return [[program[program.length >> 1]!.at, type]]
     case 'service':
-      return [mark(program[program.length >> 2]!.at)]
+      return [[program[program.length >> 2]!.at, type]]
     case 'custom': {
       const change = (n: number) => Math.sign(value) * (program[n]!.speedKmh - (program[n - 1]?.speedKmh ?? 0))
-      return program.filter((_, n) => change(n) > Math.abs(value)).map(({ at }) => mark(at))
+      return program.filter((_, n) => change(n) > Math.abs(value)).map(({ at }) => [at, type])
     }
     case 'offline_duration': {
       const silent = program.filter(({ at }, n) => (program[n + 1]?.at ?? WEEK) - at > value * 60)
-      return silent.map(({ at }) => mark(at + value * 60))
+      return silent.map(({ at }) => [at + value * 60, type])
     }
   }
   const direction = { geofence_in: 'zone_in', geofence_out: 'zone_out' }[type]
-  const marks: Mark[] = []
-  for (const { id, area } of account.geofences.filter(({ id }) => alert.geofences.includes(id))) {
-    marks.push(...crossingsOf(program, area).map(([at, word]) => mark(at, word, id)))
-    await nextTurn()
-  }
-  return marks.filter((crossing) => direction === undefined || crossing.type === direction)
+  return crossingsOf(program, area!).filter(([, word]) => direction === undefined || word === direction)
 }
 
 /** When the condition starts to hold, or has held for so many minutes. */

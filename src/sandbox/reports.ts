@@ -97,6 +97,9 @@ function reportAt({ program, start, km, offset }: Timeline, rank: number): Repor
   }
 }
 
+/** The id of a position: at most one a second, growing with time. */
+export const positionId = (at: number) => at - 1_600_000_000
+
 /** All reports of a device in [from, to], Unix seconds, oldest first. */
 export function* reportsBetween(account: Account, index: number, from: number, to: number): Generator<Report> {
   if (isExpired(index) || isNeverConnected(index)) return

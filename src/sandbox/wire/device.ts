@@ -121,16 +121,15 @@ const STATIC_DATA = {
 
 export const nameOf = (index: number) => `${KINDS[shiftOf(index)]} ${String(index + 1).padStart(2, '0')}`
 /** The tracker's own number, which history points carry; it may equal another device's id. */
-export const trackerIdOf = (account: Account, index: number) => account.firstDeviceId + index + 7
+const trackerIdOf = (account: Account, index: number) => account.firstDeviceId + index + 7
 const imeiOf = (account: Account, index: number) => `99000${String(account.firstDeviceId + index).padStart(10, '0')}`
 const protocolOf = (account: Account, index: number) =>
   PROTOCOLS[between(0, PROTOCOLS.length - 1, roll(account.seed, 20, index))]!
 const driverOf = (account: Account, index: number) => account.drivers.find((driver) => driver.index === index)
 
-/** The group of a device; 0 is no group. */
-export function groupOf(account: Account, index: number): { id: number; title: string } {
-  const [north, south, night] = account.groups
-  if (index % 10 === 9) return { id: 0, title: 'Ungrouped' }
+export function groupOf(account: Account, index: number) {
+  const [none, north, south, night] = account.groups
+  if (index % 10 === 9) return none!
   if (shiftOf(index) === 'night') return night!
   return index % 2 === 0 ? north! : south!
 }

@@ -1,12 +1,14 @@
 /** The reports of a device in the platform's history, cut into drives and stops. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Account } from '../account.js'
+import { type FleetEvent, reportOf } from '../events.js'
 import { lazily } from '../json-stream.js'
 import type { Report } from '../program.js'
+import { positionId } from '../reports.js'
 import { displayTime, durationText, rawTime } from '../wall-clock.js'
+import { eventMessage } from './records.js'
 
-/** `trackerId` is the tracker's own number, which the points carry. */
-type Subject = { zoneSeconds: number; trackerId: number; device: object }
-export type HistoryEvent = { at: number; details: () => { message: string; report: Report } }
+type Subject = { account: Account; device: { id: number; traccar_device_id?: number } }
 /** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
 type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
 
@@ -16,13 +18,11 @@ const STATIC = {
   ...{ fuel_consumption: null, fuel_consumption_arr: [], images: [], status: 1 },
 }
 
-/** The id of a position: at most one a second, growing with time. */
-export const positionId = (at: number) => at - 1_600_000_000
 const cents = (value: number) => Math.round(value * 100) / 100
 const topSpeed = (reports: Report[]) => reports.reduce((max, { speedKmh }) => Math.max(max, speedKmh), 0)
 
 /** The whole response; without reports that of a device that sent nothing. */
-export async function historyBody(subject: Subject, reports: Iterable<Report>, events: HistoryEvent[]) {
+export async function historyBody(subject: Subject, reports: Iterable<Report>, events: FleetEvent[]) {
   const runs: Report[][] = []
   for (const report of reports) {
     const run = runs.at(-1)
@@ -52,7 +52,7 @@ export async function historyBody(subject: Subject, reports: Iterable<Report>, e
 }
 
 /** The start, then drives, stops and events in order of time, then the end; made when they are read. */
-function groupsOf(subject: Subject, stretches: Stretch[], events: HistoryEvent[], first: Report, last: Report) {
+function groupsOf(subject: Subject, stretches: Stretch[], events: FleetEvent[], first: Report, last: Report) {
   const edge = (status: 3 | 4, report: Report) => {
     const items = pointsOf(subject, [report], report)
     return { ...shown(subject, report.at), status, time: null, distance: 0, driver: null, items }
@@ -64,15 +64,15 @@ function groupsOf(subject: Subject, stretches: Stretch[], events: HistoryEvent[]
   return lazily([() => edge(3, first), ...groups.map(({ make }) => make), () => edge(4, last)], (make) => make())
 }
 
-function shown(subject: Subject, at: number) {
-  return { show: displayTime(at, subject.zoneSeconds), raw_time: rawTime(at, subject.zoneSeconds) }
+function shown({ account: { zoneSeconds } }: Subject, at: number) {
+  return { show: displayTime(at, zoneSeconds), raw_time: rawTime(at, zoneSeconds) }
 }
 
 function stretchGroup(subject: Subject, { reports, first, last, before, until }: Stretch, index: number) {
   const [seconds, km] = [until - first.at, last.km - before.km]
   return {
     ...shown(subject, first.at),
-    left: displayTime(until, subject.zoneSeconds),
+    left: shown(subject, until).show,
     status: first.driving ? 1 : 2,
     index,
     time: durationText(seconds),
@@ -90,13 +90,14 @@ function pointsOf(subject: Subject, reports: Report[], before: Report) {
   let last = before
   return lazily(reports, (report) => {
     const { at, lat, lng, altitude, course, speedKmh: speed, ignition } = report
+    const { show, raw_time } = shown(subject, at)
     const distance = report.km - last.km
     last = report
     return {
       id: positionId(at),
-      device_id: subject.trackerId,
-      time: displayTime(at, subject.zoneSeconds),
-      raw_time: rawTime(at, subject.zoneSeconds),
+      device_id: subject.device.traccar_device_id,
+      time: show,
+      raw_time,
       altitude,
       course,
       speed,
@@ -112,9 +113,10 @@ function pointsOf(subject: Subject, reports: Report[], before: Report) {
   })
 }
 
-function eventGroup(subject: Subject, { at, details }: HistoryEvent) {
-  const { message, report } = details()
-  const { show, raw_time } = shown(subject, at)
+function eventGroup(subject: Subject, event: FleetEvent) {
+  const report = reportOf(subject.account, event)
+  const message = eventMessage(subject.account, event)
+  const { show, raw_time } = shown(subject, event.at)
   const place = { lat: report.lat.toFixed(12), lng: report.lng.toFixed(12) }
   const items = [{ other: '', speed: report.speedKmh, time: show, raw_time, ...place }]
   return { status: 5, time: null, distance: 0, show, raw_time, message, items }

@@ -1,9 +1,9 @@
 /** Geofences, alerts, events, drivers and the account itself as the platform writes them. */
 import { type Account, type Alert, type Driver, type Geofence, MAX_ALERT_DEVICES } from '../account.js'
 import { type FleetEvent, reportOf } from '../events.js'
+import { positionId } from '../reports.js'
 import { rawTime } from '../wall-clock.js'
 import { deviceData, driverFields, nameOf } from './device.js'
-import { positionId } from './history.js'
 
 const CREATED = { created_at: '2025-02-03 08:15:00', updated_at: '2025-02-10 16:40:12' }
 
