@@ -1,5 +1,6 @@
-/** Debian's Chromium, driven by Playwright: opens pages and records every complaint and request. */
+/** Debian's Chromium, driven by Playwright: opens pages, and fails a test whose page complains. */
 import { existsSync } from 'node:fs'
+import axe from 'axe-core'
 import { chromium, type Page } from 'playwright-core'
 import type { Test as Tap } from 'tap'
 import type { Test } from '../helper.js'
@@ -27,31 +28,32 @@ export const phone: View = { width: 390, height: 844 }
 
 export interface Opened {
   page: Page
-  /** Console errors and warnings, exceptions, violations of the content security policy. */
-  complaints: string[]
   requests: string[]
 }
 
+export type Open = Awaited<ReturnType<typeof browser>>
+
 /**
  * Starts Chromium, which ends with the test.
- * @returns a function that opens an empty page. Tests of one view, the same object, have the same page one after the other: a process of its own
- * for each would more than double the processor time.
+ * @returns a function that opens an address, and fails its test when the page complains: of errors, warnings, exceptions, violations of the
+ * content security policy, all but those that are expected. Tests of one view, the same object, have the same page one after the other: a
+ * process of its own for each would more than double the processor time.
  */
-export async function browser(t: Test): Promise<(t: Test, view: View) => Promise<Opened>> {
+export async function browser(t: Test) {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
   const pages = new Map<View, Page>()
-  return async (t, view) => {
+  return async (t: Test, view: View, address = 'about:blank', expected = /^$/): Promise<Opened> => {
     const { width, height, isScripted = true } = view
     const options = { viewport: { width, height }, isMobile: width < 600, javaScriptEnabled: isScripted }
     const page = pages.get(view) ?? (await running.newPage(options))
     pages.set(view, page)
-    const opened: Opened = { page, complaints: [], requests: [] }
-    page.on('request', (request) => opened.requests.push(request.url()))
-    page.on('pageerror', (error) => opened.complaints.push(String(error)))
+    const requests: string[] = []
+    const complaints: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type()))
-        opened.complaints.push(`${message.text()} ${message.location().url}`)
+      if (['error', 'warning'].includes(message.type())) complaints.push(`${message.text()} ${message.location().url}`)
     })
     t.teardown(async () => {
       page.removeAllListeners()
@@ -59,8 +61,11 @@ export async function browser(t: Test): Promise<(t: Test, view: View) => Promise
       await page.emulateMedia({ media: null, colorScheme: null })
       // A page that is left open goes on to draw the map.
       await page.goto('about:blank')
+      const others = complaints.filter((complaint) => !expected.test(complaint))
+      if (others.length > 0) throw new Error(others.join('\n'))
     })
-    return opened
+    await page.goto(address)
+    return { page, requests }
   }
 }
 
@@ -74,35 +79,26 @@ export const keep = async (page: Page, name: string) => {
 const isSettled = (scheme: 'light' | 'dark') =>
   `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
 
-/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
-const tooFaint = `(() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = rgb(getComputedStyle(at).backgroundColor)
-      if (colour.length === 3 || colour[3] === 1) return colour
-    }
-    return [255, 255, 255]
-  }
-  const own = [...document.querySelectorAll('body *')].filter((one) => !one.closest('svg, noscript, option') && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-  return own.filter((one) => one.checkVisibility() && !one.closest('.skip')).flatMap((one) => {
-    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(ground(one))].sort((x, y) => y - x)
-    const contrast = (a + 0.05) / (b + 0.05)
-    return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
-  })
-})()`
+/** What axe complains of. @param within an expression. */
+export async function findings(page: Page, within = 'document', options = {}): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const all = JSON.stringify({ resultTypes: ['violations'], ...options })
+  return page.evaluate<string[]>(
+    `axe.run(${within}, ${all}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`,
+  )
+}
 
 export const widthOf = 'document.documentElement.scrollWidth'
 
-/** With the console open, in both schemes: every text has enough contrast, and nothing is wider than the screen. */
+/** With the console open, in both schemes: every text in it has enough contrast, and nothing is wider than the screen. */
 export async function isLegible(t: Tap, page: Page, { width }: View): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     const name = `console, ${colorScheme}, ${width} pixels`
     await page.emulateMedia({ colorScheme })
     await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
     t.ok((await page.evaluate<number>(widthOf)) <= width, `${name}: nothing is wider than the screen`)
-    t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
+    const faint = await findings(page, `'#console'`, { runOnly: ['color-contrast'] })
+    t.same(faint, [], `${name}: every text has enough contrast`)
     await keep(page, name)
   }
 }
