@@ -10,22 +10,10 @@ export type Device = ReturnType<typeof deviceRow>
 export type Service = ReturnType<typeof serviceRow<number | boolean>>
 export type Event = ReturnType<typeof eventRow>
 type Point = { raw_time: string } & Record<'id' | 'device_id' | 'lat' | 'lng' | 'speed' | 'course' | 'distance', number>
-type Group = {
-  status: number
-  time_seconds: number
-  raw_time: string
-  top_speed: number
-  average_speed: number
-  message?: string
-  items: Point[]
-}
-export type History = {
-  items: Group[]
-  distance_sum: string
-  top_speed: string
-  move_duration: string
-  stop_duration: string
-}
+type Amounts = Record<'status' | 'time_seconds' | 'top_speed' | 'average_speed', number>
+type Group = Amounts & { raw_time: string; items: Point[] }
+type Totals = Record<'distance_sum' | 'top_speed' | 'move_duration' | 'stop_duration', string>
+export type History = Totals & { items: Group[] }
 export type Page<T> = { items: { total: number; last_page: number; data: T[] } }
 
 export const DAY = 86_400
