@@ -106,8 +106,7 @@ export const actions: Record<string, Action> = {
     const first = Math.max(from, keptSince(account, now))
     const last = Math.min(to, now)
     const events = await eventsBetween(account, first, last, now, (event) => event.index === index)
-    const oldestFirst = events.slice(0, events.length).reverse()
     const reports = reportsBetween(account, index, first, last)
-    return ok(await historyBody({ account, device: deviceData(account, index) }, reports, oldestFirst))
+    return ok(await historyBody({ account, device: deviceData(account, index) }, reports, events.slice().reverse()))
   },
 }

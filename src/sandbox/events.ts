@@ -58,7 +58,7 @@ export async function eventsBetween(account: Account, from: number, to: number, 
   }
   const end = rankIn(found, Math.min(to, now) + 1)
   const length = Math.max(0, end - rankIn(found, Math.max(from, keptSince(account, now))))
-  const slice = (from: number, to: number) =>
+  const slice = (from = 0, to = length) =>
     Array.from({ length: Math.max(0, Math.min(to, length) - from) }, (_, n) => eventAt(end - 1 - from - n))
   return { length, slice }
 }
