@@ -30,28 +30,15 @@ export class Callers {
   /** Counts a request of an account. */
   count(account: string, key: string | null, isLimited: boolean): void {
     const { callers } = this.#current()
-    const name = key ?? account
-    let usage = callers.get(name)
-    if (usage === undefined) {
-      if (callers.size >= maxCallers) return
-      usage = { account, key, requests: 0, limited: 0 }
-      callers.set(name, usage)
-    }
-    usage.requests += 1
-    if (isLimited) usage.limited += 1
+    if (callers.size >= maxCallers && !callers.has(key ?? account)) return
+    add(callers, { account, key, requests: 1, limited: Number(isLimited) })
   }
 
   /** Most requests first. */
   top(): CallerUsage[] {
     this.#current()
     const totals = new Map<string, CallerUsage>()
-    for (const { callers } of this.#slices) {
-      for (const [name, { account, key, requests, limited }] of callers) {
-        const total = totals.get(name)
-        const sum = { requests: requests + (total?.requests ?? 0), limited: limited + (total?.limited ?? 0) }
-        totals.set(name, { account, key, ...sum })
-      }
-    }
+    for (const { callers } of this.#slices) for (const usage of callers.values()) add(totals, usage)
     return [...totals.values()].sort((a, b) => b.requests - a.requests).slice(0, maxListed)
   }
 
@@ -64,4 +51,12 @@ export class Callers {
     while (slice.start - (this.#slices[0]?.start ?? 0) > (maxSlices - 1) * sliceMs) this.#slices.shift()
     return slice
   }
+}
+
+function add(callers: Map<string, CallerUsage>, { account, key, requests, limited }: CallerUsage): void {
+  const name = key ?? account
+  const known = callers.get(name)
+  if (!known) return void callers.set(name, { account, key, requests, limited })
+  known.requests += requests
+  known.limited += limited
 }
