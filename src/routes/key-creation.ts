@@ -1,31 +1,34 @@
-/** `POST /v1/keys`: creates an API key. */
+/** `POST /v1/keys`: creates an API key, or renews keys after a password change. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../auth/authenticator.js'
 import { hashPrintOf, newKey, type Secret, withoutCredentials } from '../auth/credential.js'
-import { publicKeyOf, seal } from '../auth/seal.js'
+import { publicKeyOf, seal, sealFor } from '../auth/seal.js'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { admit, isExceeded } from '../rate-limit/limiter.js'
-import { CreatedKey, CreateKey, toCreatedKey } from '../resources/key.js'
-import type { KeyRecord } from '../store/store.js'
-import { type KeyRenewalOptions, keyRenewal } from './key-renewal.js'
+import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
+import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
+import { ListOf, page } from '../resources/list.js'
+import type { Change, KeyRecord } from '../store/store.js'
 import { activeKeys, audit, auditRefusal, ownerOfKeys } from './keys.js'
-import { invalid, sendJson } from './query.js'
+import { invalid, type Needs, sendJson } from './query.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-interface KeyCreationOptions extends KeyRenewalOptions {
+/** Documented in words: as a second shape of the response, it would break the types of generated clients. */
+const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
+
+interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
   /** Active keys per account. */
   maxKeys: number
-  authenticator: Pick<Authenticator, 'authenticateHash' | 'revalidate'>
+  limits: Limits
+  authenticator: Authenticator
 }
 
 /** The route without a header; its caller counts it per address. */
 export function keyCreation(app: App, options: KeyCreationOptions): void {
   const { keys, clock, maxKeys, limits, authenticator } = options
-  const renewKeys = keyRenewal(options)
   const createKeySchema = {
     operationId: 'createKey',
     summary: 'Create an API key, or renew keys',
@@ -62,7 +65,14 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
       const { account, hash } = await authenticator.authenticateHash(body.platform_hash, ip)
       request.account = account
       request.caller = { credential: 'platform_hash', key: null }
-      if (body.renew) return sendJson<CreatedKey>(reply, await renewKeys(request, reply, hash, body))
+      if (body.renew) {
+        const renewed = await renewKeys(options, request, reply, hash, body)
+        const list = page(
+          renewed.map((record) => toKey(record, true)),
+          {},
+        )
+        return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(list)))
+      }
       const now = clock()
       await countCreation(account, now, reply)
       const { record, key } = await newRecord(account, hash, body, now)
@@ -116,4 +126,54 @@ function checkLabel(body: unknown): void {
   const isHash = 'platform_hash' in body && body.platform_hash === label
   if (isHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
   body.label = label
+}
+
+/**
+ * Has the keys with the ids in `renew` hold the hash, after the platform has validated it once more.
+ * @throws ApiError unless all of them can be renewed, and what the platform or the store threw.
+ */
+async function renewKeys(
+  { keys, clock, limits, authenticator }: KeyCreationOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  hash: Secret,
+  { label, expires_in_days, renew: ids = [] }: CreateKey,
+): Promise<KeyRecord[]> {
+  if (label !== undefined || expires_in_days !== undefined) {
+    throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
+  }
+  const usage = await limits.count(`renew:${request.account.id}`)
+  if (isExceeded(usage)) admit(reply, usage)
+  const now = clock()
+  const account = await authenticator.revalidate(hash)
+  const change = changeTo(hash, await account.userId())
+  const chosen = chosenFrom(await activeKeys(keys, account, now), ids, change)
+  const renew = async ({ digest }: KeyRecord): Promise<KeyRecord[]> => {
+    const record = await keys.update(digest, change, now)
+    // A key that was revoked meanwhile stays revoked.
+    if (record === undefined) return []
+    audit(request, 'API key renewed', { key: record.id, label: record.label })
+    return [record]
+  }
+  return (await Promise.all(chosen.map(renew))).flat()
+}
+
+/** The record of a key of this user with another hash. An e-mail may pass to another user, so the owner of a key does not suffice. */
+const changeTo =
+  (hash: Secret, userId: string | undefined): Change =>
+  ({ renewal, ...record }) => {
+    if (renewal === undefined || renewal.userId !== userId) return undefined
+    const sealed = sealFor(hash, renewal.publicKey)
+    if (sealed === undefined) return undefined
+    return { ...record, sealed, renewal: { ...renewal, holds: hashPrintOf(hash, record.id) } }
+  }
+
+/** The active keys with these ids. @throws ApiError unless all of them can be renewed. */
+function chosenFrom(active: readonly KeyRecord[], ids: readonly string[], change: Change): KeyRecord[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))].map((id) => {
+    const record = active.find((key) => key.id === id)
+    if (!record) throw new ApiError('not_found', { message: `There is no API key with id ${id}.` })
+    if (!change(record)) throw invalid('renew', `API key ${id} cannot be renewed. Revoke it and create a new one.`)
+    return record
+  })
 }
