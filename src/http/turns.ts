@@ -1,8 +1,7 @@
-/**
- * Bounds the requests that begin in one turn of the event loop. Node accepts one connection a turn (since libuv 1.45), so turns must be short
- * while clients keep the process busy: when 256 connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
- */
+/** Turns of the event loop: how many requests begin in one, and the responses of one, which are sent together. */
 import type { RequestListener } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import type { App } from './types.js'
 
 /** Some 40 µs each. With 8, sending together gains less: a location costs 5 to 14 % more. */
 const maxPerTurn = 16
@@ -12,6 +11,10 @@ interface Waiting {
   since: number
 }
 
+/**
+ * Bounds the requests that begin in one turn. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients
+ * keep the process busy: when 256 connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
+ */
 export class Turns {
   readonly #ticks: () => number
   #waiting: Waiting[] = []
@@ -46,4 +49,29 @@ export class Turns {
     const [first] = this.#waiting
     return first ? this.#ticks() - first.since : 0
   }
+}
+
+/**
+ * Delays each response until the sockets that are readable now have been read; an idle event loop delays it by some 10 µs. A response that
+ * finds its client asleep pays for waking it: with 64 connections on two cores, a server that works 10 µs a request costs 34.9 µs a response
+ * if each is sent at once, and 24.0 µs if those of a turn are sent together.
+ */
+export function sendTogether(app: App): void {
+  let waiting: { reply: FastifyReply; send: () => void }[] = []
+  const sendAll = (): void => {
+    const responses = waiting
+    waiting = []
+    for (const { reply, send } of responses) {
+      try {
+        send()
+      } catch (err) {
+        // Nothing else catches it here: an invalid header, for example, would end the process.
+        reply.log.error({ err }, 'response not sent')
+        reply.raw.destroy()
+      }
+    }
+  }
+  app.addHook('onSend', (_request, reply, _payload, send) => {
+    if (waiting.push({ reply, send }) === 1) setImmediate(sendAll)
+  })
 }
