@@ -1,7 +1,18 @@
 /** The hook of every response body: entity tag, 304, `Vary`, default `Cache-Control`, and compression. */
+import { hash } from 'node:crypto'
 import { compress, encodingFor, isCompressible } from './compression.js'
-import { entityTag, matchesTag } from './conditional.js'
 import type { App } from './types.js'
+
+/** The weak tag of an uncompressed body: the same for all its encodings. SHA-256 takes 0.5 µs for a location, 0.2 ms for 300 kB. */
+export const entityTag = (body: string | Buffer): string => `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+
+/** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110 13.1.2). */
+function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ['*', tag].includes(ifNoneMatch.trim()) || ifNoneMatch.split(',').some((one) => opaque(one) === opaque(tag))
+}
 
 const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body)
 
