@@ -68,7 +68,34 @@ interface Deps {
 
 /** The gateway as a value. @throws without a platform and a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
-  const { logger, clock, ticks, metrics, isDraining } = deps
+  const { logger, ticks, metrics, isDraining } = deps
+  const parts = openParts(config, deps)
+  const { accounts, demo, limits } = parts
+  const app = createApp({
+    ...parts,
+    log: logger,
+    docsUrl: `${config.publicUrl}/docs`,
+    trustProxy: config.trustProxy,
+    ticks,
+    isDraining,
+    metrics,
+    demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
+    onRefused: (account) => accounts.refuse(account),
+  })
+  app.addHook('onClose', () => parts.close())
+  const addMethodNotAllowed = methodNotAllowed(app)
+  await gatherRoutes(app)
+  app.get('/', { onRequest: countAddress(limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
+  await app.register((api) => serve(api, config, deps, parts), { prefix: '/api' })
+  addMethodNotAllowed()
+  return app
+}
+
+type Parts = ReturnType<typeof openParts>
+
+/** What hooks and routes share. */
+function openParts(config: Config, deps: Deps) {
+  const { logger, clock, ticks, metrics } = deps
   const outages = new Outages(logger, ticks)
   const store = instrumented(deps.store, (report) => {
     metrics.observeStoreCall(report)
@@ -81,8 +108,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
   // So that the log says at once that Redis is away.
   void limits.read('')
-  const parts = openParts(config, deps, budget, outages)
-  const { accounts, demo, deviceCache } = parts
+  const platforms = openPlatforms(config, deps, budget, outages)
+  const { accounts, demo, deviceCache } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({
     cacheBytes: () => deviceCache.bytes,
@@ -95,35 +122,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     isStoreUp: () => store.up(),
     budget,
   })
-
-  const turns = new Turns(ticks)
-  const app = createApp({
-    log: logger,
-    turns,
-    limits,
-    budget,
-    docsUrl: `${config.publicUrl}/docs`,
-    trustProxy: config.trustProxy,
-    ticks,
-    isDraining,
-    metrics,
-    outages,
-    demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
-    onRefused: (account) => accounts.refuse(account),
-  })
-  app.addHook('onClose', () => parts.close())
-  const addMethodNotAllowed = methodNotAllowed(app)
-  await gatherRoutes(app)
-  app.get('/', { onRequest: countAddress(limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
-  await app.register((api) => serve(api, { config, store, clock, metrics, parts, limits, authenticator, turns }), {
-    prefix: '/api',
-  })
-  addMethodNotAllowed()
-  return app
+  return { ...platforms, outages, store, budget, limits, authenticator, turns: new Turns(ticks) }
 }
 
 /** The platforms, the caches in front of them, and what they report. */
-function openParts(
+function openPlatforms(
   config: Config,
   { logger, clock, ticks, sandbox, metrics, worker }: Deps,
   budget: ByteBudget,
@@ -189,21 +192,12 @@ function openParts(
   }
 }
 
-interface Served extends Pick<Deps, 'store' | 'clock' | 'metrics'> {
-  config: Config
-  parts: ReturnType<typeof openParts>
-  limits: Limits
-  authenticator: Authenticator
-  turns: Turns
-}
-
 /** The routes, each behind the hook that counts its requests. */
-async function serve(api: App, served: Served): Promise<void> {
-  const { config, store, clock, metrics, parts, limits, authenticator, turns } = served
-  const { deviceCache, translate, platformState, demo } = parts
+async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, parts: Parts): Promise<void> {
+  const { store, limits, authenticator, turns, deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
-    health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
+    health(open, { version, ticks, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
   })
   await api.register(async (open: App) => {
     open.addHook('onRequest', countAddress(limits, 'docs:'))
