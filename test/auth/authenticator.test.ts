@@ -95,28 +95,6 @@ t.test('unknown hashes cost the platform one budget per address and four per /56
   }
 })
 
-t.test('hundreds of wrong credentials from one address leave known credentials there unaffected', async (t) => {
-  const clock = new Clock()
-  const env = { RATE_LIMIT_MAX: '40', DEMO_TOKEN: 'demo' }
-  const { get, calls } = await gatewayOn(t, { clock: clock.now, env }, strict)
-  const { key } = (await createKey(get)).body
-  const before = calls.length
-  const wrong = Array.from({ length: 240 }, (_, i) => (i % 10 === 0 ? randomKey() : randomHash()))
-  const statuses: number[] = []
-  // All at once, this process could be so late that the gateway sheds load.
-  for (let from = 0; from < wrong.length; from += 40) {
-    const flooding = wrong.slice(from, from + 40).map((credential) => get('/v1/me', credential))
-    for (const good of [someHash, key, 'demo']) t.equal((await get('/v1/me', good)).status, 200)
-    for (const { status } of await Promise.all(flooding)) statuses.push(status)
-  }
-  t.ok(calls.length - before <= 40, `${calls.length - before} calls`)
-  t.same(new Set(statuses), new Set([401, 429]))
-  t.ok(statuses.filter((status) => status === 401).length <= 40)
-  clock.advance(61_000)
-  t.equal((await get('/v1/me', someHash)).status, 200, 'in the next window a known hash is validated again')
-  t.equal((await get('/v1/me', randomHash())).status, 401)
-})
-
 t.test('however many unknown hashes await validation, accounts of API keys and known ones are served', async (t) => {
   const clock = new Clock()
   const releases = new EventEmitter()
@@ -171,10 +149,7 @@ t.test('requests that wait for one validation of a further spelling cost their a
   await until(() => held.length > 0)
   await get('/health')
   for (const response of held) response.end(JSON.stringify(user))
-  t.same(
-    (await sent).map(({ status }) => status),
-    [429, 429, 429, 429],
-  )
+  for (const { status } of await sent) t.equal(status, 429)
   t.equal(limitsOf(await get('/health'))[1], 4)
 })
 
@@ -187,16 +162,22 @@ t.test('requests without a credential cost their address requests, but their /56
   t.equal((await send(30, randomHash())).status, 401)
 })
 
-t.test('a revoked key counts as a wrong credential of its address', async (t) => {
-  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10', DEMO_TOKEN: 'demo' } }, fleet)
+t.test('a revoked key counts as a wrong credential of its address, where known ones are unaffected', async (t) => {
+  const clock = new Clock()
+  const env = { RATE_LIMIT_MAX: '10', DEMO_TOKEN: 'demo' }
+  const { get } = await gatewayOn(t, { clock: clock.now, env }, fleet)
   const [{ id, key }, other] = [(await createKey(get)).body, (await createKey(get)).body]
   t.equal((await get('/v1/me', key)).status, 200)
   t.equal((await revokeKey(get, id)).status, 200)
   const statuses = await statusesOf(9, () => get('/v1/me', key))
   t.same(statuses, [...Array(8).fill(401), 429], 'the creations were the first two of ten')
   t.equal((await get('/v1/me', otherHash)).status, 429, 'an unknown hash is not validated from there')
-  for (const known of [someHash, other.key, 'demo'])
-    t.equal((await get('/v1/me', known)).status, 200, 'known ones work')
+  const sent = [someHash, otherHash, key, other.key, 'demo'].map((credential) => get('/v1/me', credential))
+  const known = (await Promise.all(sent)).map(({ status }) => status)
+  t.same(known, [200, 429, 429, 200, 200], 'known ones work, also beside others')
+  clock.advance(61_000)
+  for (const credential of [someHash, otherHash])
+    t.equal((await get('/v1/me', credential)).status, 200, 'in the next window both are validated')
 })
 
 t.test('a key opens the platform hash that its record holds now, not one that was unsealed earlier', async (t) => {
@@ -228,17 +209,14 @@ t.test('keys whose hash the platform refuses cost it no more calls than unknown 
   for (const key of keys) t.equal((await get('/v1/me', key)).status, 200, 'they work again once the hash is accepted')
 })
 
-t.test(
-  'a key of the first release becomes renewable with its first use here, however recent the last one',
-  async (t) => {
-    const [clock, store] = [new Clock(), await embeddedStore(t)]
-    const { record, key, hash } = aKey(ownerOf('owner@example.com'), { email: 'owner@example.com' })
-    const now = clock.now()
-    await store.keys.create({ ...record, createdAt: now, expiresAt: now + DAY_MS, lastUsedAt: now - 1 }, 20, now)
-    const users = [{ ...owner(), hash: hash.reveal() }]
-    const { get } = await gatewayOn(t, { clock: clock.now, store }, accountsOf(users))
-    t.equal((await get('/v1/me', key.reveal())).status, 200)
-    // In the background.
-    await until(async () => (await store.keys.find(record.digest, now))?.renewal?.userId === '7')
-  },
-)
+t.test('a key of the first release becomes renewable with its first use here, however recent', async (t) => {
+  const [clock, store] = [new Clock(), await embeddedStore(t)]
+  const { record, key, hash } = aKey(ownerOf('owner@example.com'), { email: 'owner@example.com' })
+  const now = clock.now()
+  await store.keys.create({ ...record, createdAt: now, expiresAt: now + DAY_MS, lastUsedAt: now - 1 }, 20, now)
+  const users = [{ ...owner(), hash: hash.reveal() }]
+  const { get } = await gatewayOn(t, { clock: clock.now, store }, accountsOf(users))
+  t.equal((await get('/v1/me', key.reveal())).status, 200)
+  // In the background.
+  await until(async () => (await store.keys.find(record.digest, now))?.renewal?.userId === '7')
+})

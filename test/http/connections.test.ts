@@ -34,10 +34,8 @@ const send = ({ id, response }: Held): void =>
 
 function hasDevices(t: Test, text: string, ids: number[]): void {
   const found = responsesIn(text).map(({ status, body }) => [status, JSON.parse(body).id])
-  t.same(
-    found,
-    ids.map((id) => [200, id]),
-  )
+  const wanted = ids.map((id) => [200, id])
+  t.same(found, wanted)
 }
 
 t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
@@ -101,10 +99,7 @@ t.test('a client that is still sending gets its error, and is disconnected if it
   }
   await until(async () => (await promisify(httpServer.getConnections).call(httpServer)) === 0)
   t.ok(performance.now() - started < 12_000)
-  t.ok(
-    lines('request').every(({ status }) => status === 413),
-    'nothing behind the body is a request',
-  )
+  for (const { status } of lines('request')) t.equal(status, 413, 'nothing behind the body is a request')
 })
 
 t.test('a request whose client leaves is logged and counted once, as 499; those behind it are dropped', async (t) => {
@@ -162,10 +157,8 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   t.match(String(await response), /^HTTP\/1.1 200 /, 'one who waits behind them gets a response')
   await until(() => requests().length >= 101)
   const left = requests().filter(({ status }) => status === 499)
-  t.ok(
-    left.some(({ account }) => account === undefined),
-    'some had not begun',
-  )
+  const begun = left.filter(({ account }) => account !== undefined)
+  t.ok(begun.length < left.length, 'some had not begun')
   t.match(await metrics(), `gateway_requests_total{method="GET",route="/api/v1/me",status="499"} ${left.length}\n`)
   t.equal(requests().length, 101)
   t.equal((await get('/v1/me', someHash)).status, 200)
@@ -193,10 +186,7 @@ t.test('a request that is not HTTP has one response and is counted once, however
     t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the packet')
   }
   send(held[0] as Held)
-  t.same(
-    responsesIn(await text).map(({ status }) => status),
-    [200, 400],
-  )
+  t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
   t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
   const { headers } = await get('/health')
   t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 1)

@@ -2,17 +2,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fastify } from 'fastify'
 import t from 'tap'
-import { Connections } from '../../src/http/connections.js'
 import { Lateness, shedOverload } from '../../src/http/overload.js'
-import { limitedServer } from '../../src/http/server-limits.js'
-import { Turns } from '../../src/http/turns.js'
-import type { App } from '../../src/http/types.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
 import { limitsOf } from '../limits.js'
-import { block } from './raw.js'
+import { bareApp, block } from './raw.js'
 
 t.test('from the third late sample in a row on requests are shed, until one is in time', (t) => {
   // The loop blocked for a whole sample has no mean; a wait for a turn is as late as the loop.
@@ -55,11 +50,7 @@ t.test('while the event loop is late, requests get 503 and health is still serve
 })
 
 t.test('requests that wait long for their turn are shed, although each turn is short', async (t) => {
-  const turns = new Turns(() => performance.now())
-  const nothing = (): void => {}
-  const options = { connections: new Connections(nothing, nothing), turns, onConnect: nothing, onError: nothing }
-  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
-  t.teardown(() => app.close())
+  const { app, turns } = bareApp(t)
   shedOverload(app, turns, () => {})
   app.get('/', async () => void block(15))
   await app.listen({ host: '127.0.0.1', port: 0 })

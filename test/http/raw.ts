@@ -1,6 +1,22 @@
-/** Requests as bytes on a connection, for what no HTTP client would send. */
+/** Requests as bytes on a connection, for what no HTTP client would send, and an app to send them to. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { fastify } from 'fastify'
+import { Connections } from '../../src/http/connections.js'
+import { limitedServer } from '../../src/http/server-limits.js'
+import { Turns } from '../../src/http/turns.js'
+import type { App } from '../../src/http/types.js'
+import type { Test } from '../helper.js'
+
+/** An app without hooks and routes on the server of the gateway. @param ticks milliseconds that never go back. */
+export function bareApp(t: Test, ticks = () => performance.now()) {
+  const nothing = (): void => {}
+  const [connections, turns] = [new Connections(nothing, nothing), new Turns(ticks)]
+  const options = { connections, turns, onConnect: nothing, onError: nothing }
+  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
+  t.teardown(() => app.close())
+  return { app, connections, turns }
+}
 
 /** Blocks this thread, without work. The system meanwhile delivers what it has written. */
 export const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

@@ -1,17 +1,14 @@
 /** The response deadline: a request that waits too long gets a 503, and what arrives later does no harm. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { brotliCompressSync } from 'node:zlib'
-import { fastify } from 'fastify'
 import t from 'tap'
-import { Connections } from '../../src/http/connections.js'
 import { installResponseDeadline } from '../../src/http/response-deadline.js'
-import { limitedServer } from '../../src/http/server-limits.js'
-import { sendTogether, Turns } from '../../src/http/turns.js'
-import type { App } from '../../src/http/types.js'
+import { sendTogether } from '../../src/http/turns.js'
 import { isUnavailable } from '../faults.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
 import { until } from '../redis.js'
+import { bareApp } from './raw.js'
 
 const thirdHash = someHash.replace('ab', 'yy')
 
@@ -47,11 +44,7 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
 })
 
 t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
-  const nothing = (): void => {}
-  const connections = new Connections(nothing, nothing)
-  const options = { connections, turns: new Turns(() => 0), onConnect: nothing, onError: nothing }
-  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
-  t.teardown(() => app.close())
+  const { app, connections } = bareApp(t)
   const time = new Clock(0)
   installResponseDeadline(app, connections, time.now)
   let started = 0

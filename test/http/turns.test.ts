@@ -67,11 +67,7 @@ t.test('log line and latency of a request include its wait for a turn', async (t
     block(100)
     await responses
   }
-  const latencies = lines('request').map(({ ms }) => ms)
-  t.ok(
-    latencies.slice(-8).every((ms) => ms > 1_500),
-    'of those that begin in the third turn',
-  )
+  for (const { ms } of lines('request').slice(-8)) t.ok(ms > 1_500, 'one that begins in the third turn')
   const [, sum] = /^gateway_request_seconds_sum\S+ (\S+)$/m.exec(await metrics()) ?? []
   t.ok(Number(sum) > 8 * 1.5, `${sum} s`)
   for (const socket of sockets) socket.destroy()

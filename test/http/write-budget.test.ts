@@ -1,18 +1,16 @@
 /** Responses that their clients do not read take bounded memory, and leave the other accounts theirs. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { Connections } from '../../src/http/connections.js'
-import { closeIdleConnections, limitedServer } from '../../src/http/server-limits.js'
-import { Turns } from '../../src/http/turns.js'
-import type { App, Caller } from '../../src/http/types.js'
+import { closeIdleConnections } from '../../src/http/server-limits.js'
+import type { Caller } from '../../src/http/types.js'
 import { installWriteBudget } from '../../src/http/write-budget.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
+import { bareApp } from './raw.js'
 
 /** More than the system buffers on the way to a client that does not read. */
 const responseBytes = 8_000_000
@@ -80,11 +78,7 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
 /** An app with a budget of 30 MB for its responses of 10 MB, and clients that read no more than the beginning. */
 async function budgeted(t: Test, ticks: () => number) {
   const budget = new ByteBudget(30_000_000)
-  const nothing = (): void => {}
-  const connections = new Connections(nothing, nothing)
-  const options = { connections, turns: new Turns(ticks), onConnect: nothing, onError: nothing }
-  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
-  t.teardown(() => app.close())
+  const { app, connections } = bareApp(t, ticks)
   app.decorateRequest('account')
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {
@@ -98,7 +92,7 @@ async function budgeted(t: Test, ticks: () => number) {
   await app.listen({ host: '0.0.0.0', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const client = async (localAddress = '127.0.0.1'): Promise<Socket> => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', nothing)
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return socket
@@ -130,22 +124,19 @@ t.test('while memory is short, who reads longest is disconnected, and nobody els
   await until(() => budget.usedBytes === 0)
 })
 
-t.test(
-  'callers of the demo token share memory by address, those of an account share that of the account',
-  async (t) => {
-    const { client, status } = await budgeted(t, () => 0)
-    const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.1']
-    for (const [credential, expected] of [
-      ['demo', [200, 200, 503]],
-      ['platform_hash', [200, 503, 503]],
-    ] as const) {
-      const sockets: Socket[] = []
-      for (const [at, address] of addresses.entries()) {
-        const socket = await client(address)
-        sockets.push(socket)
-        t.equal(await status(socket, credential, 'one'), expected[at], `${credential} from ${address}`)
-      }
-      for (const socket of sockets) socket.destroy()
+t.test('callers of the demo token share memory by address, all others by account', async (t) => {
+  const { client, status } = await budgeted(t, () => 0)
+  const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.1']
+  for (const [credential, expected] of [
+    ['demo', [200, 200, 503]],
+    ['platform_hash', [200, 503, 503]],
+  ] as const) {
+    const sockets: Socket[] = []
+    for (const [at, address] of addresses.entries()) {
+      const socket = await client(address)
+      sockets.push(socket)
+      t.equal(await status(socket, credential, 'one'), expected[at], `${credential} from ${address}`)
     }
-  },
-)
+    for (const socket of sockets) socket.destroy()
+  }
+})

@@ -63,24 +63,21 @@ t.test('where the calls are used up, the rows that were read are the first of a 
   t.equal((await list('type=zone_in&limit=200')).status, 400)
 })
 
-t.test(
-  'where the calls are used up, no event is counted that was not read, except one behind a full window',
-  async (t) => {
-    for (const [count, query, least, most, calls] of [
-      [800, 'limit=50', 800, 800, 16],
-      [3_200, 'device_ids=1,2,3,4&limit=200', 2_800, 3_200, 16],
-      [16_000, 'type=other&limit=10', 1_777, 1_777, 16],
-      // The last one that is read belongs to the window. One call is for the list of types.
-      [16_000, 'type=maintenance_due&limit=200&offset=1467', 1_668, 1_668, 15],
-    ] as const) {
-      const { list, eventCalls } = await eventPlatform(t, count, { hidesPaging: true })
-      const { body } = await list(query)
-      t.equal(eventCalls(), calls, query)
-      t.ok(body.count >= least && body.count <= most, `${query}: ${body.count}`)
-      t.same([body.data.length, body.has_more], [body.limit, true], query)
-    }
-  },
-)
+t.test('where the calls are used up, no unread event is counted but one behind a full window', async (t) => {
+  for (const [count, query, least, most, calls] of [
+    [800, 'limit=50', 800, 800, 16],
+    [3_200, 'device_ids=1,2,3,4&limit=200', 2_800, 3_200, 16],
+    [16_000, 'type=other&limit=10', 1_777, 1_777, 16],
+    // The last one that is read belongs to the window. One call is for the list of types.
+    [16_000, 'type=maintenance_due&limit=200&offset=1467', 1_668, 1_668, 15],
+  ] as const) {
+    const { list, eventCalls } = await eventPlatform(t, count, { hidesPaging: true })
+    const { body } = await list(query)
+    t.equal(eventCalls(), calls, query)
+    t.ok(body.count >= least && body.count <= most, `${query}: ${body.count}`)
+    t.same([body.data.length, body.has_more], [body.limit, true], query)
+  }
+})
 
 const ten = Array.from({ length: 10 }, (_, at) => at + 1)
 const bodies = { get_devices: [{ title: 'A', items: ten.map((id) => ({ id, name: `Van ${id}` })) }] }

@@ -46,10 +46,7 @@ t.test('events of one device without its name in their rows do not take the whol
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
   const { get, calls } = await gatewayOn(t, { get_events: { items: { data, total: 2 } }, get_devices })
   t.match((await get('/v1/events?device_id=5', someHash)).body.data, [{ device: 'Van' }, { device: 'Van 12' }])
-  t.ok(
-    calls.filter((call) => call.includes('get_devices')).every((call) => call.includes('id=5')),
-    calls.join(),
-  )
+  for (const call of calls) if (call.includes('get_devices')) t.match(call, 'id=5')
 })
 
 t.test('rows that are no events end no list early, and no empty page says that more follow', async (t) => {
@@ -128,9 +125,5 @@ t.test('a kind of several words of the platform needs no further parameter in an
   calls.length = 0
   const { body } = await get('/v1/events?type=maintenance_due&after_id=0&limit=200', hash)
   t.ok(body.data.length > 50)
-  t.same(
-    calls.map((url) => new URL(url, 'http://sandbox').pathname),
-    ['/api/get_events'],
-    'a poll is one call',
-  )
+  t.match(calls, { length: 1, 0: '/api/get_events?' }, 'a poll is one call')
 })

@@ -1,11 +1,13 @@
 /** `GET /v1/services`, from every platform action that has maintenance services. */
 import type { RequestListener } from 'node:http'
 import t from 'tap'
-import { answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { type Answer, answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { clock, idsOf } from './fleet.js'
 
 const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
 const paged = { data: [row], current_page: 1, last_page: 1, status: 1 }
+
+const devicesIn = ({ data }: Answer['body']) => data.map((service: { device_id: number }) => service.device_id)
 
 t.test('without the action for all services, devices with services are requested one by one (N48)', async (t) => {
   const items = [
@@ -22,7 +24,8 @@ t.test('without the action for all services, devices with services are requested
 })
 
 t.test('the services of a large account take few calls, also where the platform ignores the page size', async (t) => {
-  const all = Array.from({ length: 900 }, (_, at) => ({ ...row, id: at + 1, device_id: 1 }))
+  const ids = Array.from({ length: 900 }, (_, at) => at + 1)
+  const all = ids.map((id) => ({ ...row, id, device_id: 1 }))
   let largest = 0
   const services: RequestListener = (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
@@ -35,10 +38,7 @@ t.test('the services of a large account take few calls, also where the platform 
   for (const [size, expected] of Object.entries({ 1000: 9, 50: 18, 15: 60 })) {
     largest = Number(size)
     calls.length = 0
-    t.same(
-      idsOf((await get('/v1/services', someHash)).body),
-      all.map(({ id }) => id),
-    )
+    t.same(idsOf((await get('/v1/services', someHash)).body), ids)
     t.equal(calls.filter((call) => call.startsWith('/api/services?')).length, expected)
   }
   calls.length = 0
@@ -59,10 +59,7 @@ t.test('services of single devices are requested four at a time, in order of the
   }
   const { get } = await gatewayOn(t, { get_devices: [{ title: 'A', items: ids.map((id) => ({ id })) }], get_services })
   const { body } = await get('/v1/services', someHash)
-  t.strictSame(
-    body.data.map((service: { device_id: number }) => service.device_id),
-    ids,
-  )
+  t.strictSame(devicesIn(body), ids)
   for (let at = 0; at < ids.length; at += 4) {
     const batch = new Set(started.slice(at, at + 4))
     t.strictSame(batch, new Set(ids.slice(at, at + 4)), 'no fifth call before a response')
@@ -107,8 +104,7 @@ t.test('services in the device list need no further call, and no permission to r
 t.test('a device alone has the services that it has in the list of all, for no further call', async (t) => {
   const items = [{ id: 1, device_data: { services: [row] } }, { id: 2 }]
   const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
-  const found = async (query: string) =>
-    (await get(`/v1/services${query}`, someHash)).body.data.map((service: { device_id: number }) => service.device_id)
+  const found = async (query: string) => devicesIn((await get(`/v1/services${query}`, someHash)).body)
   t.same([await found(''), await found('?device_id=1'), await found('?device_id=2')], [[1], [1], []])
   t.notMatch(calls.join(), 'get_services')
 })
