@@ -1,7 +1,6 @@
-/** The pino logger, and what it writes of an error. No credential, URL or query string reaches the log. */
+/** The pino logger, the standard output below it, and what it writes of an error. No credential, URL or query string reaches the log. */
 import { isatty } from 'node:tty'
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
-import { type LineBuffer, lineBuffer } from './line-buffer.js'
 import { readableLine } from './readable-line.js'
 import { type RequestLogEntry, requestLogLine } from './request-log.js'
 
@@ -32,13 +31,50 @@ function timestamp(): () => string {
   }
 }
 
+/** Lines are gathered up to this many characters, or for this many milliseconds: one write costs as much as several cached responses. */
+const maxGathered = 65_536
+const maxGatheredMs = 10
+
 /** Bytes that may wait for a slow or stuck reader of the standard output; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
 /** The time that the exit of the process waits for a stuck reader of the standard output. */
 const maxExitMs = 1_000
 
-function openStdout(onDropped: (bytes: number) => void): LineBuffer {
+/** The standard output. Whatever is gathered is written when the process exits. */
+function openStdout(onDropped: (bytes: number) => void) {
+  const out = openOutput(onDropped)
+  const isTerminal = isatty(1)
+  let lines = ''
+  let timer: NodeJS.Timeout | undefined
+  const pass = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    // It takes bytes, although it is typed for strings only.
+    if (lines !== '') out.write(Buffer.from(lines) as unknown as string)
+    lines = ''
+  }
+  const flushSync = (): void => {
+    pass()
+    out.flushSync()
+  }
+  process.on('exit', flushSync)
+  return {
+    write(line: string): void {
+      lines += isTerminal ? readableLine(line) : line
+      if (lines.length >= maxGathered) pass()
+      else timer ??= setTimeout(pass, maxGatheredMs)
+    },
+    flushSync,
+    /** Calls back when everything is written. */
+    flush(onWritten: () => void): void {
+      pass()
+      out.flush(onWritten)
+    },
+  }
+}
+
+function openOutput(onDropped: (bytes: number) => void) {
   let giveUpAt = Number.POSITIVE_INFINITY
   const retryEAGAIN = (): boolean => Date.now() < giveUpAt
   // With a `minLength` of 0 its `flush` waits for nothing.
@@ -64,8 +100,7 @@ function openStdout(onDropped: (bytes: number) => void): LineBuffer {
       canWrite = false
     }
   }
-  const lines = lineBuffer(out)
-  return isatty(1) ? { ...lines, write: (line) => lines.write(readableLine(line)) } : lines
+  return out
 }
 
 /** Whether Fastify logs a response that comes after that of the response deadline: it names the whole URL, or calls a late failure an error. */
