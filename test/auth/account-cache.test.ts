@@ -69,23 +69,15 @@ const cacheOn = (platform: Pick<Platform, 'get'>) => {
 }
 
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
-  let accept: (data: unknown) => void = () => {}
-  let refuse: (error: Error) => void = () => {}
-  const pending = [
-    new Promise((resolve) => {
-      accept = resolve
-    }),
-    new Promise((_, reject) => {
-      refuse = reject
-    }),
-  ]
-  const cache = cacheOn({ get: () => pending.shift() ?? Promise.resolve({ email: null }) })
+  const held: { accept: (data: unknown) => void; refuse: (error: Error) => void }[] = []
+  const hold = () => new Promise((accept, refuse) => held.push({ accept, refuse }))
+  const cache = cacheOn({ get: async () => (held.length < 2 ? hold() : { email: null }) })
   const [accepted, refused] = [cache.fetch(new Secret('accepted')), cache.fetch(new Secret('refused'))]
   for (let i = 0; i < 20_001; i += 1) await cache.fetch(new Secret(`hash ${i}`))
   t.notOk(cache.peek(new Secret('hash 0')), 'the cache is bounded')
-  refuse(new Error('refused'))
+  held[1]?.refuse(new Error('refused'))
   await t.rejects(async () => refused, { message: 'refused' })
-  accept({ email: 'owner@example.com' })
+  held[0]?.accept({ email: 'owner@example.com' })
   t.equal((await accepted).email, 'owner@example.com')
 })
 
