@@ -9,33 +9,25 @@ const resolutionMs = 10
 /** Mean event-loop delay of a sample, or the time that the first waiting request has waited. */
 const maxDelayMs = 500
 /** Late samples in a row. Fewer are pauses, such as the start of the process or a garbage collection. */
-const minLateSamples = 3
+export const minLateSamples = 3
 
-/** What one sample after the other says of the load. */
-export class Lateness {
-  #lateSamples = 0
-
-  /** @param delayMs mean event-loop delay; NaN if the loop was blocked for the whole sample. @param waitMs wait of the first request in line. */
-  add(delayMs: number, waitMs: number): void {
-    const isInTime = delayMs <= maxDelayMs && waitMs <= maxDelayMs
-    this.#lateSamples = isInTime ? 0 : this.#lateSamples + 1
-  }
-
-  get isOverload(): boolean {
-    return this.#lateSamples >= minLateSamples
-  }
-}
+/**
+ * The late samples in a row, with one more sample.
+ * @param delayMs mean event-loop delay; NaN if the loop was blocked for the whole sample. @param waitMs wait of the first request in line.
+ */
+export const lateSamples = (before: number, delayMs: number, waitMs: number): number =>
+  delayMs <= maxDelayMs && waitMs <= maxDelayMs ? 0 : before + 1
 
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. Ours, because @fastify/under-pressure sheds for one sample, and
  * ends the process when file descriptors run out: it reads the memory usage in a timer, which then throws.
  */
 export function shedOverload(app: App, turns: Turns, onShed: () => void): void {
-  const lateness = new Lateness()
+  let late = 0
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   const timer = setInterval(() => {
-    lateness.add(delays.mean / 1e6 - resolutionMs, turns.waitMs)
+    late = lateSamples(late, delays.mean / 1e6 - resolutionMs, turns.waitMs)
     delays.reset()
   }, sampleMs).unref()
   app.addHook('onClose', async () => {
@@ -43,7 +35,7 @@ export function shedOverload(app: App, turns: Turns, onShed: () => void): void {
     delays.disable()
   })
   app.addHook('onRequest', (_request, _reply, next) => {
-    if (!lateness.isOverload) return next()
+    if (late < minLateSamples) return next()
     onShed()
     next(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { Lateness, shedOverload } from '../../src/http/overload.js'
+import { lateSamples, minLateSamples, shedOverload } from '../../src/http/overload.js'
 import { isUnavailable } from '../faults.js'
 import { gateway } from '../helper.js'
 import { limitsOf } from '../limits.js'
@@ -11,23 +11,18 @@ import { bareApp, block } from './raw.js'
 
 t.test('from the third late sample in a row on requests are shed, until one is in time', (t) => {
   // The loop blocked for a whole sample has no mean; a wait for a turn is as late as the loop.
-  const lateSamples: [delayMs: number, waitMs: number][] = [
+  const causes: [delayMs: number, waitMs: number][] = [
     [501, 0],
     [Number.NaN, 0],
     [0, 501],
   ]
-  for (const late of lateSamples) {
-    const lateness = new Lateness()
-    const afterEach = (samples: [number, number][]): boolean[] =>
-      samples.map((sample) => {
-        lateness.add(...sample)
-        return lateness.isOverload
-      })
-    for (const _ of ['at the start', 'later']) {
-      t.same(afterEach([late, late, [500, 500], late, late, late, late]), [...Array(5).fill(false), true, true])
-      t.same(afterEach([[500, 500]]), [false])
-    }
+  for (const cause of causes) {
+    const found: number[] = []
+    for (const sample of [cause, cause, [500, 500], cause, cause, cause, cause, [500, 500]] as typeof causes)
+      found.push(lateSamples(found.at(-1) ?? 0, ...sample))
+    t.same(found, [1, 2, 0, 1, 2, 3, 4, 0])
   }
+  t.equal(minLateSamples, 3)
   t.end()
 })
 
