@@ -29,18 +29,23 @@ async function weekOf(account: Account): Promise<FleetEvent[]> {
   const known = firstWeeks.get(account)
   if (known) return known
   const marks = new Map<Report[], Mark[]>()
-  const week: FleetEvent[] = []
+  const hours = Array.from({ length: WEEK / 3600 }, (): FleetEvent[] => [])
   for (let index = 0; index < Math.min(account.devices, MAX_ALERT_DEVICES); index++) {
     if (isExpired(index) || isNeverConnected(index)) continue
     const { program, start } = timelineOf(account, index)
     await nextTurn()
     if (!marks.has(program)) marks.set(program, await allMarks(account, program))
-    for (const mark of marks.get(program)!)
-      if (index % mark.alert.nth === 0) week.push({ ...mark, id: 0, index, at: (start + mark.at) % WEEK })
+    for (const mark of marks.get(program)!) {
+      const at = (start + mark.at) % WEEK
+      if (index % mark.alert.nth === 0) hours[Math.floor(at / 3600)]?.push({ ...mark, id: 0, index, at })
+    }
   }
-  await nextTurn()
-  week.sort((a, b) => a.at - b.at || a.index - b.index)
-  for (const [id, event] of week.entries()) event.id = id
+  const week: FleetEvent[] = []
+  for (const hour of hours) {
+    await nextTurn()
+    hour.sort((a, b) => a.at - b.at || a.index - b.index)
+    for (const event of hour) week.push({ ...event, id: week.length })
+  }
   firstWeeks.set(account, week)
   return week
 }
