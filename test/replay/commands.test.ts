@@ -195,6 +195,8 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const events = await only('get_events --device 5 --day 2026-11-20')
   t.same(events.sent, { device_id: '5', ...day, limit: '50', page: '1', ...always }, 'as the gateway sends')
   t.same((await only('get_user_drivers')).sent, { page: '1', ...always })
+  await only('services')
+  t.match(calls.at(-1), /\/services\?/)
 })
 
 t.test('--help explains every option', async (t) => {
@@ -210,6 +212,7 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
     ['replay fixtures/none', /fixtures\/none is not a folder with an account\.json/],
     [`replay ${acme}/account.json`, /account\.json is not a folder with an account\.json/],
     ['replay --port x', /--port must be/],
+    [`replay ${acme} ${acme} --hash x`, /^--hash needs exactly one folder$/],
     [`replay --diff ${acme} ${away} ${away}`, /^http:\S+ does not respond \(ENOTFOUND\)/],
     ['record --platform ftp://x --as x', /^--platform must be/],
     [`record --platform ${away}`, /--as must be/],

@@ -113,7 +113,8 @@ t.test('a number that may be half a position is none, wherever it is', async (t)
 t.test('a number that is no position stays', async (t) => {
   const texts = '12.5 km / 3.2 l, 3/4, 3.7.7, 12.5, 20.11.2026 10:20, 10:20:07.123456, 0.0671 km, 1.2345 V'.split(', ')
   const numbers = { distance: 1.5971, speed: 41.0367, altitude: '12.34567', fuel_per_km: '0.0671', total: 523.12345 }
-  t.same(scrubbed({ texts, ...numbers }), { texts, ...numbers })
+  const lists = { values: [1.5, 2.25, 7], distances: [1.5971, 0.25] }
+  for (const stays of [{ texts }, numbers, lists]) t.same(scrubbed(stays), stays)
 })
 
 t.test('no position is left in broken JSON in a string', async (t) => {
