@@ -9,7 +9,7 @@ const resolutionMs = 10
 /** Mean event-loop delay of a sample, or the time that the first waiting request has waited. */
 const maxDelayMs = 500
 /** Late samples in a row. Fewer are pauses, such as the start of the process or a garbage collection. */
-export const minLateSamples = 3
+const minLateSamples = 3
 
 /**
  * The late samples in a row, with one more sample.
@@ -17,6 +17,8 @@ export const minLateSamples = 3
  */
 export const lateSamples = (before: number, delayMs: number, waitMs: number): number =>
   delayMs <= maxDelayMs && waitMs <= maxDelayMs ? 0 : before + 1
+
+export const isOverload = (late: number): boolean => late >= minLateSamples
 
 /**
  * Sheds the requests of all routes that are registered on `app` afterwards. Ours, because @fastify/under-pressure sheds for one sample, and
@@ -35,7 +37,7 @@ export function shedOverload(app: App, turns: Turns, onShed: () => void): void {
     delays.disable()
   })
   app.addHook('onRequest', (_request, _reply, next) => {
-    if (late < minLateSamples) return next()
+    if (!isOverload(late)) return next()
     onShed()
     next(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
   })

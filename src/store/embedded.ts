@@ -213,7 +213,7 @@ class EmbeddedKeys implements KeyStore {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       if (kind === 'read') this.#root.resetReadTxn()
       const result = kind === 'read' ? action() : this.#root.transactionSync(transaction)
-      // A write that changes nothing succeeds on a full disk, too.
+      // A write that changes nothing does not show whether the file can be written.
       if (kind === 'read' || (result && result !== 'too_many')) this.#works[kind] = true
       return result
     } catch (error) {

@@ -4,7 +4,18 @@ import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { endless, sends } from '../platform/faulty.js'
-import { failureOf, jobs, list, now, pageIn, row, sendsBy } from './worker.js'
+import { failureOf, jobs, list, lists, now, pageIn, row, sendsBy } from './worker.js'
+
+t.test('a device of a later page has the group and the fields of its own row', async (t) => {
+  const pages = sendsBy((query) => {
+    const page = pageIn(query)
+    const items = Array.from({ length: page === 3 ? 950 : 1_000 }, (_, at) => row((page - 1) * 999 + at + 1))
+    return [{ title: `Page ${page}`, items }]
+  })
+  const { fleet } = await lists(t, pages)
+  const sensors = [{ type: 'odometer' }, { type: 'acc' }]
+  t.match((await fleet()).get(2_948), { id: 2_948, group: 'Page 3', sensors })
+})
 
 t.test('N20 a platform that ignores the page costs one more call, and no device comes twice', async (t) => {
   const items = Array.from({ length: 100 }, (_, at) => row(at + 1))

@@ -57,7 +57,7 @@ t.test('what is no whole response is not written, and the line names the platfor
   }
 })
 
-t.test('a recording holds nothing that identifies the account', async (t) => {
+t.test('a recording has the scrubbed responses, and nothing that identifies the account', async (t) => {
   const ids = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
   const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
   const fix = { lat: 41.387917, lng: 2.169919, course: 92, traccar }
@@ -77,9 +77,14 @@ t.test('a recording holds nothing that identifies the account', async (t) => {
   const files = await filesIn(one.folder)
   t.equal(files.length, 5)
   for (const file of files) t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
+  const { exchanges } = await readFolder(one.folder)
+  for (const [action, json] of Object.entries(bodies)) {
+    const { responses, ...request } = scrub({ action, query: {}, responses: [{ json }] })
+    t.match(exchanges.find((one) => one.action === request.action)?.responses, responses)
+  }
 })
 
-t.test('an exchange that holds a leak, or differs from no valid file, is not written, and others are', async (t) => {
+t.test('an exchange that holds a leak, or whose file is damaged, is not written, and others are', async (t) => {
   const get_alerts = { type: Buffer.from('mail ops@fleet.test').toString('base64') }
   const { folder, send, counts } = await recording(t, { get_alerts, '*': [] })
   await mkdir(folder)

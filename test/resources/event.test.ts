@@ -92,18 +92,32 @@ t.test('each word of the platform has one kind, and harsh driving is in the mess
 })
 
 t.test('a filter sends the words of the platform for its kind, and only an exact one is trusted', async (t) => {
-  const custom = ['custom']
-  const inexact: Record<string, string[]> = {
-    ...{ 'harsh.brake': custom, 'harsh.acceleration': custom, 'alarm.triggered': ['sos', ...custom] },
-    ...{ 'maintenance.due': [], 'driver.changed': [], other: [] },
+  const rows: [kind: string, words: string[], isExact: boolean, ...aliases: string[]][] = [
+    ['geofence.enter', ['zone_in'], true],
+    ['geofence.exit', ['zone_out'], true],
+    ['speed.exceeded', ['overspeed'], true, 'speeding', 'speed_exceeded'],
+    ['ignition.on', ['ignition_on'], true],
+    ['ignition.off', ['ignition_off'], true],
+    ['device.offline', ['offline_duration'], true],
+    ['harsh.brake', ['custom'], false, 'harsh_brake'],
+    ['harsh.acceleration', ['custom'], false, 'harsh_accel'],
+    ['alarm.triggered', ['sos', 'custom'], false],
+    ['maintenance.due', [], false, 'maintenance_due'],
+    ['stop', ['stop_duration'], true],
+    ['idle', ['idle_duration'], true],
+    ['move.start', ['move_start'], true],
+    ['driver.changed', [], false],
+    ['fuel.filled', ['fuel_fill'], true],
+    ['fuel.stolen', ['fuel_theft'], true],
+    ['power.cut', ['unplugged'], true],
+    ['other', [], false],
+  ]
+  t.strictSame(rows.map(([kind]) => kind).join(), eventKinds.map(({ kind }) => kind).join(), 'all kinds')
+  for (const [kind, words, isExact, ...aliases] of rows) {
+    for (const sent of [kind, kind.toUpperCase(), ...aliases]) t.hasStrict(typeFilter(sent), { words, isExact }, sent)
+    if (isExact) t.equal(event({ type: words[0] })?.kind, kind)
   }
   const words = { geofence_in: 'zone_in', geofence_out: 'zone_out', device_offline: 'offline_duration' }
-  for (const { kind, words: all, aliases } of eventKinds) {
-    const expected = { words: inexact[kind] ?? all, isExact: inexact[kind] === undefined }
-    const others = aliases.filter((alias) => !(alias in words))
-    for (const sent of [kind, kind.toUpperCase(), ...others]) t.hasStrict(typeFilter(sent), expected, sent)
-    if (expected.isExact) t.equal(event({ type: all[0] })?.kind, kind)
-  }
   for (const [sent, word] of Object.entries(words)) {
     t.hasStrict(typeFilter(sent), { words: [word, sent], isExact: true }, sent)
     for (const type of [word, sent]) t.ok(typeFilter(sent).matches({ type, kind: event({ type })?.kind ?? 'stop' }))
@@ -112,8 +126,7 @@ t.test('a filter sends the words of the platform for its kind, and only an exact
   t.hasStrict(typeFilter('maintenance_due', listed), { words: ['Service_due', 'service'], isExact: true })
   t.hasStrict(typeFilter('driver.changed', listed), { words: ['driver'], isExact: true })
   t.hasStrict(typeFilter('driver.changed', ['zone_in']), { words: [], isExact: false })
-  const needing = eventKinds.map(({ kind }) => kind).filter(needsList)
-  t.strictSame(needing, ['maintenance.due', 'driver.changed'])
+  t.strictSame(rows.map(([kind]) => kind).filter(needsList), ['maintenance.due', 'driver.changed'])
   t.ok(needsList('Maintenance_Due'))
   for (const word of ['overspeed', 'custom', 'teleport'])
     t.hasStrict(typeFilter(word), { words: [word], isExact: true }, word)
