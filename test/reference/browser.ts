@@ -79,12 +79,30 @@ export const keep = async (page: Page, name: string) => {
 const isSettled = (scheme: 'light' | 'dark') =>
   `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'} && document.getAnimations().length === 0`
 
-/** What axe complains of. @param options which rules it applies; by default all. */
-export async function findings(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
+/** Texts whose contrast with their background is below 4.5 to 1 (WCAG 1.4.3). */
+const tooFaint = `(() => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number)
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = rgb(getComputedStyle(at).backgroundColor)
+      if (colour.length === 3 || colour[3] === 1) return colour
+    }
+    return [255, 255, 255]
+  }
+  const own = [...document.querySelectorAll('body *')].filter((one) => !one.closest('svg, noscript, option') && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  return own.filter((one) => one.checkVisibility() && !one.closest('.skip')).flatMap((one) => {
+    const [a, b] = [light(rgb(getComputedStyle(one).color)), light(ground(one))].sort((x, y) => y - x)
+    const contrast = (a + 0.05) / (b + 0.05)
+    return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.className + ' ' + one.textContent.trim().slice(0, 40)] : []
+  })
+})()`
+
+/** What axe complains of. */
+export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const all = JSON.stringify({ resultTypes: ['violations'], ...options })
   return page.evaluate<string[]>(
-    `axe.run(${all}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`,
+    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`,
   )
 }
 
@@ -97,8 +115,7 @@ export async function isLegible(t: Tap, page: Page, { width }: View): Promise<vo
     await page.emulateMedia({ colorScheme })
     await until(() => page.evaluate<boolean>(isSettled(colorScheme)))
     t.ok((await page.evaluate<number>(widthOf)) <= width, `${name}: nothing is wider than the screen`)
-    const faint = await findings(page, { runOnly: ['color-contrast'] })
-    t.same(faint, [], `${name}: every text has enough contrast`)
+    t.same(await page.evaluate(tooFaint), [], `${name}: every text has enough contrast`)
     await keep(page, name)
   }
 }
