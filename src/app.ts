@@ -93,7 +93,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
 
 type Parts = ReturnType<typeof openParts>
 
-/** What hooks and routes share. */
+/** The objects that hooks and routes share. */
 function openParts(config: Config, deps: Deps) {
   const { logger, clock, ticks, metrics } = deps
   const outages = new Outages(logger, ticks)

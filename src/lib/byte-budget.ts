@@ -64,7 +64,7 @@ export class ByteBudget {
     }
   }
 
-  /** False, and nothing is added, where there is no room. */
+  /** Returns false and changes nothing if a limit would be exceeded. */
   #add(owner: string, bytes: number): boolean {
     const owned = (this.#byOwner.get(owner) ?? 0) + bytes
     const used = this.usedBytes + bytes

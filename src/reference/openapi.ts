@@ -3,7 +3,7 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
-/** The keywords that the page shows and the webhook has. */
+/** The keywords of JSON Schema that the page and the webhook use. */
 export interface Schema {
   $ref?: string
   title?: string

@@ -2,7 +2,7 @@
 
 type Vector = [number, number, number]
 export type Position = { lat: number; lng: number }
-/** Of a position: the one that it becomes, and the degrees by which a course there turns. */
+/** Maps a position to its rotated position, and to the degrees by which a course there turns. */
 export type Rotation = (position: Position) => Position & { turn: number }
 
 const radians = Math.PI / 180

@@ -41,7 +41,7 @@ const readingOf = (date: string[], clock: string) => {
   return { time, at: asIfUtc(time) }
 }
 
-/** Whether the calendar has this day and a clock this time: others are read as a later day, or not at all. */
+/** Whether the calendar has this day and a clock this time: `Date.parse` reads others as a later day, or as NaN. */
 const exists = ({ time, at }: ReturnType<typeof readingOf>): boolean =>
   time > MIN_TIME && new Date(at * 1000).getUTCDate() === Number(time.slice(8, 10))
 

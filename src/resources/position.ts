@@ -87,7 +87,7 @@ export interface Leg {
 /** The groups of a history, each with its points in time order. */
 export function legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Leg[] {
   const inOrder = orderedBy(reading)
-  // Groups of events stand between those of the drives.
+  // Groups of events overlap those of the drives, so each kind is ordered on its own.
   const [eventsInOrder, travelsInOrder] = [orderedBy(reading), orderedBy(reading)]
   return groups.map((group) => {
     const kind = number(group.status)

@@ -129,7 +129,7 @@ function checkLabel(body: unknown): void {
 }
 
 /**
- * Has the keys with the ids in `renew` hold the hash, after the platform has validated it once more.
+ * Stores the hash in the keys with the ids in `renew`, after the platform has validated it once more.
  * @throws ApiError unless all of them can be renewed, and what the platform or the store threw.
  */
 async function renewKeys(

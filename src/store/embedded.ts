@@ -1,5 +1,4 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
-import { statSync } from 'node:fs'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes } from './key-file.js'
@@ -21,8 +20,8 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     const keys = new EmbeddedKeys(root, keepRoom(path, file), deps.onDamaged)
     // It may write each page anew. Without room for that, expired keys stay, inactive.
-    const size = statSync(path).size + minFreeBytes
-    if (!isFull(path, size)) keys.sweep(deps.clock(), size).catch(() => {})
+    const bytes = keys.usedBytes + minFreeBytes
+    if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
     return {
       keys,
       counters: undefined,
@@ -48,7 +47,7 @@ export function readKeyFile(path: string): void {
   if (isCut) throw new Error('Cut within a page')
 }
 
-/** Those that had expired when the newest of them was created: a clock that is ahead makes keys inactive, and removes none. */
+/** Records that expired before the newest one was created. A clock that is ahead makes keys inactive, but removes none. */
 function removable(records: KeyRecord[], now: number): KeyRecord[] {
   const latest = records.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
   return records.filter(({ expiresAt }) => expiresAt <= Math.min(latest, now))
@@ -151,6 +150,12 @@ class EmbeddedKeys implements KeyStore {
     return this.#works.read && this.#works.write
   }
 
+  /** Of the file, without the room behind them. */
+  get usedBytes(): number {
+    const { lastPageNumber, pageSize } = this.#root.getStats() as { lastPageNumber: number; pageSize: number }
+    return (lastPageNumber + 1) * pageSize
+  }
+
   #get(digest: string): KeyRecord | undefined {
     // Valid until the next read; its `length` is that of the record, although the buffer is longer.
     const bytes = this.#records.getBinaryFast(digest)
@@ -205,8 +210,7 @@ class EmbeddedKeys implements KeyStore {
   /** A write is one transaction among all processes: on the disk once this resolves, undone when it rejects. */
   async #perform<T>(kind: 'read' | 'write', action: () => T, bytes?: number): Promise<T> {
     const transaction = (): T => {
-      const { lastPageNumber, pageSize } = this.#root.getStats() as Record<string, number>
-      this.#keepRoom((lastPageNumber! + 1) * pageSize!, bytes)
+      this.#keepRoom(this.usedBytes, bytes)
       return action()
     }
     try {

@@ -1,14 +1,11 @@
-/** What only the key file promises: processes that share it, a full disk, files that nobody else may read, and old files. */
-import { execFileSync } from 'node:child_process'
+/** What only the key file promises: processes that share it, files that nobody else may read, and old files. */
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
-import { ownerOf } from '../../src/auth/credential.js'
-import { keyFileIn, minFreeBytes, verifyKeyFile } from '../../src/store/key-file.js'
-import { type KeyRecord, StoreUnavailable } from '../../src/store/store.js'
+import { keyFileIn, verifyKeyFile } from '../../src/store/key-file.js'
+import { StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
-import { mounting, program, withoutMount } from '../program.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
 
@@ -120,42 +117,6 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   })
 })
 
-t.test('on a full disk no key is acknowledged, existing keys work on, and space heals it', async (t) => {
-  const place = await embeddedPlace(t)
-  const store = await place.open()
-  const record = await storedKey(store)
-  // For good: a write in flight after the test would otherwise end the process.
-  process.on('SIGXFSZ', () => {})
-  // A file that may not grow behaves like a full disk, also where another process fills it during a transaction.
-  const limitFiles = (bytes: string) =>
-    execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
-  t.teardown(() => limitFiles('unlimited'))
-  limitFiles(String(statSync(join(place.config.dataDir, 'keys.mdb')).size))
-  const owner = anOwner()
-  const acknowledged: KeyRecord[] = []
-  const lost: KeyRecord[] = []
-  while (lost.length < 100 && acknowledged.length < 1000) {
-    const key = aKey(owner, { createdAt: NOW - acknowledged.length }).record
-    const outcome = await store.keys.create(key, 2000, NOW).catch((error: StoreUnavailable) => error)
-    if (outcome === 'created') acknowledged.push(key)
-    else {
-      lost.push(key)
-      t.match(outcome, { name: 'StoreUnavailable', cause: { message: /^EFBIG: file too large/ } })
-      t.equal(store.up(), false)
-      t.equal(await store.keys.find(key.digest, NOW), undefined)
-    }
-  }
-  t.same(await store.keys.list(owner, NOW), acknowledged)
-  t.same((await store.keys.use(record.digest, DAY_MS, NOW))?.record, record)
-  await store.keys.revoke(owner, lost[0]!.id, NOW).catch(() => {})
-  await store.keys.create(aKey(record.owner).record, 1, NOW).catch(() => {})
-  t.equal(store.up(), false, 'neither reads nor writes that change nothing make it whole')
-
-  limitFiles('unlimited')
-  t.equal(await store.keys.create(lost[0]!, 2000, NOW), 'created')
-  t.equal(store.up(), true)
-})
-
 t.test('a clock that is ahead makes keys inactive, and removes none', async (t) => {
   const place = await embeddedPlace(t)
   const first = await place.open()
@@ -167,63 +128,6 @@ t.test('a clock that is ahead makes keys inactive, and removes none', async (t) 
   t.equal(await keys.create(aKey(record.owner, { createdAt: ahead }).record, 1, ahead), 'created')
   await close()
   t.same(await (await place.open()).keys.find(record.digest, NOW), record)
-})
-
-t.test('a new store on a full disk is refused with the cause', { skip: withoutMount }, async (t) => {
-  const folder = temporaryFolder(t)
-  const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
-  for (const size of ['64k', '68k', '72k', '84k']) {
-    const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
-    t.match(
-      ended,
-      { status: 1, stderr: `Cannot use ${folder}/data for API keys: ENOSPC: no space left on device` },
-      size,
-    )
-  }
-})
-
-t.test('on an almost full disk with expired keys', { skip: withoutMount }, async (t) => {
-  const place = await embeddedPlace(t)
-  const store = await place.open()
-  const [owner, other] = [ownerOf('fleet@example.com'), anOwner()]
-  for (let n = 0; n < 100; n += 1) {
-    await store.keys.create(aKey(owner).record, 100, NOW)
-    await store.keys.create(aKey(other, { expiresAt: 1 }).record, 100, 0)
-    await storedKey(store)
-  }
-  const { id } = await storedKey(store)
-  const { dataDir } = place.config
-  /** Runs the command of the gateway on a copy of the key file, on a disk with that much room. */
-  const keysWith = (room: string, command: string) =>
-    mounting(
-      `mount -t tmpfs -o size=2m tmpfs /mnt && cp "$1"/* /mnt || exit 9
-      head -c $2 /dev/zero > /mnt/room; head -c 2m /dev/zero > /mnt/file; rm /mnt/room
-      export DATA_DIR=/mnt node="$3" main="$4"; keys() { "$node" "$main" keys "$@"; }; ${command}`,
-      ...['sh', dataDir, room, process.execPath, program('main.js')],
-    )
-
-  t.test('keys are listed, and revoking many fails with the cause', async (t) => {
-    const ended = keysWith('0', 'keys list && keys purge fleet@example.com --yes')
-    t.match(ended, { status: 1, signal: null, stderr: /The key file cannot be used: The disk is full\n$/ })
-    t.notMatch(ended.stderr, 'Write error')
-    t.match(ended.stdout, / 100$/m)
-  })
-
-  t.test('the expired keys do not fill it at the start, and keys are revoked', async (t) => {
-    t.match(keysWith('300k', `keys revoke ${id}`), { status: 0, stdout: /is revoked/ })
-  })
-
-  t.test('a creation takes half of the space that it requires at most, and removes them bit by bit', async (t) => {
-    const size = () => statSync(keyFileIn(dataDir)).size
-    let before = 0
-    for (let n = 0; n < 20; n += 1) {
-      t.equal(await store.keys.create(aKey(other).record, 20, NOW), 'created')
-      // The next transaction makes up for what the first one took.
-      if (n === 0) before = size()
-      if (n === 1) t.ok(size() - before < minFreeBytes / 2, `${size() - before} bytes`)
-    }
-    t.equal((await store.keys.list(other, 0)).length, 20)
-  })
 })
 
 t.test(
