@@ -7,7 +7,7 @@ import { jsonIn } from './json-lines.js'
 type JsonDifference = { path: string; left: unknown; right: unknown }
 
 /** A gateway's response without the headers that necessarily differ. */
-export type GatewayResponse = { status: number; headers: Record<string, string>; body: unknown }
+type GatewayResponse = { status: number; headers: Record<string, string>; body: unknown }
 
 /** Headers of the connection (RFC 9110, 7.6.1) and of the body's encoding on it. */
 const isHopByHop = (name: string): boolean =>

@@ -137,9 +137,10 @@ class EmbeddedKeys implements KeyStore {
     const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)
     const expired = removable(records, now)
     const remove = (): void => {
+      this.#keepRoom(this.usedBytes, bytes)
       for (const record of expired) this.#remove(record)
     }
-    if (expired.length > 0) await this.#perform('write', remove, bytes)
+    if (expired.length > 0) await this.#perform('write', remove)
   }
 
   digests(): string[] {
@@ -172,6 +173,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #put(record: KeyRecord): void {
+    this.#keepRoom(this.usedBytes)
     this.#records.putSync(record.digest, JSON.stringify(record))
   }
 
@@ -202,22 +204,19 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #remove({ digest, id, owner }: KeyRecord): void {
+    this.#keepRoom(this.usedBytes)
     this.#records.removeSync(digest)
     if (this.#ids.get(id) === digest) this.#ids.removeSync(id)
     this.#owners.removeSync([owner, id])
   }
 
   /** A write is one transaction among all processes: on the disk once this resolves, undone when it rejects. */
-  async #perform<T>(kind: 'read' | 'write', action: () => T, bytes?: number): Promise<T> {
-    const transaction = (): T => {
-      this.#keepRoom(this.usedBytes, bytes)
-      return action()
-    }
+  async #perform<T>(kind: 'read' | 'write', action: () => T): Promise<T> {
     try {
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       if (kind === 'read') this.#root.resetReadTxn()
-      const result = kind === 'read' ? action() : this.#root.transactionSync(transaction)
-      // A write that changes nothing does not show whether the file can be written.
+      const result = kind === 'read' ? action() : this.#root.transactionSync(action)
+      // A write that changes nothing succeeds on a full disk, too.
       if (kind === 'read' || (result && result !== 'too_many')) this.#works[kind] = true
       return result
     } catch (error) {

@@ -37,8 +37,8 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   }
   t.same(await store.keys.list(owner, NOW), acknowledged)
   t.same((await store.keys.use(record.digest, DAY_MS, NOW))?.record, record)
-  await store.keys.revoke(owner, lost[0]!.id, NOW).catch(() => {})
-  await store.keys.create(aKey(record.owner).record, 1, NOW).catch(() => {})
+  t.equal(await store.keys.revoke(owner, lost[0]!.id, NOW), false)
+  t.equal(await store.keys.create(aKey(record.owner).record, 1, NOW), 'too_many')
   t.equal(store.up(), false, 'neither reads nor writes that change nothing make it whole')
 
   limitFiles('unlimited')
