@@ -24,6 +24,8 @@ export interface Window {
 export const maxPageSize = 1_000
 /** A smaller page costs the platform as much as this one. */
 const minPageSize = 50
+/** The page sizes of platforms, 5 to 100 (platform.md 2.1 and 3.1), are multiples of this. */
+const pageStep = 5
 
 /** Concurrent calls of one list. */
 export const maxConcurrent = 4
@@ -133,7 +135,9 @@ async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPag
   if (page.perPage) return page.perPage
   const sent = itemsOf(page.rows).length
   if (sent >= requested || (sent > 0 && page.currentPage < (page.lastPage ?? 0))) return sent
-  if (!page.isPaged) return requested
+  // Without any number, it is the whole list, unless its length may be the size of a page.
+  const isWhole = requested === Number.POSITIVE_INFINITY || (page.number === 1 && sent % pageStep > 0)
+  if (!page.isPaged && isWhole) return requested
   if (page.number > 1) return itemsOf((await fetch(1, requested)).rows).length || requested
   return sent === 0 || page.lastPage === 1 ? requested : sent
 }
