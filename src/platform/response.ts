@@ -51,9 +51,8 @@ function isLogin(location = ''): boolean {
 
 /** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
 export function dataOf(action: Action, body: string): unknown {
-  const json = body.trimStart() // removes a byte order mark too
-  if (json.startsWith('<')) throw new PlatformUnavailable(action, 'html')
-  const data = parsedJson(json)
+  if (/^\s*</.test(body)) throw new PlatformUnavailable(action, 'html')
+  const data = parsedJson(body)
   // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
   if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
   return checked(action, data)
@@ -61,7 +60,7 @@ export function dataOf(action: Action, body: string): unknown {
 
 /** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
 function isRefusal(body: string): boolean {
-  const data = parsedJson(body.trimStart())
+  const data = parsedJson(body)
   return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
 }
 

@@ -62,7 +62,7 @@ t.test('the forms that platforms respond in are read', async (t) => {
     ['Mill Lane 7', 'Mill Lane 7'],
     ['"Mill Lane 7"', 'Mill Lane 7'],
     ['{"status":1,"location":{"address":" Mill \\n Lane 7"}}', 'Mill Lane 7'],
-    ['{"address":"Mill Lane 7"}', 'Mill Lane 7'],
+    ['\ufeff{"address":"Mill Lane 7"}', 'Mill Lane 7'],
     ['1010', '1010'],
     [`${'x'.repeat(299)}🚚 7`, 'x'.repeat(299)],
     ['-', null],
