@@ -4,7 +4,6 @@ import { ByteBuffer } from './byte-buffer.js'
 import { decoded } from './utf8.js'
 
 const QUOTE = 0x22
-const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /** Digits of a row's number and the quote behind it. */
 const MAX_SUFFIX = 16
 /** The end of an envelope whose next value is the member `items`; with more whitespace, or escaped, the name is not found. */
@@ -57,8 +56,7 @@ export class Envelope extends ByteBuffer {
   }
 
   parse(): unknown {
-    const { bytes, length } = this
-    const hasMark = length >= 3 && BYTE_ORDER_MARK.equals(bytes.subarray(0, 3))
-    return JSON.parse(decoded(bytes, hasMark ? 3 : 0, length))
+    // Trimmed of byte order marks, too: PHP sends that of each file that it includes.
+    return JSON.parse(decoded(this.bytes, 0, this.length).trimStart())
   }
 }

@@ -85,7 +85,7 @@ function expected(shape: RowShape, bytes: Uint8Array): unknown {
       return inner.map((item) => (isObject(item) ? read(shape, item) : fill(item, 2, true)))
     })
   }
-  return fill(JSON.parse(new TextDecoder().decode(bytes)), 0, false)
+  return fill(JSON.parse(new TextDecoder().decode(bytes).trimStart()), 0, false)
 }
 
 /** What a function returns, or the name of its error. */

@@ -83,7 +83,7 @@ t.test('an empty list is told from an absent one, unless its row is declined', a
   t.same(found, [true, true, true, false, false, false, false, true])
 })
 
-t.test('a byte order mark is ignored once, at the start', async () => {
+t.test('byte order marks are ignored at the start, as many as there are', async () => {
   for (const text of ['\ufeff[]', '\ufeff\ufeff[]', '\ufeff', ' \ufeff[]', '[\ufeff]', '[{"items":[\ufeff{"id":1}]}]'])
     assertSame(text)
   assertSame(Uint8Array.from([0xef, 0xbb, 0x5b, 0x5d]))
