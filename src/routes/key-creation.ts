@@ -10,7 +10,7 @@ import type { Account } from '../platform/account.js'
 import { admit, isExceeded, type Limits } from '../rate-limit/limiter.js'
 import { CreatedKey, CreateKey, Key, toCreatedKey, toKey } from '../resources/key.js'
 import { ListOf, page } from '../resources/list.js'
-import type { Change, KeyRecord } from '../store/store.js'
+import { type Change, type KeyRecord, newestFirst } from '../store/store.js'
 import { activeKeys, audit, auditRefusal, ownerOfKeys } from './keys.js'
 import { invalid, type Needs, sendJson } from './query.js'
 
@@ -155,7 +155,7 @@ async function renewKeys(
     audit(request, 'API key renewed', { key: record.id, label: record.label })
     return [record]
   }
-  return (await Promise.all(chosen.map(renew))).flat()
+  return (await Promise.all(chosen.map(renew))).flat().sort(newestFirst)
 }
 
 /** The record of a key of this user with another hash. An e-mail may pass to another user, so the owner of a key does not suffice. */

@@ -67,6 +67,9 @@ t.test(lifecycle, { skip: withoutRedis }, async (t) => {
     t.equal(await statusOf(here, b.key), 401, 'if one of them cannot be renewed, none is')
   }
   t.equal(await statusOf(here, revoked.key), 401)
+  const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id)
+  const renewed = idsOf(await renew(here.get, user.hash, [a.id, b.id]))
+  t.same(renewed, idsOf(await here.get('/v1/keys', user.hash)), 'newest first, like the list')
   t.equal((await revokeKey(here.get, b.id, user.hash)).status, 200)
   t.same(await usable(there, user.hash), { [a.id]: true })
 })
