@@ -54,7 +54,7 @@ export class AccountCache {
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
-        return new Account(platform, requester.hash, { id, ...who }, onSkipped)
+        return new Account(platform, requester.hash, { id, ...who }, onSkipped, stale)
       },
     })
   }

@@ -3,7 +3,7 @@ import { hash as digest } from 'node:crypto'
 import type { Action } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
-import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
+import { isMissingAction, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
@@ -43,14 +43,17 @@ export class Account {
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
   readonly #kept = new Map<Action, Promise<unknown>>()
+  #lastSetup: wire.WireSetup | undefined
 
-  constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped) {
+  /** @param stale the same account at its last validation. */
+  constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped, stale?: Account) {
     this.#platform = platform
     this.#requester = { id: who.id, hash, isKnown: true }
     this.#onSkipped = onSkipped
     this.id = who.id
     this.email = who.email
     this.hashName = digest('sha256', hash, 'hex')
+    if (stale) this.#lastSetup = stale.#lastSetup
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
@@ -73,8 +76,16 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  setup(): Promise<wire.WireSetup> {
-    return this.#once('edit_setup_data', wire.setupIn)
+  /** The last one while a call fails: without zone and units, values are null or in another unit. A changed setup is a failure. */
+  async setup(): Promise<wire.WireSetup> {
+    const last = this.#lastSetup
+    try {
+      this.#lastSetup = await this.#once('edit_setup_data', wire.setupIn)
+      return this.#lastSetup
+    } catch (error) {
+      if (last && error instanceof PlatformUnavailable && error.reason !== 'wrong_shape') return last
+      throw error
+    }
   }
 
   /** The platform's own list of the types of events; empty where it has none. Never rejects. */

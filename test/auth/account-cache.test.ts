@@ -179,6 +179,21 @@ t.test('an account whose settings fail for a while keeps its keys, and never bec
   t.equal((await createKey(get, { platform_hash: otherHash })).status, 200)
 })
 
+t.test('an account whose settings fail for a while keeps its zone and its units', async (t) => {
+  const clock = new Clock()
+  const edit_setup_data = { item: { timezone_id: 61, unit_of_distance: 'mi' } }
+  const get_devices = [{ items: [{ id: 7 }] }]
+  const get_history = { status: 1, items: [], distance_sum: 10 }
+  const bodies: Bodies = { ...sound, edit_setup_data, get_devices, get_history }
+  const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
+  for (const setup of [edit_setup_data, 500, 500]) {
+    bodies.edit_setup_data = setup
+    t.match(await get('/v1/me', someHash), { body: { utc_offset: '+01:00' } })
+    t.match(await get('/v1/history/7?from=2026-05-11&to=2026-05-11', someHash), { body: { distance_km: 16.09 } })
+    clock.advance(60_001)
+  }
+})
+
 t.test('after the clock was set back, no validation from before it counts', async (t) => {
   const clock = new Clock()
   const bodies: Bodies = {}
