@@ -3,7 +3,7 @@ import type { Route } from 'playwright-core'
 import type { Test } from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import type { Gateway } from '../helper.js'
-import { boxesOf, desktop, isLegible, type Open, openConsole, operation } from './browser.js'
+import { boxesOf, desktop, findings, isLegible, type Open, openConsole, operation } from './browser.js'
 
 export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
   t.test('the console hides what is typed, is legible, sends the demo token and can be moved', async (t) => {
@@ -14,9 +14,13 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
     t.match(await entries.first().innerText(), /demoToken/)
     t.ok(await entries.first().locator('h4').isVisible(), 'the dialog shows its first entry')
     t.equal(await page.evaluate<number>(`document.querySelector('.modal-ux-content').scrollTop`), 0)
-    const inputs = page.locator('.dialog-ux input')
+    const others = (await findings(page)).filter((one) => !one.startsWith('heading-order'))
+    t.same(others, [], 'but for the headings of Swagger UI')
+    const dialog = page.locator('.dialog-ux')
+    t.ok(await dialog.getByRole('group', { name: 'apiKey' }).getByRole('textbox').isVisible())
+    const inputs = dialog.locator('input')
     t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
-    await page.locator('.dialog-ux .close-modal').click()
+    await dialog.getByRole('button', { name: 'Close' }).first().click()
     await page.locator('#console input[placeholder=limit]').fill('2')
     await page.locator('#console .execute').click()
     const response = page.locator('#console .live-responses-table')

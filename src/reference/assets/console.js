@@ -58,16 +58,28 @@ const executeWhenResolved = () => ({
   },
 })
 
-/** Hides credentials as they are typed. Without `autoFocus` on each, the dialog opens at its first entry instead of its last. */
-const hiddenCredentials = () => ({
+/**
+ * Hides credentials as they are typed, and names the controls for screen readers. Without `autoFocus` on each, the dialog opens at its
+ * first entry instead of its last.
+ */
+const controls = ({ React: { createElement } }) => ({
   wrapComponents: {
     Input:
-      (Input, { React }) =>
+      (Input) =>
       ({ autoFocus, ...props }) =>
-        React.createElement(Input, {
+        createElement(Input, {
           ...props,
           ...(props.id === 'auth-bearer-value' && { type: 'password', autoComplete: 'off' }),
         }),
+    JsonSchema_string: (Field) => (props) =>
+      createElement('label', { 'aria-label': props.description }, createElement(Field, props)),
+    HttpAuth: (HttpAuth) => (props) =>
+      createElement('div', { role: 'group', 'aria-label': props.name }, createElement(HttpAuth, props)),
+    CloseIcon: (Icon) => () => createElement(Icon, { role: 'img', 'aria-hidden': false, 'aria-label': 'Close' }),
+    Button:
+      (Button) =>
+      ({ 'aria-label': _, ...props }) =>
+        createElement(Button, props),
   },
 })
 
@@ -87,7 +99,7 @@ async function start() {
       spec: { ...spec, paths: {} },
       domNode: element,
       presets: [window.SwaggerUIBundle.presets.apis],
-      plugins: [layout, executeWhenResolved, hiddenCredentials],
+      plugins: [layout, executeWhenResolved, controls],
       layout: 'Console',
       validatorUrl: null,
       syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
