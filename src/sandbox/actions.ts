@@ -21,8 +21,9 @@ function unprocessable(names: string[], what: string): Result {
 }
 
 /** A plain text; `-` where there is no address. */
-const address: Action = ({ query }) =>
-  ok(addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) }) ?? '-')
+const addressIn = (query: URLSearchParams): string =>
+  addressAt({ lat: Number(query.get('lat')), lng: Number(query.get('lng') ?? query.get('lon')) }) ?? '-'
+const address: Action = ({ query }) => ok(addressIn(query))
 
 export const actions: Record<string, Action> = {
   get_geofences: ({ account }) =>
@@ -34,6 +35,14 @@ export const actions: Record<string, Action> = {
   'call_actions/event_types': () => ok({ status: 1, types: records.eventTypes }),
   address,
   geo_address: address,
+  'address/reverse': ({ query }) => ok({ status: 1, location: { address: addressIn(query) } }),
+  /** Numbered keys beside `pagination`, as PHP encodes a list with one named entry. */
+  devices_groups({ account, query }) {
+    const phrase = query.get('search_phrase')?.toLowerCase() ?? ''
+    const found = account.groups.filter(({ title }) => title.toLowerCase().includes(phrase))
+    const { data, ...pagination } = paginator('devices_groups', query, found, positive(query, 'limit', 15))
+    return ok({ ...data, pagination })
+  },
   get_user_drivers({ account, query }) {
     const drivers = account.drivers.filter(({ index }) => index === undefined || index < account.devices)
     const rows = drivers.map((driver) => records.driverRow(account, driver))
@@ -57,7 +66,8 @@ export const actions: Record<string, Action> = {
   /** Devices and events since `time`; by default of the last five seconds. */
   async get_devices_latest(request) {
     const { account, now, query } = request
-    const since = Number.parseInt(query.get('time') ?? '', 10) || now - 5
+    const time = Number.parseInt(query.get('time') ?? '', 10)
+    const since = Number.isNaN(time) ? now - 5 : time
     const isNewer = (index: number) => connectionOf(lastReport(account, index, now), index, now).ack > since
     const seen = matchingDevices(request).filter(isNewer)
     const recent = await eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)

@@ -65,14 +65,18 @@ t.test('every documented filter of devices and groups filters, alone and togethe
     t.ok(expected.length > 0 && expected.length < 50, name)
     const text = encodeURIComponent(String(value))
     t.strictSame(ids(await devicesOf(demo, `?${name}=${text}`)), ids(expected), name)
-    const latest = await get<{ items: Device[] }>(`get_devices_latest?time=1&filters[${name}]=${text}`)
-    t.strictSame(new Set(ids(latest.items)), new Set(ids(expected.filter(({ timestamp }) => timestamp > 1))), name)
+    const latest = await get<{ items: Device[] }>(`get_devices_latest?time=0&filters[${name}]=${text}`)
+    t.strictSame(new Set(ids(latest.items)), new Set(ids(expected.filter(({ timestamp }) => timestamp > 0))), name)
   }
   const some = devices.filter(({ id, online }) => id <= 1004 && (online === 'online' || online === 'ack'))
   const list = '?id[]=1001&id[]=1002&id[]=1003&id[]=1004&status[]=online&status[]=ack'
   t.ok(some.length > 0 && some.length < 4)
   t.strictSame(ids(await devicesOf(demo, list)), ids(some))
   t.strictSame(ids(await devicesOf(demo, `?id=1001&imei=${sample.device_data.imei}`)), [])
+  t.match(await get('devices_groups?search_phrase=DEPOT&limit=1'), {
+    0: { title: 'North depot' },
+    pagination: { total: 2, per_page: 1, last_page: 2 },
+  })
 })
 
 t.test('the latest devices are those since `time`, with their events and lists as JSON in a text', async (t) => {
@@ -85,12 +89,13 @@ t.test('the latest devices are those since `time`, with their events and lists a
   t.ok(events.length > 0 && events.every(({ device }) => device.id > 1_000))
 })
 
-t.test('every position has an address, the same in both actions', async (t) => {
+t.test('every position has an address, the same in all three actions', async (t) => {
   const addresses = new Set<string>()
   for (const { lat, lng } of (await devicesOf()).filter((device) => device.lat !== null)) {
     const address = await get<string>(`address?lat=${lat}&lng=${lng}`)
     addresses.add(address)
     t.match(address, /^\w+ \w+ \d+, \w+/)
+    t.match(await get(`address/reverse?lat=${lat}&lng=${lng}`), { status: 1, location: { address } })
     t.equal(await get(`geo_address?lat=${lat}&lon=${lng}`), address)
   }
   t.ok(addresses.size > 10)
