@@ -181,6 +181,8 @@ t.test('dashboard and alerts use existing metrics, and every metric is on the da
   }
   for (const { expr } of dashboard.panels.flatMap(({ targets }) => targets))
     t.equal(expr.split('{job=~"$job"').length, namesIn(expr).length + 1, `of one deployment: ${expr}`)
+  const rejected = asked.filter(({ from }) => from.startsWith('Rejected')).map(({ expr }) => expr)
+  t.match(rejected.join(), 'outcome="overload"', 'also what the worker rejects')
   const used = new Set(asked.flatMap(({ expr }) => namesIn(expr)))
   for (const name of known) if (name?.startsWith('gateway_')) t.ok(used.has(name), `${name} is shown somewhere`)
 })
