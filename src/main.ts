@@ -12,7 +12,7 @@ import { buildApp } from './app.js'
 import { failWithoutOutput } from './cli/output.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { openOps } from './ops/listener.js'
-import { createLogger } from './ops/log.js'
+import { createLogger, type Log } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
@@ -40,6 +40,15 @@ function endWithoutTerminal(): void {
   })
 }
 
+/** ioredis writes warnings to the console, for each new connection. */
+function logWarnings(logger: Log): void {
+  const logged = new Set<string>()
+  console.warn = (text: string): void => {
+    if (!logged.has(text)) logger.warn(text)
+    logged.add(text)
+  }
+}
+
 /** Holds a free port, which the links in responses name before the API listens on it. */
 async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer((socket) => socket.destroy()).listen(0, host)
@@ -59,6 +68,7 @@ async function serve(): Promise<void> {
 async function run(config: Config, beforeListen?: () => Promise<void>): Promise<void> {
   const metrics = new Metrics()
   const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
+  logWarnings(logger)
   // After the listeners of the logger, which write what is left.
   endWithoutTerminal()
   const { clock } = config

@@ -9,7 +9,7 @@ import { readableLine } from '../../src/ops/readable-line.js'
 import { platform, someHash } from '../helper.js'
 import { type GatewayProcess, gatewayProcess } from '../process.js'
 import { withEnv } from '../program.js'
-import { until } from '../redis.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
 
 /** The ids of the requests in a log. @throws if a line is not JSON. */
 function logged(log: string): Set<string> {
@@ -63,6 +63,20 @@ t.test('a second signal ends a process under load at once, and it loses no line 
   }
   t.equal(await endsUnderLoad(t, child, end), 1)
   t.match(child.log, /"level":"error".*"second SIGTERM, exiting"/)
+})
+
+t.test('a warning of the Redis client is a line of the log, and comes once', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  await server.command('acl', 'setuser', 'default', '-info')
+  const child = await gatewayProcess(t, { REDIS_URL: server.url })
+  await server.command('client', 'kill', 'type', 'normal')
+  await until(async () => /count\s+:2\s/.test(await server.command('acl', 'log')))
+  await until(async () => (await child.metric('gateway_store_up')) === 1)
+  child.signal('SIGINT')
+  await child.exited
+  logged(child.log)
+  t.equal(child.log.split('"warn"').length, 2, child.log)
+  t.match(child.log, 'NOPERM')
 })
 
 t.test('a log without a reader takes bounded memory, and dropped lines are counted', async (t) => {
