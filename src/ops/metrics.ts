@@ -89,6 +89,7 @@ export class Metrics {
     // Gauges with the suffix of a counter; promtool rejects them. The same numbers by type remain.
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
+    this.#countExhaustedFiles()
     // Alerts of a first finding: Prometheus sees no increase in a series that begins with it.
     for (const action of Object.keys(actions)) this.skipped.inc({ action }, 0)
     for (const [action, { field }] of knownValues) this.unknownValues.inc({ action, field }, 0)
@@ -150,6 +151,19 @@ export class Metrics {
   /** The body of a scrape, and its media type. */
   async text(): Promise<{ type: string; body: string }> {
     return { type: this.#registry.contentType, body: await this.#registry.metrics() }
+  }
+
+  /** Without a free file descriptor prom-client cannot count the open ones, and repeats its last count: then it is the maximum. */
+  #countExhaustedFiles(): void {
+    const [open, max] = ['process_open_fds', 'process_max_fds'].map((name) => this.#registry.getSingleMetric(name))
+    // Only Linux has both.
+    if (!(open instanceof Gauge && max)) return
+    const { collect } = open as unknown as { collect: () => void }
+    const count = async (): Promise<void> => {
+      open.set((await max.get()).values[0]?.value ?? 0)
+      collect.call(open)
+    }
+    Object.assign(open, { collect: count })
   }
 
   #counter<T extends string>(name: string, help: string, ...labelNames: T[]): Counter<T> {
