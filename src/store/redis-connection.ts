@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { StoreUnavailable } from './store.js'
 
 /** A request waits this long for Redis and then fails. */
-const REPLY_MS = 250
+export const REPLY_MS = 250
 /** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 

@@ -16,20 +16,21 @@ const reasons: [message: RegExp, reason: string][] = [
 
 type Call = (...attempt: [command: string, ...args: string[]]) => Promise<unknown>
 
-/** @param call sends one command. @returns what Redis says, with the refused commands and the pattern of their keys. */
+/** @param call sends one command; all are sent at once. @returns what Redis says, with the refused commands and the pattern of their keys. */
 export async function refusedCommands(call: Call): Promise<Map<string, string[]>> {
   const name = `check-${randomUUID()}`
   const soon = String(Date.now() + 5_000)
   const refused = new Map<string, string[]>()
-  for (const [kind, texts] of [...commands, ['key', others] as const])
-    for (const text of texts.split(', ')) {
-      const [command = '', ...words] = text.split(' ')
-      const values: Record<string, string> = { $: `gps:${kind}:${name}`, '@': soon }
-      await call(command, ...words.map((word) => values[word] ?? word)).catch(({ message }: Error) => {
-        if (message.startsWith('NOSCRIPT')) return
-        const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
-        refused.set(reason, [...(refused.get(reason) ?? []), `${command} gps:${kind}:*`])
-      })
-    }
+  const attempt = async (kind: string, text: string): Promise<void> => {
+    const [command = '', ...words] = text.split(' ')
+    const values: Record<string, string> = { $: `gps:${kind}:${name}`, '@': soon }
+    await call(command, ...words.map((word) => values[word] ?? word)).catch(({ message }: Error) => {
+      if (message.startsWith('NOSCRIPT')) return
+      const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
+      refused.set(reason, [...(refused.get(reason) ?? []), `${command} gps:${kind}:*`])
+    })
+  }
+  const all = [...commands, ['key', others] as const]
+  await Promise.all(all.flatMap(([kind, texts]) => texts.split(', ').map((text) => attempt(kind, text))))
   return refused
 }

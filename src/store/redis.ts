@@ -83,8 +83,15 @@ export interface ServerInfo {
   save: string | undefined
 }
 
+interface Inspection {
+  servers: ServerInfo[]
+  refused: Map<string, string[]>
+  /** How long it took to reply to the commands of the gateway, all sent at once. */
+  ms: number
+}
+
 /** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
-export async function inspectServers(urls: string): Promise<{ servers: ServerInfo[]; refused: Map<string, string[]> }> {
+export async function inspectServers(urls: string): Promise<Inspection> {
   // Each command that a replica refuses would cost a connection, and those after it would find none.
   const client = connect(urls, { reconnectOnError: null })
   try {
@@ -99,10 +106,10 @@ export async function inspectServers(urls: string): Promise<{ servers: ServerInf
       })
       return { info, save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
-    return {
-      servers: await Promise.all(mastersOf(client).map(inspect)),
-      refused: await refusedCommands((...call) => client.call(...call)),
-    }
+    const servers = await Promise.all(mastersOf(client).map(inspect))
+    const started = performance.now()
+    const refused = await refusedCommands((...call) => client.call(...call))
+    return { servers, refused, ms: Math.round(performance.now() - started) }
   } finally {
     client.disconnect()
   }

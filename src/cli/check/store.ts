@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
 import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
+import { REPLY_MS } from '../../store/redis-connection.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]> {
@@ -12,11 +13,10 @@ export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]>
 
 async function redis(urls: string): Promise<Finding[]> {
   try {
-    const started = performance.now()
-    const { servers, refused } = await inspectServers(urls)
-    const ms = Math.round(performance.now() - started)
+    const { servers, refused, ms } = await inspectServers(urls)
     const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
-    const found = ok('Redis', `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`)
+    const text = `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`
+    const found = ms > REPLY_MS ? fail('Redis', `${text}: the gateway waits for ${REPLY_MS} ms`) : ok('Redis', text)
     // A cluster redirects a client that has the address of one server.
     const isCluster = servers.some(({ info }) => fieldOf(info, 'redis_mode') === 'cluster')
     if (isCluster && !urls.includes(','))

@@ -9,7 +9,7 @@ import { encryption } from '../../../src/cli/check/store.js'
 import { PERFORM } from '../../../src/store/scripts.js'
 import { certificate } from '../../faults.js'
 import { mounting, program, withoutMount } from '../../program.js'
-import { freePort, listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
+import { detour, freePort, listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
@@ -43,6 +43,12 @@ t.test('a Redis that is too old is found', { skip: withoutRedis }, async (t) => 
   })
   const found = await findings({ REDIS_URL: old })
   t.equal(found['Redis commands'], 'fail: Redis 6.2 or newer is needed for SET gps:count:*, SET gps:id:*')
+})
+
+t.test('a Redis whose replies the gateway does not wait for is found', { skip: withoutRedis }, async (t) => {
+  const slow = await detour(t, await redisServer(t))
+  slow.delayMs = 251
+  t.match(await findings({ REDIS_URL: slow.url }), { Redis: /^fail: .*waits for 250 ms$/, 'Redis commands': /^ok/ })
 })
 
 t.test('a data folder that is missing, cannot be created, is open to others, or has a bad file is found', async (t) => {
