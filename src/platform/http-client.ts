@@ -1,4 +1,6 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
+import { lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 // The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
 import request from 'undici/lib/api/api-request.js'
@@ -53,7 +55,12 @@ export class HttpClient {
     const { origin, pathname } = new URL(url)
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
-    this.#pool = new Pool(origin, { connections, headersTimeout: 0, bodyTimeout: 0 })
+    this.#pool = new Pool(origin, {
+      connections,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { lookup: sharedLookup() },
+    })
   }
 
   /**
@@ -90,6 +97,22 @@ export class HttpClient {
     const body = (await (isDecidedByPage ? page : page.catch(() => {}))) ?? ''
     const { location } = response.headers
     throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
+  }
+}
+
+/**
+ * Lookups of the same name at the same time are one. A process has two threads for all lookups, also that of Redis: while the name server
+ * hangs, those of each socket would keep both busy for minutes.
+ */
+function sharedLookup(): LookupFunction {
+  let waiting: Parameters<LookupFunction>[2][] = []
+  return (host, options, callback) => {
+    if (waiting.push(callback) > 1) return
+    lookup(host, options, (...found) => {
+      const callbacks = waiting
+      waiting = []
+      for (const callback of callbacks) callback(...found)
+    })
   }
 }
 

@@ -7,8 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
+import { textIn } from '../../src/platform/body.js'
+import { HttpClient } from '../../src/platform/http-client.js'
 import { certificate, isLong, isUnavailable, nowhere } from '../faults.js'
-import { type Bodies, Clock, gateway, gatewayOn, someHash } from '../helper.js'
+import { type Bodies, Clock, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { device, faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
 
 /** Failures, and whether they open the circuit breaker. */
@@ -32,6 +34,17 @@ t.test('a failing platform: 503, at once after several failures, and recovery wi
   await failEach(t, untilTheDeadline, impatient)
   // With so short a deadline, a busy machine would open the circuit breaker.
   await failEach(t, atOnce)
+})
+
+t.test('many connections look up the name of the platform once, so that Redis gets its turn', async (t) => {
+  const { url } = await platform(t, well)
+  const client = new HttpClient({ url: url.replace('127.0.0.1', 'localhost'), connections: 20 })
+  t.teardown(() => client.close())
+  const request = { action: 'get_devices', hash: someHash, query: {} } as const
+  const send = () => client.send(request, AbortSignal.timeout(5_000), (body) => textIn(body, 1_000))
+  const sent = Promise.all(Array.from({ length: 20 }, send))
+  t.equal(process.getActiveResourcesInfo().filter((name) => name === 'GetAddrInfoReqWrap').length, 1)
+  t.ok((await sent).every((text) => text?.includes('Van 7')))
 })
 
 async function failEach(t: Test, failures: Failures, env?: Record<string, string>): Promise<void> {
