@@ -73,3 +73,22 @@ t.test('an account has one share and one circuit, in whatever spelling the platf
   t.equal(await failureOf(other.alerts()), 'server_error', 'which opens nothing for others')
   t.equal(calls.length, 13 + 6)
 })
+
+t.test('a list of so many rows that they would hold up all other requests is given up', async (t) => {
+  let rows = 0
+  const { platform } = await clientOn(t, (_request, response) => {
+    response.end(JSON.stringify({ data: Array.from({ length: rows }, (_, at) => ({ id: at + 1 })) }))
+  })
+  const account = accountOn(platform)
+  const outcomes: [rows: number, expected: string, read: () => Promise<unknown>][] = [
+    [50_000, 'data', () => account.drivers()],
+    [50_001, 'too_large', () => account.drivers()],
+    [12_500, 'data', () => account.deviceServices([1, 2, 3, 4])],
+    [200_000, 'too_large', () => account.deviceServices([1])],
+    [12_501, 'too_large', () => account.deviceServices([1, 2, 3, 4])],
+  ]
+  for (const [count, expected, read] of outcomes) {
+    rows = count
+    t.equal(await failureOf(read()), expected, `${count}`)
+  }
+})
