@@ -16,6 +16,8 @@ const maxBytes = 512 * 1024 * 1024
  * the long lists take up to 15 % longer.
  */
 const turnBytes = 128 * 1024
+/** Rows of the envelope, which are read at once: more would hold up other responses for over half a second. */
+const maxAddedRows = 100_000
 
 interface ItemsOptions {
   shape: typeof wireDevice | typeof wirePoint
@@ -57,8 +59,15 @@ export async function readItems(
   }
   const envelope = parsing(action, () => reader.end())
   checked(action, envelope)
-  // Rows in an object with numeric keys are part of the envelope.
-  const rowOf: RowOf = (item) => reader.rowAt(item) ?? (isObject(item) ? reader.add(item) : undefined)
+  let added = 0
+  // Rows in an object with numeric keys, or in JSON text, are part of the envelope.
+  const rowOf: RowOf = (item) => {
+    const row = reader.rowAt(item)
+    if (row !== undefined || !isObject(item)) return row
+    added += 1
+    if (added > maxAddedRows) throw new PlatformUnavailable(action, 'too_large', { detail: 'rows that are no list' })
+    return reader.add(item)
+  }
   return { envelope, rowOf }
 }
 

@@ -78,6 +78,7 @@ t.test('a response that is no list fails by its name, and the next one is fine',
     refusal: ['PlatformRefused', sends(`{"status":0,"message":"Unauthorized","x":${long}}`)],
     'an endless title': ['too_large', endless('[{"title":"')],
     'an endless row': ['too_large', endless('[{"items":[{"name":"')],
+    'rows that are no list': ['too_large', sends(JSON.stringify([{ items: { ...Array(100_001).fill({}) } }]))],
   }
   let listener: RequestListener = () => {}
   const { devices } = await jobs(t, (request, response) => listener(request, response))
@@ -226,9 +227,12 @@ t.test('a list is whole, and costs few calls, whatever the platform says of its 
 
 t.test('records beside the devices of a list count in the memory that it may take', async (t) => {
   const records = `[${'{},'.repeat(2_000_000)}{}]`
-  const { devices } = await jobs(t, (request, response) => {
-    response.end(request.url?.includes('id=1') ? JSON.stringify(list(3)) : `[{"items":[],"tags":${records}}]`)
-  })
-  t.equal(await failureOf(devices()), 'overload')
+  let body = ''
+  const { devices } = await jobs(t, (_request, response) => void response.end(body))
+  for (const sent of [`[{"items":[],"tags":${records}}]`, `[{"items":"${records}"}]`]) {
+    body = sent
+    t.equal(await failureOf(devices()), 'overload')
+  }
+  body = JSON.stringify(list(3))
   t.equal(await failureOf(devices(1)), 'data')
 })

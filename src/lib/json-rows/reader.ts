@@ -95,7 +95,7 @@ export class RowReader {
     return this.#rows++
   }
 
-  /** Bytes of the envelope so far, and its objects and lists: what it will take in memory. */
+  /** Bytes of the envelope so far, and its objects and lists, also those of JSON in its texts: what it will take in memory. */
   get envelopeSize(): { bytes: number; opened: number } {
     return { bytes: this.#envelope.length, opened: this.#opened }
   }
@@ -169,7 +169,7 @@ export class RowReader {
       else if (byte === QUOTE) {
         this.#inString = false
         break
-      }
+      } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#opened++
     }
     this.#escaped = at > end
     return this.#inString ? end : at + 1
