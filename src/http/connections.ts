@@ -13,7 +13,7 @@ const maxWaitingInTotal = 1_000
 const maxLingerMs = 5_000
 
 /** Why the gateway closes a connection early. */
-type CutReason = 'pipelining' | 'slow_reader'
+type CutReason = 'idle' | 'pipelining' | 'slow_reader'
 
 export interface Connection {
   readonly socket: Socket
@@ -44,6 +44,7 @@ export class Connections {
   readonly #onCut: (reason: CutReason) => void
   readonly #onAborted: (reply: FastifyReply) => void
   readonly #bySocket = new WeakMap<Socket, Connection>()
+  /** The one that has had no request for the longest time first. */
   readonly #open = new Set<Connection>()
   #waiting = 0
 
@@ -93,6 +94,7 @@ export class Connections {
     }
     const finish = (connection: Connection): void => {
       this.#shift(connection)
+      if (this.#open.delete(connection)) this.#open.add(connection)
       const { socket, pending, waiters } = connection
       const [first] = pending
       if (first) start(connection, first)
@@ -118,6 +120,12 @@ export class Connections {
     if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
     // The caller responds to what is left of it, a request that is incomplete.
     if (connection) connection.reply = undefined
+  }
+
+  /** Keeps room for the next connection, however many a client leaves idle. @param max that may be open. */
+  cutIdlest(max: number): void {
+    if (this.#open.size < max) return
+    for (const connection of this.#open) if (connection.pending.length === 0) return void this.cut(connection, 'idle')
   }
 
   /** Closes the connections without a complete request. */

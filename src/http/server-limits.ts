@@ -56,7 +56,10 @@ export function limitedServer(
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
   Object.assign(server, { httpAllowHalfOpen: true })
   server.setTimeout(idleTimeoutMs)
-  server.on('connection', connections.add)
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    connections.cutIdlest(server.maxConnections)
+  })
   // Node would respond to both by itself, without a body.
   server.on('checkExpectation', inOrder)
   server.on('connect', (_request, socket) => onConnect(socket as Socket))

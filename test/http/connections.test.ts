@@ -80,6 +80,34 @@ t.test('a connection with too many waiting requests is closed, and others are se
   for (const one of held) send(one)
 })
 
+t.test(
+  'a new connection is served however many are open: the one that has been idle the longest is closed',
+  async (t) => {
+    const { url, httpServer, held, metrics } = await heldGateway(t)
+    httpServer.maxConnections = 4
+    const port = Number(new URL(url).port)
+    const opened = async (bytes: string): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(bytes)
+      await once(httpServer, 'connection')
+      return socket
+    }
+    const busy = await opened(request('/v1/devices/1'))
+    await until(() => held.length === 1)
+    const [used, silent] = [await opened(''), await opened('')]
+    used.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(used, 'data')
+    const closed = once(silent, 'close')
+    const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    t.match(await text, /^HTTP\/1.1 200/)
+    await closed
+    t.same([busy.destroyed, used.destroyed], [false, false])
+    t.match(await metrics(), /^gateway_connections_cut_total\{reason="idle"\} 2$/m)
+    send(held[0] as Held)
+    await once(busy, 'data')
+  },
+)
+
 t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
   const { url, httpServer, lines } = await gatewayOn(t, {})
   const head =
