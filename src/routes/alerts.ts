@@ -3,12 +3,10 @@ import type { App } from '../http/types.js'
 import type { WireAlert } from '../platform/wire.js'
 import { Alert, coversAll, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, pageOfRows } from './query.js'
+import { charBytes, identified, type Needs, namesIn, pageOfRows } from './query.js'
 
 /** Devices of all rules in one response: more of them would hold the event loop for over 0.3 s. */
 const maxDevices = 200_000
-/** Of a name in JSON, where a control character is `\u0001`. */
-const charBytes = 6
 
 export function alerts(app: App, { deviceCache, translate }: Needs): void {
   const listAlertsSchema = {
@@ -24,11 +22,7 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     const devices = await deviceCache.fetch(request.account)
     const rows = await request.account.alerts()
     let all: Alert['devices'] | undefined
-    const names = new Map<number, string | undefined>()
-    const name = (id: number): string | undefined => {
-      if (!names.has(id)) names.set(id, devices.name(id))
-      return names.get(id)
-    }
+    const name = namesIn(devices)
     const fleet = {
       all: () => {
         all ??= devices.ids.map((id) => ({ id, name: name(id) ?? '' }))

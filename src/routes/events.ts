@@ -10,7 +10,7 @@ import { envelope, ListOf } from '../resources/list.js'
 import { text } from '../resources/units.js'
 import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
-import { byId, invalid, type Needs } from './query.js'
+import { byId, invalid, type Needs, namesIn } from './query.js'
 
 /** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
 const maxCalls = 16
@@ -98,6 +98,5 @@ async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Ac
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     (text(device_name) ?? text(device.name)) !== undefined
   if (rows.every(isNamed)) return () => undefined
-  const devices = await deviceCache.fetch(account, of.device_id)
-  return (id: number) => devices.name(id)
+  return namesIn(await deviceCache.fetch(account, of.device_id))
 }

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
+import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
 import type { Scalar } from '../platform/shape.js'
 import { type List, type Page, page } from '../resources/list.js'
@@ -60,6 +61,8 @@ type Translate = ReturnType<typeof translator>
 /** Estimated heap of an item and its text, and of each of its parts. */
 const itemBytes = 500
 const partBytes = 200
+/** Of a character in JSON, where a control character is `\u0001`. */
+export const charBytes = 6
 
 interface Identified<Row> {
   id: number
@@ -87,7 +90,26 @@ export function pageOfRows<Row, T>(
   const distinct = rows.sort(byId).filter(({ id }, at, all) => id !== all[at - 1]?.id)
   const list = page(distinct, paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
-  return { ...list, data: list.data.map(({ id, row }) => toItem(row, id)) }
+  const data = list.data.map(({ id, row }) => {
+    const item = toItem(row, id)
+    // One by one: each may have the same name of a device, which is read anew.
+    const chars = Object.values(item as object).reduce(
+      (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+      0,
+    )
+    reply.reserve(charBytes * chars)
+    return item
+  })
+  return { ...list, data }
+}
+
+/** The names of devices by id, each read once: a device may be in any number of rows. */
+export function namesIn(fleet: Fleet): (id: number) => string | undefined {
+  const names = new Map<number, string | undefined>()
+  return (id) => {
+    if (!names.has(id)) names.set(id, fleet.name(id))
+    return names.get(id)
+  }
 }
 
 export const byId = (a: { id: number }, b: { id: number }): number => a.id - b.id

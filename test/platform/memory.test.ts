@@ -94,6 +94,19 @@ t.test('lists that take more memory than their rows end nothing, and smaller one
   }
 })
 
+t.test('however often the name of a device is in another list, it ends nothing', async (t) => {
+  const named = Array.from({ length: 200 }, (_, at) => ({ id: at + 1, name: 'n'.repeat(100_000) }))
+  const rows = Array.from({ length: 10_000 }, (_, at) => ({ id: at + 1, device_id: 1 + (at % 200) }))
+  bodies.get_devices = JSON.stringify([{ items: named }])
+  for (const action of ['get_events', 'get_user_drivers', 'services'] as const)
+    bodies[action] = JSON.stringify({ data: rows })
+  const hash = hashOf('n1')
+  t.equal(await statusOf('drivers', hash), 503)
+  t.equal(await statusOf('services', hash), 503)
+  t.equal(await statusOf('events?type=other&limit=1', hash), 200)
+  t.equal(await statusOf('drivers?limit=10', hash), 200)
+})
+
 t.test('the devices of however many accounts take at most half of the heap', async (t) => {
   const names = Array.from({ length: 90 }, (_, at) => `${at + 10}`)
   for (const name of names) t.equal(await statusOf('devices?limit=1', hashOf(name)), 200)
