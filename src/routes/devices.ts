@@ -15,6 +15,9 @@ import { type Needs, notFound, PathId, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
+/** Memory for the devices of one response: more of it would hold the event loop for over a second. */
+const maxPageBytes = 64 * 1024 * 1024
+
 /** Responses to cache per device or device list. */
 const maxResponses = 4
 
@@ -106,7 +109,8 @@ export function devices(app: App, needs: Needs): void {
     const select = (): List<Device> => {
       const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
       const selected = isFiltered ? fleet.where({ status, ids, updatedSince }) : fleet
-      reply.reserve(fleet.bytesOf(Math.min(limit, Math.max(0, selected.length - offset))))
+      const bytes = fleet.bytesOf(Math.min(limit, Math.max(0, selected.length - offset)))
+      reply.reserve(bytes > maxPageBytes ? Number.POSITIVE_INFINITY : bytes)
       const list = page(selected, { limit, offset })
       const known = (position: Position): string | null => account.knownAddress(position)
       const data = list.data.map((device) => withAddress(device, addressOf(device, known)))

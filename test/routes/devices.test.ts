@@ -166,6 +166,19 @@ t.test('of a list with long rows no more responses are kept than its memory coun
   t.ok(kept >= 2 && kept < 5, `${kept} of 5 responses`)
 })
 
+t.test('a page of so many long rows that it would hold up all other requests is refused', async (t) => {
+  const sensors = Array.from({ length: 800 }, (_, id) => ({
+    id,
+    type: 'textual',
+    name: 'Temperature',
+    value: '21.5 C',
+  }))
+  const items = Array.from({ length: 500 }, (_, at) => ({ id: at + 1, name: 'Van', sensors }))
+  const { get } = await gatewayOn(t, { get_devices: [{ title: 'A', items }] })
+  t.equal((await get('/v1/devices?limit=500', someHash)).status, 503)
+  t.equal((await get('/v1/devices?limit=100', someHash)).status, 200)
+})
+
 t.test('a hash that the platform refuses fails no request of the new hash of its account', async (t) => {
   const newHash = someHash.replace(/...$/, 'new')
   const held: (() => void)[] = []
