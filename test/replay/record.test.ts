@@ -153,11 +153,16 @@ t.test('an address is recorded without the place, as a text or as JSON', async (
   t.match(calls, { length: 1, 0: /get_user_data/ }, 'the check repeats no lookup')
 })
 
-t.test('a check sends the ids of an invented recording as they are', async (t) => {
-  const { url, calls } = await platform(t, { get_history: {} })
-  const folder = folderOf([exchange('get_history', { device_id: '501' }, { json: {} })])
-  t.ok(await check(url, folder, hash, () => {}, pseudonyms))
-  t.match(calls.at(-1), 'device_id=501&')
+t.test('a check sends the real ids, and the ids of an invented recording and other numbers as they are', async (t) => {
+  const { url, calls } = await platform(t, { get_devices: {} })
+  const { manifest, ...folder } = folderOf([
+    exchange('get_devices', { device_id: '501', id: '501', page: '501' }, { json: {} }),
+  ])
+  for (const origin of ['invented', 'recorded'] as const) {
+    t.ok(await check(url, { ...folder, manifest: { ...manifest, origin } }, hash, () => {}, pseudonyms))
+    const id = origin === 'recorded' ? pseudonyms.originalId(501) : 501
+    t.match(calls.at(-1), `?device_id=${id}&id=${id}&page=501&`)
+  }
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
