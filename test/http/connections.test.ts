@@ -80,33 +80,43 @@ t.test('a connection with too many waiting requests is closed, and others are se
   for (const one of held) send(one)
 })
 
-t.test(
-  'a new connection is served however many are open: the one that has been idle the longest is closed',
-  async (t) => {
-    const { url, httpServer, held, metrics } = await heldGateway(t)
-    httpServer.maxConnections = 4
-    const port = Number(new URL(url).port)
-    const opened = async (bytes: string): Promise<Socket> => {
-      const socket = connect(port, '127.0.0.1')
-      socket.write(bytes)
-      await once(httpServer, 'connection')
-      return socket
-    }
-    const busy = await opened(request('/v1/devices/1'))
+t.test('a new connection is served however many are open: the one idle for longest is closed', async (t) => {
+  const { url, httpServer, held, metrics } = await heldGateway(t)
+  httpServer.maxConnections = 4
+  const port = Number(new URL(url).port)
+  const opened = async (bytes: string): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytes)
+    await once(httpServer, 'connection')
+    return socket
+  }
+  const busy = await opened(request('/v1/devices/1'))
+  await until(() => held.length === 1)
+  const [used, silent] = [await opened(''), await opened('')]
+  used.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(used, 'data')
+  const closed = once(silent, 'close')
+  const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  t.match(await text, /^HTTP\/1.1 200/)
+  await closed
+  t.same([busy.destroyed, used.destroyed], [false, false])
+  t.match(await metrics(), /^gateway_connections_cut_total\{reason="idle"\} 2$/m)
+  send(held[0] as Held)
+  await once(busy, 'data')
+})
+
+t.test('1,000 requests of all connections may wait, and those that have been handled count no more', async (t) => {
+  const { url, held, metrics } = await heldGateway(t)
+  const last = request('/v1/me', 'Connection: close\r\n')
+  for (const cut of [1, 2]) {
+    const bytes = request(`/v1/devices/${cut}`) + request('/v1/me').repeat(49) + last
+    const texts = Array.from({ length: 21 }, () => exchange(url, bytes).catch(() => ''))
+    await until(async () => (await metrics()).includes(`gateway_connections_cut_total{reason="pipelining"} ${cut}\n`))
     await until(() => held.length === 1)
-    const [used, silent] = [await opened(''), await opened('')]
-    used.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
-    await once(used, 'data')
-    const closed = once(silent, 'close')
-    const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    t.match(await text, /^HTTP\/1.1 200/)
-    await closed
-    t.same([busy.destroyed, used.destroyed], [false, false])
-    t.match(await metrics(), /^gateway_connections_cut_total\{reason="idle"\} 2$/m)
-    send(held[0] as Held)
-    await once(busy, 'data')
-  },
-)
+    for (const one of held.splice(0)) send(one)
+    t.same((await Promise.all(texts)).map((text) => responsesIn(text).length).sort(), [0, ...Array(20).fill(51)])
+  }
+})
 
 t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
   const { url, httpServer, lines } = await gatewayOn(t, {})
