@@ -75,9 +75,9 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   t.ok((await child.metric('gateway_in_flight_rejected_total')) >= 10 - served)
 })
 
-/** An app with a budget of 30 MB for its responses of 10 MB, and clients that read no more than the beginning. */
+/** An app with a budget of 20 MB, of which one response takes half, and clients that read no more than the beginning. */
 async function budgeted(t: Test, ticks: () => number) {
-  const budget = new ByteBudget(30_000_000)
+  const budget = new ByteBudget(20_000_000)
   const { app, connections } = bareApp(t, ticks)
   app.decorateRequest('account')
   app.decorateRequest('caller')
@@ -88,7 +88,7 @@ async function budgeted(t: Test, ticks: () => number) {
   })
   closeIdleConnections(app, connections)
   installWriteBudget(app, budget, connections, ticks)
-  app.get('/', async (_request, reply) => reply.send(Buffer.alloc(10_000_000)))
+  app.get('/:bytes', async ({ params }, reply) => reply.send(Buffer.alloc(Number((params as { bytes: string }).bytes))))
   await app.listen({ host: '0.0.0.0', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const client = async (localAddress = '127.0.0.1'): Promise<Socket> => {
@@ -97,8 +97,8 @@ async function budgeted(t: Test, ticks: () => number) {
     await once(socket, 'connect')
     return socket
   }
-  const status = async (socket: Socket, credential: Caller['credential'], id: string): Promise<number> => {
-    socket.write(`GET /?credential=${credential}&id=${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  const status = async (socket: Socket, credential: Caller['credential'], id: string, bytes = 10_000_000) => {
+    socket.write(`GET /${bytes}?credential=${credential}&id=${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     const [start] = await once(socket, 'data')
     socket.pause()
     return Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
@@ -137,6 +137,8 @@ t.test('callers of the demo token share memory by address, all others by account
       sockets.push(socket)
       t.equal(await status(socket, credential, 'one'), expected[at], `${credential} from ${address}`)
     }
+    t.equal(await status(await client(), credential, 'one', 16_383), 200, 'a small response needs no room')
+    t.equal(await status(await client(), credential, 'one', 16_384), 503)
     for (const socket of sockets) socket.destroy()
   }
 })
