@@ -183,6 +183,7 @@ t.test('behind its end a list is empty, also where the platform repeats its firs
         const found = await countedWindow(fetchPage, offset, limit)
         t.same([found.rows, found.total], [rows.slice(offset, offset + limit), total], `${total}: ${at}, ${window}`)
         if (limit === 200) t.equal(calls.length, 2, 'it is called twice')
+        t.ok(calls.every(Number.isInteger), 'each page has a number')
       }
     }
   }
