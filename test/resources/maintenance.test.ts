@@ -68,6 +68,7 @@ check('a day service is overdue from the day after its date (N47)', withBase({ e
   ['ambiguous: day first, as the day of its device', ambiguous, dayFirst, shown('13-05-2026 14:03:27')],
   ['ambiguous: month first, as the time of its device', ambiguous, monthFirst, shown('05/11/2026 2:03 PM')],
   ['ambiguous: the device is no help', ambiguous, monthFirst, shown('05-05-2026 14:03:27')],
+  ['ambiguous: the device has sent nothing', ambiguous, monthFirst, { time: '11-05-2026 14:03:27' }],
   ['an order that its device does not have', { last_service: '04-13-2026' }, { remaining: -18 }, shown('11-05-2026')],
   ['as the text says', sent(365, '05-02-2026', '05-02-2027'), dated('2026-02-05', '2027-02-05', 270), text('270d.')],
   [
