@@ -1,4 +1,4 @@
-/** Reports outages: a log line when one begins, one for each further reason, and one with the number of failed requests when it is over. */
+/** Reports outages: a log line when one begins, for each further reason, after each pause, and with the number of failed requests when it is over. */
 import type { Log } from './log.js'
 
 /** Failures closer together than this belong to one outage, whatever succeeds in between. */
@@ -8,10 +8,19 @@ const maxReasons = 5
 /** Errors of a reason: the one that was thrown, and causes. */
 const maxCauses = 5
 
+interface Outage {
+  since: number
+  lastAt: number
+  failures: number
+  reasons: Set<string>
+  /** Since the last failure. */
+  hasSucceeded?: boolean
+}
+
 export class Outages {
   readonly #log: Pick<Log, 'warn'>
   readonly #now: () => number
-  readonly #open = new Map<string, { since: number; lastAt: number; failures: number; reasons: Set<string> }>()
+  readonly #open = new Map<string, Outage>()
 
   /** @param now monotonic milliseconds. */
   constructor(log: Pick<Log, 'warn'>, now: () => number) {
@@ -22,15 +31,20 @@ export class Outages {
   /** @param of what failed: one of a few fixed names. @param reqId of the request that failed, if it was one. */
   failed(of: string, error: unknown, reqId?: string): void {
     const now = this.#now()
-    this.#end(of)
+    // Calls of a platform that hangs fail together, more than `quietMs` apart.
+    if (this.#open.get(of)?.hasSucceeded) this.#end(of)
     const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0, reasons: new Set() }
+    const isAgain = now - outage.lastAt >= quietMs
+    if (isAgain) outage.reasons.clear()
     outage.lastAt = now
+    outage.hasSucceeded = false
     outage.failures += 1
     this.#open.set(of, outage)
     const reason = reasonOf(error)
     if (outage.reasons.has(reason) || outage.reasons.size === maxReasons) return
     outage.reasons.add(reason)
-    this.#log.warn({ of, reason, reqId }, outage.failures === 1 ? 'outage begins' : 'outage has another reason')
+    const further = isAgain ? 'outage goes on' : 'outage has another reason'
+    this.#log.warn({ of, reason, reqId }, outage.failures === 1 ? 'outage begins' : further)
   }
 
   readonly succeeded = (of: string): void => {
@@ -39,7 +53,9 @@ export class Outages {
 
   #end(of: string): void {
     const outage = this.#open.get(of)
-    if (outage === undefined || this.#now() - outage.lastAt < quietMs) return
+    if (outage === undefined) return
+    outage.hasSucceeded = true
+    if (this.#now() - outage.lastAt < quietMs) return
     this.#open.delete(of)
     const { since, lastAt, failures } = outage
     this.#log.warn({ of, failures, seconds: Math.round((lastAt - since) / 1_000) }, 'outage over')
