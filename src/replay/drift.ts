@@ -1,4 +1,5 @@
-/** Compares the shape of a response with its recording. Values do not count. */
+/** Compares the shape of a response with its recording. Values do not count, nor do names that people have written. */
+import { plainKey } from './scrub.js'
 
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }
@@ -43,7 +44,7 @@ function shapeOf(body: unknown): Shape {
     if (kind !== undefined) place.kinds.add(kind)
     if (typeof value !== 'object' || value === null) return
     for (const [key, item] of Object.entries(value)) {
-      add(/^\d+$/.test(key) ? `${path}[]` : `${path}.${key}`, path, item)
+      add(/^\d+$/.test(key) ? `${path}[]` : `${path}.${plainKey.test(key) ? key : '*'}`, path, item)
     }
   }
   add('$', '', body)

@@ -28,7 +28,7 @@ const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
 /** Keys that come from a program, and list indexes. */
-const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
+export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
 export const isAddressLookup = (action: string): boolean => /^(geo_)?address$/.test(action)

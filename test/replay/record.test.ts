@@ -19,6 +19,7 @@ t.test('drift is a field gone or another kind; a new field, an empty list or a n
   const was = { items: [first, { id: 2, name: null }], total: 2 }
   for (const items of [[], [{ id: 1, name: null }]]) t.same(drift(was, { items, total: 1 }), [])
   t.same(drift({ items: [], total: null }, was), [])
+  t.same(drift({ fields: { 'HO 6657': 1, Monaq: 'a' } }, { fields: { 'WA 4471': 2, Zbig: 'b' } }), [])
   t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
     { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
     { path: '$.items[].name', what: 'gone', was: 'string', is: '' },
