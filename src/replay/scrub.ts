@@ -62,7 +62,8 @@ class Scrubber {
   exchange({ action, query, responses, ...rest }: Exchange): Exchange {
     const isDevices = action.startsWith('get_devices')
     const scrubbed = this.#record(isDevices ? 'device' : '', query)
-    const key = isAddressLookup(action) ? 'address' : isDevices ? 'get_devices' : ''
+    const ownKey = isDevices ? 'get_devices' : action === 'get_user_data' ? 'user' : ''
+    const key = isAddressLookup(action) ? 'address' : ownKey
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
     const texts = Object.entries(scrubbed).map(([name, raw]) => [
       name,

@@ -105,6 +105,8 @@ t.test('what has the name of a credential or an identifier is replaced, whatever
   for (const key of numbers.split(/\s+/)) differs({ [key]: [12345] })
   const owners = 'user manager item device device_data geofence traccar users devices geofences'
   for (const key of owners.split(' ')) differs({ [key]: { id: 12345 } })
+  const user = { ...exchange({ json: { id: 12345 } }), action: 'get_user_data' }
+  t.notSame(scrub(user), user)
   const texts = `device_name title message detail description address driver owner comment note city street house road postal postcode zip s
     search plan geofence zone`
   for (const key of texts.split(/\s+/)) differs({ [key]: '12345' })
