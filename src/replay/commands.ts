@@ -179,8 +179,12 @@ function requestOf(action: string, { device, day }: Values): PlatformRequest {
   if (action === 'get_history' && (device === undefined || day === undefined))
     throw new Error('--only get_history needs --device and --day')
   if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
-  const page = action === 'get_user_drivers' ? { page: '1' } : action === 'get_events' ? { limit: '50', page: '1' } : {}
-  const query: Record<string, string> = { ...page }
+  const pages: Record<string, Record<string, string>> = {
+    get_user_drivers: { page: '1' },
+    get_events: { limit: '50', page: '1' },
+    services: { limit: '100', page: '1' },
+  }
+  const query: Record<string, string> = { ...pages[action] }
   if (device !== undefined) query[action === 'get_devices' ? 'id' : 'device_id'] = device
   if (day === undefined) return { action, query }
   const days: Record<string, Record<string, string>> = {
