@@ -19,6 +19,8 @@ const DENIED_MS = 15 * 60_000
 /** How Redis denies a right, also within a script. */
 const DENIAL = /NOPERM|ACL failure|The user executing the script/
 
+class LateReply extends Error {}
+
 export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
@@ -27,8 +29,11 @@ export class Connection {
   #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined
+  #probe: NodeJS.Timeout | undefined
+  readonly #ping: () => Promise<unknown>
 
-  constructor(client: EventEmitter) {
+  constructor(client: EventEmitter & { ping(): Promise<unknown> }) {
+    this.#ping = () => client.ping()
     client.on('ready', () => {
       this.#replies = true
       this.#denied.until = 0
@@ -65,8 +70,20 @@ export class Connection {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
       if (DENIAL.test(String(error))) this.#denied = { name, until: performance.now() + DENIED_MS }
+      if (error instanceof LateReply) this.#probeLater()
       throw this.unavailable(error)
     }
+  }
+
+  /** For hours no other command may be sent, and one late reply would pass for an outage. */
+  #probeLater(): void {
+    this.#probe ??= setTimeout(() => {
+      this.#probe = undefined
+      const replied = (): void => {
+        this.#replies = true
+      }
+      withinLimit(this.#ping()).then(replied, (error) => error instanceof LateReply && this.#probeLater())
+    }, SILENCE_MS).unref()
   }
 
   /** With the cause of a failed command. */
@@ -85,7 +102,7 @@ export class Connection {
 function withinLimit<T>(reply: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    const late = () => reject(new Error(`No reply within ${REPLY_MS} ms`))
+    const late = () => reject(new LateReply(`No reply within ${REPLY_MS} ms`))
     // After a pause of this process the reply may lie unread in the socket; one turn of the loop reads it.
     timer = setTimeout(() => setImmediate(late), REPLY_MS)
   })

@@ -104,6 +104,16 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
   }
 
+  t.test('was late once, it is up again although nothing else is sent', async (t) => {
+    const server = await redisServer(t)
+    const store = await openRedis(t, server.url)
+    server.freeze()
+    await t.rejects(store.counters.increment('c', 60_000), StoreUnavailable)
+    server.thaw()
+    t.equal(store.up(), false)
+    await until(() => store.up())
+  })
+
   t.test('is slow, so are requests; when it is too slow, they fail', async (t) => {
     const line = await detour(t, await redisServer(t))
     const store = await openRedis(t, line.url)
