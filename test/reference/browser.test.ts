@@ -136,7 +136,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     }
   })
 
-  t.test('on a phone with a console every text has contrast, and nothing is wider than the screen', async (t) => {
+  t.test('on a phone every text of the console has contrast, and nothing is wider than the screen', async (t) => {
     const { page } = await open(t, phone, `${url}/docs${operation}`)
     await openConsole(page)
     await isLegible(t, page, phone)
