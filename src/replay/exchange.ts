@@ -180,10 +180,9 @@ export async function formatFolder(path: string): Promise<string[]> {
       throw new Error(`${join(path, name)}: expected a request of its own, found that of ${other.name}`)
   }
   const changed = files.filter(({ name, expected, text, exchange }) => name !== expected || text !== format(exchange))
-  // Files may have each other's names: first all contents are written, then the old files go.
-  for (const { expected, exchange } of changed) await writeFile(join(path, `${expected}.new`), format(exchange))
-  for (const { name } of changed) await rm(join(path, name))
-  for (const { expected } of changed) await rename(join(path, `${expected}.new`), join(path, expected))
+  const kept = new Set(files.map(({ expected }) => expected))
+  for (const { expected, exchange } of changed) await replaceFile(join(path, expected), format(exchange))
+  for (const { name } of changed) if (!kept.has(name)) await rm(join(path, name))
   return changed.map(({ expected }) => expected)
 }
 
