@@ -1,6 +1,6 @@
 /** The OpenAPI document: the operations that @fastify/swagger collects, completed by everything they share. Pure. */
 import { errorResponses, headerRefs, headers, isProtected, notModified } from './error-responses.js'
-import type { OpenApi, Operation, Parameter, PathItem, Response } from './openapi.js'
+import type { Operation, Parameter, PathItem, Response } from './openapi.js'
 import { shareSchemas } from './shared-schemas.js'
 import { plannedTag, webhooks } from './webhook.js'
 
@@ -48,9 +48,9 @@ const anyCredential = Object.keys(securitySchemes).map((scheme) => ({ [scheme]: 
  * @param paths what @fastify/swagger collected from the routes.
  * @param publicUrl the address of the API as callers see it; only `servers` depends on it.
  */
-export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string): OpenApi {
+export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string) {
   const operations = Object.values(paths).flatMap((item) => Object.values(item))
-  const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response])
+  const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response] as const)
   const { shared, schemas } = shareSchemas({
     paths: mapValues(paths, (item) => mapValues(item, completeOperation)),
     webhooks,
@@ -66,6 +66,8 @@ export function createDocument(paths: Record<string, PathItem>, publicUrl: strin
     components: { securitySchemes, schemas: sorted(schemas), responses: sorted(shared.responses), headers },
   }
 }
+
+export type OpenApi = ReturnType<typeof createDocument>
 
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))

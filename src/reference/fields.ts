@@ -1,8 +1,8 @@
 /** Parameters and schemas as lists of fields in HTML. Pure. */
 import { escaped, prose } from './html.js'
-import type { OpenApi, Operation, Parameter, Response, Schema } from './openapi.js'
+import type { Operation, Parameter, Response, Schema } from './openapi.js'
 
-type Schemas = OpenApi['components']['schemas']
+type Schemas = Record<string, Schema>
 type Field = Pick<Parameter, 'name' | 'schema' | 'description' | 'required'>
 
 const titleIn = (ref: string): string => ref.split('/').at(-1) as string

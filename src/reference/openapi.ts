@@ -51,18 +51,3 @@ export interface Operation {
 }
 
 export type PathItem = { [method: string]: Operation }
-
-export interface OpenApi {
-  openapi: string
-  info: { title: string; version: string; summary: string; description: string; contact: Json; license: Json }
-  servers: { url: string; description: string }[]
-  tags: { name: string; description: string }[]
-  paths: { [path: string]: PathItem }
-  webhooks: { [name: string]: PathItem }
-  components: {
-    securitySchemes: JsonObject
-    schemas: { [name: string]: Schema }
-    responses: { [name: string]: Response }
-    headers: JsonObject
-  }
-}

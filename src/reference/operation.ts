@@ -1,9 +1,9 @@
 /** One operation of the document as static HTML: parameters and fields beside the request and the response. Pure. */
 import { errorTable } from '../errors.js'
+import type { OpenApi } from './document.js'
 import { codesOf } from './error-responses.js'
 import { parameterList, responseFields } from './fields.js'
 import { codeBlock, codeTabs, escaped, prose } from './html.js'
-import type { OpenApi } from './openapi.js'
 import { type Endpoint, samplesOf } from './samples.js'
 
 export type OperationGroup = ReturnType<typeof operationGroups>[number]

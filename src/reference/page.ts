@@ -1,8 +1,8 @@
 /** The page as static HTML: the files of `assets`, filled with what follows from the code, and all operations. Pure. */
 import { eventKinds } from '../resources/event-kind.js'
+import type { OpenApi } from './document.js'
 import { errorEntries } from './error-guide.js'
 import { codeBlock, codeExample, escaped, markdown, prose } from './html.js'
-import type { OpenApi } from './openapi.js'
 import { methodBadge, type OperationGroup, operationAnchor, operationArticle, operationGroups } from './operation.js'
 import { contents, filled, linked, type Values } from './template.js'
 import { eventNames, exampleMessage } from './webhook.js'

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { createDocument, securitySchemes } from './document.js'
-import type { OpenApi } from './openapi.js'
+import type { PathItem } from './openapi.js'
 import { type Facts, renderPage } from './page.js'
 
 /** The page loads and requests nothing from other origins. */
@@ -65,7 +65,7 @@ export function reference(app: App, facts: Facts, version: string): void {
   let html = Buffer.alloc(0)
   let json = Buffer.alloc(0)
   app.addHook('onReady', async () => {
-    const { paths } = app.swagger() as unknown as Pick<OpenApi, 'paths'>
+    const { paths } = app.swagger() as unknown as { paths: Record<string, PathItem> }
     const document = createDocument(paths, facts.publicUrl, version)
     json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
     html = Buffer.from(renderPage({ facts, document, text, asset }))

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import type { OpenApi } from '../../src/reference/openapi.js'
+import type { OpenApi } from '../../src/reference/document.js'
 
 /** The URL in the committed document. */
 export const publicUrl = 'https://fleet.example.org/api'

@@ -1,5 +1,6 @@
 /** The differences of two OpenAPI documents that may break a client, as sentences. Pure. */
-import type { Json, OpenApi } from '../../src/reference/openapi.js'
+import type { OpenApi } from '../../src/reference/document.js'
+import type { Json } from '../../src/reference/openapi.js'
 import { compare } from '../../src/replay/diff.js'
 
 /** One sentence for each change that may break a client of the old document. */
