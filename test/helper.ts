@@ -148,15 +148,8 @@ export async function embeddedStore(t: Test, clock: () => number = Date.now): Pr
   return store
 }
 
-interface SandboxOptions {
-  clock?: () => number
-  seed?: number
-  devices?: number
-  latencyMs?: number
-}
-
 /** A sandbox on a free port, and the hashes of its accounts. */
-export async function sandbox(t: Test, options: SandboxOptions = {}) {
+export async function sandbox(t: Test, options: Parameters<typeof buildSandbox>[0] = {}) {
   const app = buildSandbox(options)
   const calls: string[] = []
   const ofGateway: Call[] = []

@@ -6,18 +6,13 @@ import type { App } from './types.js'
 /** Some 40 µs each. With 8, sending together gains less: a location costs 5 to 14 % more. */
 const maxPerTurn = 16
 
-interface Waiting {
-  request: Parameters<RequestListener>
-  since: number
-}
-
 /**
  * Bounds the requests that begin in one turn. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients
  * keep the process busy: when 256 connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
  */
 export class Turns {
   readonly #ticks: () => number
-  #waiting: Waiting[] = []
+  #waiting: { request: Parameters<RequestListener>; since: number }[] = []
   #begun = 0
 
   /** @param ticks milliseconds that never go back. */
@@ -27,7 +22,7 @@ export class Turns {
 
   /** A request listener that begins at most `maxPerTurn` requests in one turn; the others wait for the next turns, in order. */
   limit(handle: RequestListener): RequestListener {
-    const begin = (...request: Waiting['request']): void => {
+    const begin = (...request: Parameters<RequestListener>): void => {
       if (this.#begun === maxPerTurn) return void this.#waiting.push({ request, since: this.#ticks() })
       this.#begun += 1
       if (this.#begun === 1) setImmediate(beginWaiting)

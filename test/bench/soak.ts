@@ -11,14 +11,9 @@ import { type Row, rounded, type Table } from './table.js'
 const perSecond = 60
 const intervals = 12
 
-interface Soaked {
-  name: string
-  probeUrl: string
-  mixture: Mixture
-  samples: Sample[]
-}
+type Soaked = Awaited<ReturnType<typeof begin>>
 
-async function begin({ gateway }: Bench, name: string, env: Record<string, string>): Promise<Soaked> {
+async function begin({ gateway }: Bench, name: string, env: Record<string, string>) {
   const port = await freePort()
   const server = await gateway({
     ...env,
@@ -29,7 +24,7 @@ async function begin({ gateway }: Bench, name: string, env: Record<string, strin
     NODE_OPTIONS: `--import=${new URL('probe.js', import.meta.url).href}`,
     PROBE: String(port),
   })
-  return { name, probeUrl: `http://127.0.0.1:${port}`, mixture: await Mixture.before(server), samples: [] }
+  return { name, probeUrl: `http://127.0.0.1:${port}`, mixture: await Mixture.before(server), samples: [] as Sample[] }
 }
 
 /** One interval of traffic; the process is probed after the last response. */

@@ -26,11 +26,6 @@ export interface View {
 export const desktop: View = { width: 1400, height: 900 }
 export const phone: View = { width: 390, height: 844 }
 
-export interface Opened {
-  page: Page
-  requests: string[]
-}
-
 export type Open = Awaited<ReturnType<typeof browser>>
 
 /**
@@ -43,7 +38,7 @@ export async function browser(t: Test) {
   const running = await chromium.launch({ executablePath: executablePath ?? '', args: args.split(' ') })
   t.teardown(() => running.close())
   const pages = new Map<View, Page>()
-  return async (t: Test, view: View, address = 'about:blank', expected = /^$/): Promise<Opened> => {
+  return async (t: Test, view: View, address = 'about:blank', expected = /^$/) => {
     const { width, height, isScripted = true } = view
     const options = { viewport: { width, height }, isMobile: width < 600, javaScriptEnabled: isScripted }
     const page = pages.get(view) ?? (await running.newPage(options))
