@@ -149,7 +149,6 @@ export class Account {
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   async services(): Promise<wire.WireService[] | undefined> {
-    if (this.#platform.lacks('services', this.id)) return undefined
     try {
       return await this.#all('services', wire.wireService, 'services')
     } catch (error) {
@@ -175,7 +174,7 @@ export class Account {
     }
   }
 
-  /** Sent once for each validation of the account: the setup is large. A lasting failure is kept as well. */
+  /** Sent once for each validation of the account: the setup is large. A missing permission is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
     const kept = this.#kept.get(action) as Promise<T> | undefined
     return kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
@@ -184,8 +183,7 @@ export class Account {
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
     this.#kept.set(action, call)
     call.catch((error: unknown) => {
-      const lasts = error instanceof PlatformForbidden || this.#platform.lacks(action, this.id)
-      if (!lasts) this.#kept.delete(action)
+      if (!(error instanceof PlatformForbidden)) this.#kept.delete(action)
     })
     return call
   }

@@ -1,5 +1,4 @@
 /** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
-import { BoundedMap } from '../lib/bounded-map.js'
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
@@ -53,13 +52,6 @@ const coolDownMs = 2_000
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
 
-/** Consecutive 404 or 405 responses after which an action counts as missing: a single one may come from a deploy or a load balancer. */
-const minMissing = 2
-/** An upgrade of the platform is noticed after this. */
-const missingForMs = 5 * 60_000
-/** Accounts and actions to remember; beyond this, the oldest is forgotten. */
-const maxMissing = 10_000
-
 /** Sends one request. */
 type Send<T> = (signal: AbortSignal) => Promise<T>
 
@@ -68,8 +60,6 @@ export class Platform {
   readonly #http: HttpClient
   readonly #now: () => number
   readonly #breaker: CircuitBreaker
-  /** By account and action: one account's responses say nothing to another, since a shared memory would let one change all. */
-  readonly #missing = new BoundedMap<string, { times: number; at: number }>(maxMissing)
   readonly #bulkhead = new Bulkhead()
   readonly addresses: Addresses | undefined
 
@@ -123,12 +113,6 @@ export class Platform {
     return this.#call(action, requester, (signal) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
-  /** Whether the platform recently responded to this account that it has no such action. @param account its id. */
-  lacks(action: Action, account: string): boolean {
-    const { times = 0, at = 0 } = this.#missing.get(`${account} ${action}`) ?? {}
-    return times >= minMissing && this.#now() - at < missingForMs
-  }
-
   /** Closes every socket; calls in flight fail. */
   async close(): Promise<void> {
     await Promise.all([this.#http.close(), this.addresses?.close()])
@@ -137,14 +121,9 @@ export class Platform {
   /** The one way to the platform, whatever sends the request. */
   async #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
     const { id: account } = requester
-    const name = `${account} ${action}`
     const started = performance.now()
-    const report = (outcome: CallOutcome): void => {
-      const times = outcome === 'missing_action' ? (this.#missing.get(name)?.times ?? 0) + 1 : 0
-      if (times > 0) this.#missing.set(name, { times, at: this.#now() })
-      else if (meanings[outcome].breaker === 'success') this.#missing.delete(name)
+    const report = (outcome: CallOutcome): void =>
       this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
-    }
     try {
       const found = await this.#guarded(action, requester, send)
       report('ok')

@@ -9,7 +9,7 @@ import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
-import { type Bodies, Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
+import { Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 import { listening, until } from '../redis.js'
 import { accountOn, clientOn, endless, hangs, resets, trickles } from './faulty.js'
 
@@ -215,33 +215,4 @@ t.test('a setup that failed at the validation is asked for again when it is need
 t.test('no conversion of an account to text shows its hash', async (t) => {
   const account = accountOn((await clientOn(t, {})).platform)
   t.notMatch(JSON.stringify(account) + inspect(account, { depth: 9, showHidden: true }), someHash.slice(8, 30))
-})
-
-t.test('after two 404 in a row an action is not requested for five minutes, and then again', async (t) => {
-  const bodies: Bodies = {}
-  const clock = new Clock()
-  const { platform, calls } = await clientOn(t, bodies, { now: clock.now })
-  const [account, other] = [accountOn(platform), accountOn(platform, `${someHash}x`)]
-  const requests = async (): Promise<number> => {
-    const before = calls.length
-    t.equal(await account.services(), undefined)
-    return calls.length - before
-  }
-  t.equal(await requests(), 1)
-  bodies.services = 500
-  await t.rejects(account.services(), 'a failure is no response')
-  delete bodies.services
-  t.same([await requests(), await requests()], [1, 0], 'known to be missing: no request')
-  clock.advance(299_999)
-  t.equal(await requests(), 0)
-  clock.advance(1)
-  t.same([await requests(), await requests()], [1, 0], 'still missing: five minutes more')
-  bodies.services = { data: [{ id: 1 }] }
-  t.equal((await other.services())?.length, 1, 'another account has its own memory')
-  t.equal(await account.services(), undefined)
-  clock.advance(300_000)
-  t.equal((await account.services())?.length, 1)
-  t.equal((await account.services())?.length, 1)
-  delete bodies.services
-  t.same([await requests(), await requests(), await requests()], [1, 1, 0], 'it counts from the start')
 })

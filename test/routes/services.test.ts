@@ -19,7 +19,7 @@ t.test('without the action for all services, devices with services are requested
     const { body } = await get('/v1/services', someHash)
     t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
   }
-  t.equal(calls.filter((call) => call.startsWith('/api/services')).length, 2, 'two missing responses are enough')
+  t.equal(calls.filter((call) => call.startsWith('/api/services')).length, 3, 'which may be there by now')
   t.notMatch(calls.join(), 'device_id=2', 'a device without services is not requested')
 })
 
