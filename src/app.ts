@@ -116,7 +116,6 @@ function openParts(config: Config, deps: Deps) {
     workerBytes: () => deps.worker.usedBytes,
     entries: {
       accounts: () => accounts.size,
-      keys: () => authenticator.cachedKeys,
       rate_limit_windows: () => counters.localWindows,
     },
     isStoreUp: () => store.up(),

@@ -1,7 +1,7 @@
 /** Authentication: the account behind a credential, and the counting of its requests, failed ones included. */
-import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
+import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
 import { AuthFailure, addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
@@ -11,8 +11,8 @@ import { type Credential, hashPrintOf, type Secret, toCredential } from './crede
 import { PendingValidations } from './pending-validations.js'
 import { publicKeyOf, unseal } from './seal.js'
 
-/** Entries of each cache here; beyond this, the least recently used are evicted. */
-const maxKeys = 20_000
+/** Refused seals to remember; beyond this, the oldest is forgotten. */
+const maxRefused = 20_000
 
 interface AuthenticatorOptions {
   accounts: AccountCache
@@ -44,20 +44,14 @@ export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #pending = new PendingValidations()
   /** Sealed hashes that were refused: until they are renewed, their keys are budgeted like unknown hashes. */
-  readonly #refusedSeals = new LRUCache<string, true>({ max: maxKeys })
-  /** Digest of a key → its unsealed platform hash. Unsealing every time would double the CPU time of a cached location. */
-  readonly #unsealed = new LRUCache<string, { sealed: string; hash: Secret }>({ max: maxKeys })
-
+  readonly #refusedSeals = new BoundedMap<string, true>(maxRefused)
+  /** For as long as the store caches the record. Unsealing every time would double the CPU time of a cached location. */
+  readonly #unsealed = new WeakMap<KeyRecord, Secret>()
   /** Validations that have been charged to an address; concurrent requests with the same hash share one. */
   readonly #charged = new WeakSet<Account>()
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options
-  }
-
-  /** Entries of the caches, for the metrics. */
-  get cachedKeys(): number {
-    return this.#refusedSeals.size + this.#unsealed.size
   }
 
   /**
@@ -141,7 +135,7 @@ export class Authenticator {
     const { record, usage } = await this.#use(key, now)
     attribution.caller = { credential: 'api_key', key: record }
     // Also the first time here: the last use may be that of an instance of the first release, a moment ago.
-    const completes = !record.renewal && (isStale(record, now) || !this.#unsealed.has(record.digest))
+    const completes = !record.renewal && (isStale(record, now) || !this.#unsealed.has(record))
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
       // An account without an e-mail is named by its hash.
@@ -177,20 +171,17 @@ export class Authenticator {
       // Validity unknown: do not charge the IP.
       throw new AuthFailure(await limits.count(name), error)
     }
-    if (!used) {
-      this.#unsealed.delete(key.digest)
-      throw new ApiError('invalid_token')
-    }
+    if (!used) throw new ApiError('invalid_token')
     const { record, count } = used
     const limit = record.limit ?? limits.max
     return { record, usage: count ? limits.counted(count, limit) : await limits.count(name, limit) }
   }
 
-  #unseal({ digest, sealed }: KeyRecord, key: Secret): Secret | undefined {
-    const known = this.#unsealed.get(digest)
-    if (known?.sealed === sealed) return known.hash
-    const hash = unseal(sealed, key)
-    if (hash) this.#unsealed.set(digest, { sealed, hash })
+  #unseal(record: KeyRecord, key: Secret): Secret | undefined {
+    const known = this.#unsealed.get(record)
+    if (known) return known
+    const hash = unseal(record.sealed, key)
+    if (hash) this.#unsealed.set(record, hash)
     return hash
   }
 
