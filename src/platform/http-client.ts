@@ -1,7 +1,6 @@
 /** HTTP requests to one platform over a socket pool of its own, in whichever thread it is created. */
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { addAbortSignal } from 'node:stream'
 // The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
 import request from 'undici/lib/api/api-request.js'
 import errors from 'undici/lib/core/errors.js'
@@ -36,7 +35,7 @@ const retryable = new Set([
   parserError,
 ])
 
-/** Limits of an error page that is read to keep its socket. A longer or slower one costs the socket. */
+/** An error page that is longer costs the socket; so does one that is slower, unless it decides what the failure is. */
 const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
@@ -87,16 +86,14 @@ export class HttpClient {
   async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const sent = request.call(this.#pool, { method: 'GET', path, headers, signal })
     const response = await unlessAborted(signal, sent)
-    const { statusCode: status } = response
-    const content = unpacked(response.body, response.headers['content-encoding'])
-    if (isSuccess(status)) return await read(content)
-    const isDecidedByPage = mayRefuse(status)
-    if (!isDecidedByPage) addAbortSignal(AbortSignal.timeout(maxErrorPageMs), response.body)
-    const page = textIn(content, maxErrorPageBytes)
-    // The status alone decides, unless the page shows who refuses: it may be as late as data. One that is too long is no refusal.
-    const body = (await (isDecidedByPage ? page : page.catch(() => {}))) ?? ''
-    const { location } = response.headers
-    throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body })
+    const { statusCode: status, body } = response
+    const { location, 'content-encoding': encoding } = response.headers
+    if (isSuccess(status)) return await read(unpacked(body, encoding))
+    let page: string | undefined
+    // It shows who refuses, and may be as late as data. One that is too long is no refusal.
+    if (mayRefuse(status)) page = await textIn(unpacked(body, encoding), maxErrorPageBytes)
+    else await body.dump({ limit: maxErrorPageBytes, signal: AbortSignal.timeout(maxErrorPageMs) }).catch(() => {})
+    throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body: page })
   }
 }
 

@@ -9,7 +9,7 @@ import { isObject, itemsOf, read } from './shape.js'
 interface FailedResponse {
   status: number
   location: string | undefined
-  body: string
+  body: string | undefined
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
@@ -59,7 +59,7 @@ export function dataOf(action: Action, body: string): unknown {
 }
 
 /** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
-function isRefusal(body: string): boolean {
+function isRefusal(body = ''): boolean {
   const data = parsedJson(body)
   return isObject(data) && textsOf(data).some((text) => text.trim() !== '')
 }
