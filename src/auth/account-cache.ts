@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
-import { PlatformError, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
+import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read, type Scalar } from '../platform/shape.js'
 import { setupIn, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
@@ -120,10 +120,6 @@ async function whoBySetup(platform: Platform, requester: Requester, stale: Accou
     throw error
   }
 }
-
-/** Whether the platform will most likely respond the same the next time. */
-const lasts = (error: unknown): boolean => error instanceof PlatformError && lastingReasons.has(error.reason)
-const lastingReasons = new Set(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Validates a hash. @returns the account's e-mail; null where the platform does not give one. */
 async function validate(platform: Platform, requester: Requester, now: number): Promise<string | null> {

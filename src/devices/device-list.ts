@@ -2,7 +2,7 @@
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Row } from '../lib/json-rows/index.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
-import { type CallOutcome, outcomeOf } from '../platform/errors.js'
+import { lasts } from '../platform/errors.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
@@ -19,8 +19,6 @@ const maxEmptyPages = 10
 /** Devices to a page, once a platform has shown that it pages: the calls are sent one after another. */
 const largePage = 500
 const maxEnvelopeBytes = 32 * 1024 * 1024
-/** How a platform may respond to an unknown or foreign id: no such response was recorded (platform.md 0.3). The list decides then. */
-const mayMeanUnknown = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /**
  * The number of items in each account's last list that had no second page. The platform does not say whether it pages this
@@ -51,7 +49,8 @@ async function readOne(
   fleet: FleetBuilder,
 ): Promise<FleetColumns['needsList']> {
   const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
-    if (!mayMeanUnknown.has(outcomeOf(error))) throw error
+    // So it may respond to an unknown or foreign id: none was recorded (platform.md 0.3). The list decides then.
+    if (!lasts(error)) throw error
   })
   if (!found || (found.items > 0 && fleet.size === 0)) return 'id_failed'
   return fleet.size > (fleet.has(id) ? 1 : 0) ? 'id_ignored' : undefined

@@ -92,6 +92,11 @@ export class PlatformUnavailable extends PlatformError {
 export const isMissingAction = (error: unknown): boolean =>
   error instanceof PlatformError && error.reason === 'missing_action'
 
+const lastingReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
+
+/** Whether the platform will most likely respond the same to the same request. */
+export const lasts = (error: unknown): boolean => error instanceof PlatformError && lastingReasons.has(error.reason)
+
 export function fromFailure(action: string, { reason, detail }: Failure): PlatformError {
   if (reason === 'refused') return new PlatformRefused(action, detail)
   return reason === 'forbidden' ? new PlatformForbidden(action) : new PlatformUnavailable(action, reason, { detail })
