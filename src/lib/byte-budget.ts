@@ -5,8 +5,6 @@ export interface Reservation {
   readonly bytes: number
   /** Adds bytes; false, and nothing is added, where the owner or the budget has no room for them. */
   grow(bytes: number): boolean
-  /** Gives a part of them back. */
-  shrink(bytes: number): void
   /** Gives everything back; may be called more than once. */
   release(): void
 }
@@ -42,11 +40,6 @@ export class ByteBudget {
   open(owner: string): Reservation {
     let held = 0
     let isReleased = false
-    const shrink = (bytes: number): void => {
-      const given = Math.min(bytes, held)
-      held -= given
-      this.#add(owner, -given)
-    }
     return {
       get bytes() {
         return held
@@ -56,10 +49,10 @@ export class ByteBudget {
         held += bytes
         return true
       },
-      shrink,
       release: () => {
         isReleased = true
-        shrink(held)
+        this.#add(owner, -held)
+        held = 0
       },
     }
   }

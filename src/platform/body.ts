@@ -46,7 +46,7 @@ export async function textIn(body: AsyncIterable<Uint8Array>, maxBytes: number):
 
 /**
  * Reads a whole body and parses it.
- * @param reservation holds the memory of the body and of what is parsed from it, if that works; the caller releases it.
+ * @param reservation holds the memory of the body and of what is parsed from it; the caller releases it.
  * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable (`too_large`, `overload`, `html`, `bad_json`, …), or the stream's error.
  */
 export async function readDocument(
@@ -56,22 +56,14 @@ export async function readDocument(
 ): Promise<unknown> {
   const chunks: Uint8Array[] = []
   const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
-  let [received, reserved] = [0, 0]
-  try {
-    for await (const chunk of body) {
-      received += chunk.byteLength
-      if (received > maxBytes) throw tooLarge(action, received)
-      const bytes = heapOf(chunk.byteLength, openingsIn(chunk))
-      reserve(action, reservation, bytes)
-      reserved += bytes
-      chunks.push(chunk)
-    }
-    return dataOf(action, Buffer.concat(chunks).toString())
-  } catch (error) {
-    // A response that is cut off is requested again, with the same reservation.
-    reservation.shrink(reserved)
-    throw error
+  let received = 0
+  for await (const chunk of body) {
+    received += chunk.byteLength
+    if (received > maxBytes) throw tooLarge(action, received)
+    reserve(action, reservation, heapOf(chunk.byteLength, openingsIn(chunk)))
+    chunks.push(chunk)
   }
+  return dataOf(action, Buffer.concat(chunks).toString())
 }
 
 /** Brackets and braces that open something; those within texts count as well. */

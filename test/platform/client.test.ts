@@ -105,21 +105,6 @@ t.test('a page that stalls costs no time where the status decides, and a refusal
   t.same(await refused, ['PlatformRefused', 'PlatformRefused'])
 })
 
-t.test('a response that is cut off and requested again takes its memory once', async (t) => {
-  const body = JSON.stringify({ items: { data: [{ id: 1, message: 'x'.repeat(100_000) }] } })
-  let cuts = 1
-  const budget = new ByteBudget(1_400_000)
-  const answer: RequestListener = (request, response) => {
-    response.writeHead(200, { 'content-length': body.length })
-    if (cuts-- > 0) response.write(body.slice(0, -10), () => setImmediate(() => request.socket.resetAndDestroy()))
-    else response.end(body)
-  }
-  const { platform, calls } = await clientOn(t, answer, { budget })
-  t.same(await platform.get('get_events', someone), JSON.parse(body))
-  t.equal(calls.length, 2)
-  t.equal(budget.usedBytes, 0)
-})
-
 t.test('a bug while a response is read is no failure of the platform', async (t) => {
   const { platform } = await clientOn(t, { get_events: { items: { data: [] }, status: 1 } })
   const bug = (): never => {
