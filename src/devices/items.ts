@@ -41,8 +41,9 @@ export async function readItems(
   const normalize = (record: Record<string, unknown>) => read(shape, record)
   const reader = new RowReader({ shape, normalize, onRow, maxEnvelopeBytes })
   let [received, ofTurn] = [0, 0]
-  let first: number | undefined
   for await (const chunk of body) {
+    if (received === 0 && /^\s*</.test(Buffer.from(chunk.subarray(0, 64)).toString()))
+      throw new PlatformUnavailable(action, 'html')
     received += chunk.byteLength
     ofTurn += chunk.byteLength
     if (received > maxBytes) throw tooLarge(action, received)
@@ -50,8 +51,6 @@ export async function readItems(
       await endOfTurn()
       ofTurn = 0
     }
-    first ??= chunk.find(isContent)
-    if (first === lessThan) throw new PlatformUnavailable(action, 'html')
     parsing(action, () => reader.write(chunk))
     const envelope = reader.envelopeSize
     const usedBytes = bytes() + heapOf(envelope.bytes, envelope.opened)
@@ -70,10 +69,6 @@ export async function readItems(
   }
   return { envelope, rowOf }
 }
-
-const lessThan = 0x3c
-const byteOrderMark = Buffer.from('\ufeff')
-const isContent = (byte: number): boolean => byte > 0x20 && !byteOrderMark.includes(byte)
 
 /** Errors of the row reader as platform failures; their messages hold no text of the document. */
 function parsing<T>(action: JobAction, read: () => T): T {
