@@ -15,9 +15,10 @@ const maxOwnCircuits = 10_000
 /** Probes of a half-open shared circuit per cool-down, of all accounts together; one account has one of them. */
 const probesPerCoolDown = 8
 
+/** How long an open circuit waits before a probe. */
+const coolDownMs = 2_000
+
 interface BreakerOptions {
-  /** How long an open circuit waits before a probe. */
-  coolDownMs: number
   /** Monotonic milliseconds: a wall clock set back would keep circuits open. */
   now: () => number
   /** The shared circuit of an action changed its state. @param worst of all actions. */
@@ -119,7 +120,7 @@ interface Start {
 
 const firstCall: Start = { changes: 0, isProbe: false }
 
-interface CircuitOptions extends Pick<BreakerOptions, 'coolDownMs' | 'now'> {
+interface CircuitOptions extends Pick<BreakerOptions, 'now'> {
   /** Failures of one account that count. */
   maxPerAccount: number
   probesPerCoolDown: number
@@ -151,7 +152,7 @@ class Circuit {
   enter({ account }: Call): Start {
     if (this.state === 'open') this.#become('half_open')
     const isProbe = this.state === 'half_open'
-    const { now, coolDownMs, probesPerCoolDown } = this.#options
+    const { now, probesPerCoolDown } = this.#options
     if (isProbe) {
       this.#probeAt = now() + coolDownMs / probesPerCoolDown
       this.#probeAtOf.set(account, now() + coolDownMs)
@@ -175,7 +176,7 @@ class Circuit {
   }
 
   #count(account: string): void {
-    const { maxPerAccount, now, coolDownMs } = this.#options
+    const { maxPerAccount, now } = this.#options
     this.#failures.set(account, Math.min(maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
     if (failures < maxFailures) return

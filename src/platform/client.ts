@@ -47,8 +47,6 @@ export interface PlatformOptions {
   now?: () => number
 }
 
-/** How long the breaker waits before a probe. */
-const coolDownMs = 2_000
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
 
@@ -68,7 +66,7 @@ export class Platform {
     this.#options = options
     this.#now = now
     this.addresses = options.addresses
-    this.#breaker = new CircuitBreaker({ coolDownMs, now, onState: onBreaker })
+    this.#breaker = new CircuitBreaker({ now, onState: onBreaker })
     this.#http = new HttpClient({ url, connections: maxInFlight })
   }
 

@@ -3,14 +3,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type Call, CircuitBreaker, type Outcome } from '../../src/lib/circuit-breaker.js'
 
-const coolDownMs = 2_000
 const actions = ['devices', 'user', 'events', 'history', 'alerts', 'services', 'drivers']
 
 function breaker() {
   let now = 50_000
   const states: string[] = []
   const guard = new CircuitBreaker({
-    coolDownMs,
     now: () => now,
     onState: (worst) => void states.push(worst),
   })
