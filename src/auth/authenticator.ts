@@ -31,7 +31,6 @@ interface Identity {
   usage: Usage
 }
 
-/** A request to authenticate. */
 interface Attempt {
   ip: string
   /** Age up to which the last good validation counts while the platform is unavailable. */

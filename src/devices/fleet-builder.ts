@@ -24,7 +24,6 @@ const rowBytes = 120
 /** As much of a row as the columns need; everything else of it stays text. */
 const readState = fieldReader(wireDevice, wireDeviceState) as (row: Row) => WireDeviceState
 
-/** A row as it arrived. */
 interface Arrived {
   /** 0 without a usable one. */
   id: number

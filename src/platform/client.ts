@@ -50,7 +50,6 @@ export interface PlatformOptions {
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
 
-/** Sends one request. */
 type Send<T> = (signal: AbortSignal) => Promise<T>
 
 export class Platform {

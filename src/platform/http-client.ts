@@ -12,7 +12,6 @@ import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-/** One request: the action, the account's hash and the query parameters. */
 export interface PlatformRequest {
   readonly action: Action
   readonly hash: string

@@ -57,7 +57,6 @@ export interface FleetColumns {
   needsList: 'id_ignored' | 'id_failed' | undefined
 }
 
-/** One request for the worker. */
 export interface Job<A extends JobAction = JobAction> {
   readonly action: A
   /** The platform's API base. */
