@@ -20,7 +20,7 @@ export async function readHistory(job: Job<'get_history'>, context: JobContext):
   const { setup, format, ...request } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const history = toHistory(wire, { ...request, zone: knownZone(setup), unitOfDistance: setup?.item.unit_of_distance })
+  const history = toHistory(wire, { ...request, zone: knownZone(setup), units: setup?.item })
   const json = new TextEncoder().encode(JSON.stringify(format === 'geojson' ? toTrack(history) : history))
   return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
 }

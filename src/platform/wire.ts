@@ -87,7 +87,7 @@ export const wireUserData = { email: s } as const
 
 /** `/edit_setup_data`; its body can hold password hashes, so nothing beyond these fields is ever kept. */
 export const wireSetup = {
-  item: { id: s, email: s, timezone_id: s, unit_of_distance: s },
+  item: { id: s, email: s, timezone_id: s, unit_of_distance: s, unit_of_altitude: s },
   timezones: [{ id: s, value: s }],
   user_dst: 'scalars',
   dst_countries: [{ id: s, value: s }],

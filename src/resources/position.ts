@@ -1,7 +1,6 @@
 /** The position resource, one point of a history: its schema and its translation from the platform's point. */
 import { type Static, Type } from 'typebox'
-import type { Scalar } from '../platform/shape.js'
-import type { WireHistory, WireHistoryGroup, WirePoint } from '../platform/wire.js'
+import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
 import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
@@ -26,19 +25,19 @@ export type Position = Static<typeof Position>
 /** The request, and what is known of the account. The points carry another device id. */
 export interface HistoryContext extends Omit<HistoryRequest, 'format'> {
   zone?: Zone | undefined
-  unitOfDistance?: Scalar
+  units?: Partial<WireSetup['item']> | undefined
 }
 
 export type Reading = ReturnType<typeof readingOf>
 
 /** How to read the values of one history. Its units are in its list of sensors and its totals, else those of the account. */
-export function readingOf(wire: WireHistory, { from, to, zone, unitOfDistance }: HistoryContext) {
+export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryContext) {
   const unitOf = (sensor: string) => text(wire.sensors.find(({ id }) => id === sensor)?.sufix)
   const distanceUnit = quantity(wire.distance_sum)?.unit
-  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit || text(unitOfDistance)
+  const speedUnit = unitOf('speed') || quantity(wire.top_speed)?.unit || distanceUnit || text(units?.unit_of_distance)
   return {
     speedUnit,
-    altitudeUnit: unitOf('altitude'),
+    altitudeUnit: unitOf('altitude') || text(units?.unit_of_altitude),
     distanceUnit: distanceUnit || speedUnit,
     /** Unix seconds near which ambiguous dates are. */
     near: [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),

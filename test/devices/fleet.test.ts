@@ -205,7 +205,7 @@ t.test('every layout of a history gives the response of the whole document', asy
       const expected = toHistory(read(wireHistory, layout, tally), {
         ...days,
         zone: { offsetMinutes: -210 },
-        unitOfDistance: 'mi',
+        units: { unit_of_distance: 'mi' },
       })
       const { json, skippedRows } = await run('get_history', params)
       t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)

@@ -75,6 +75,8 @@ t.test('a position has altitude in metres, course within a circle, timestamp if 
   const sensors = [{ id: 'altitude', sufix: 'ft' }]
   t.hasStrict(history({ items, sensors }).positions, [{ course: 270, altitude: 30.5, timestamp: 1778475600 }])
   t.hasStrict(history({ items }, {}).positions, [{ timestamp: null, altitude: 100 }])
+  const units = { unit_of_altitude: 'ft' }
+  t.hasStrict(history({ items }, { units }).positions, [{ altitude: 30.5 }], "else in the account's unit")
   const summer = { from: '03-29 02:00', to: '10-25 02:00' }
   const [position] = history({ items }, { zone: { offsetMinutes: 60, summer } }).positions
   t.equal(position?.timestamp, 1778475600)
@@ -176,8 +178,9 @@ t.test('distances are in km and speeds in km/h, whichever field has the unit (N2
   ]
   for (const [name, raw, expected] of rows) t.hasStrict(history({ items, ...raw }), expected, name)
   const bare = { distance_sum: 10.6, top_speed: 62 }
-  t.hasStrict(history({ items, ...bare }, { unitOfDistance: 'mi' }), totals, "else the account's unit")
-  t.hasStrict(history({ items, ...bare, top_speed: '62 kph' }, { unitOfDistance: 'mi' }), { distance_km: 10.6 })
+  const units = { unit_of_distance: 'mi' }
+  t.hasStrict(history({ items, ...bare }, { units }), totals, "else the account's unit")
+  t.hasStrict(history({ items, ...bare, top_speed: '62 kph' }, { units }), { distance_km: 10.6 })
   const negative = [{ status: 1, distance: -4, items: [point(1, '07:00:00', { speed: -5 })] }]
   t.equal(history({ items }, { positions: false }).top_speed, 62, 'also where the points are not shown')
   t.hasStrict(history({ items: negative }), { distance_km: 0, top_speed: 0, positions: [{ speed: 0 }] })
