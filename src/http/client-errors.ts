@@ -9,12 +9,15 @@ import { maxTargetBytes } from './server-limits.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
 
+/** The beginning of a packet: of the request, unless it follows others in its connection or packet. */
+const startOf = (packet: unknown): string =>
+  packet instanceof Uint8Array ? Buffer.from(packet.subarray(0, 32)).toString('latin1') : ''
+
 /** Whether the packet is the beginning of a request whose target is what overflowed: longer than any that the gateway accepts. */
 function isTargetTooLong(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false
   const end = packet.indexOf(0x0a)
-  const beginsRequest = /^[A-Z]{1,16} \//.test(Buffer.from(packet.subarray(0, 32)).toString('latin1'))
-  return beginsRequest && (end === -1 || end > maxTargetBytes)
+  return /^[A-Z]{1,16} \//.test(startOf(packet)) && (end === -1 || end > maxTargetBytes)
 }
 
 function toApiError({ code, rawPacket }: ParserError): ApiError {
@@ -39,23 +42,25 @@ interface ClientErrorOptions {
 /** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
 export function clientErrorResponder(options: ClientErrorOptions) {
   const rejected = new WeakSet<Socket>()
-  const respond = async (error: ApiError, socket: Socket, close: (socket: Socket) => void): Promise<void> => {
+  const respond = async (error: ApiError, socket: Socket, close: (socket: Socket) => void, isHead = false) => {
     // A parser that has failed fails again with each further packet.
     if (socket.destroyed || rejected.has(socket)) return
     rejected.add(socket)
     try {
       await options.connections.idle(socket)
       if (!socket.writable) return void socket.destroy()
-      await write(error, socket, options)
+      await write(error, socket, options, isHead)
       close(socket)
     } catch {
       socket.destroy()
     }
   }
   return {
-    onClientError: (error: ParserError, socket: Socket): void =>
+    onClientError: (error: ParserError, socket: Socket): void => {
       // A request that was late must not be handled if it arrives after all.
-      void respond(toApiError(error), socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? closeNow : linger),
+      const close = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? closeNow : linger
+      void respond(toApiError(error), socket, close, startOf(error.rawPacket).startsWith('HEAD '))
+    },
     onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket, closeNow),
   }
 }
@@ -63,7 +68,8 @@ export function clientErrorResponder(options: ClientErrorOptions) {
 const closeNow = (socket: Socket): void => void socket.end(() => socket.destroy())
 
 /** Counts the request on the client's address and sends the error in the documented shape. */
-async function write(error: ApiError, socket: Socket, { limits, docsUrl, onResponse }: ClientErrorOptions) {
+async function write(error: ApiError, socket: Socket, options: ClientErrorOptions, isHead: boolean) {
+  const { limits, docsUrl, onResponse } = options
   const usage = await limits.count(addressName(socket.remoteAddress))
   const sent = limitError(usage) ?? error
   const { statusCode: status } = sent
@@ -81,6 +87,6 @@ async function write(error: ApiError, socket: Socket, { limits, docsUrl, onRespo
     ...errorHeaders(sent),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : body}`)
   onResponse(status)
 }

@@ -42,6 +42,7 @@ const rows: Row[] = [
   ['an endless target', sent(`GET /${'y'.repeat(40_000)}`), 414, 'uri_too_long'],
   ['endless headers', sent('GET /api/health', `X: ${'y'.repeat(20_000)}\r\n`), 431, 'headers_too_large'],
   invalid('not HTTP', 'hello\r\n\r\n'),
+  ['a HEAD that is not HTTP', sent('HEAD /api/\u00fc'), 400],
   invalid('a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n'),
   invalid('two lengths', sent('POST /api/v1/me', 'Content-Length: 1\r\nContent-Length: 2\r\n', 'ab')),
   ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`, 405, 'method_not_allowed'],
@@ -66,6 +67,7 @@ t.test('whatever is sent gets its documented response, with every header, and is
     const response = await raw(url, bytes)
     t.equal(response.status, status, name)
     hasCommonHeaders(t, response.headers, name)
+    if (bytes.startsWith('HEAD')) t.equal(response.body, '', name)
     if (status === 405) t.match(response.headers.get('allow'), /GET/, name)
     if (!bytes.includes(demo)) t.equal(before - limitsOf(response)[1], status === 200 ? 0 : 1, `${name} is counted`)
     if (code) {
