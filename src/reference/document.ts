@@ -113,7 +113,7 @@ function success(operation: Operation): Response {
     description,
     headers: headerRefs(
       ...(isProtected(operation) ? ['X-Api-Key-Expires'] : []),
-      ...(isConditional(operation) ? ['ETag'] : []),
+      ...(isConditional(operation) ? ['ETag', 'Vary'] : []),
       ...(isConditional(operation) || operation.tags.includes('API keys') ? ['Cache-Control'] : []),
       ...(operation.tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),

@@ -19,6 +19,7 @@ export const headers: Record<string, JsonObject> = {
   ),
   ETag: header('Tag of the body, for `If-None-Match`', 'W/"4vEJqUoXIPSFZ1gGVrdnNA"'),
   'Cache-Control': header('How long the response may be reused', 'private, max-age=5'),
+  Vary: header('The request headers that the response depends on', 'Authorization, Accept-Encoding'),
   Age: header('Seconds since the data was requested from the platform; only with devices', 3),
   'Cache-Status': header(
     'Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)',
@@ -86,7 +87,7 @@ const responseName = (codes: ErrorCode[]): string =>
 /** The response to a request whose `If-None-Match` names the current tag. */
 export const notModified: Response = {
   description: 'The body is still the one whose `ETag` the request sent in `If-None-Match`.',
-  headers: headerRefs('X-Api-Key-Expires', 'ETag', 'Cache-Control', 'Age', 'Cache-Status'),
+  headers: headerRefs('X-Api-Key-Expires', 'ETag', 'Vary', 'Cache-Control', 'Age', 'Cache-Status'),
 }
 
 /** The `docs` link in examples, the same in every document wherever it is served. */

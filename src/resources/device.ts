@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
 import { displayTime, isDayFirst, isDisplayTime } from './display-time.js'
-import { Format, toFeature } from './geojson.js'
+import { CollectionOf, Feature, Format, Point, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
@@ -91,6 +91,8 @@ export type Device = Static<typeof Device>
 /** Ids in one request. */
 export const maxIds = 500
 
+export const DeviceCollection = CollectionOf(Feature(Point, Device), 'DeviceCollection')
+
 export const DevicesQuery = Type.Object({
   status: Type.Optional(DeviceStatus),
   ids: Type.Optional(Ids(maxIds, 'Only these devices, for which `limit` defaults to 500')),
@@ -102,7 +104,7 @@ export const DevicesQuery = Type.Object({
       examples: [1778500800],
     }),
   ),
-  format: Format,
+  format: Format(DeviceCollection),
   ...Paging({ default: 50, max: 500 }),
 })
 

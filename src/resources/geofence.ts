@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { type Coordinate, Format, Point, Polygon, toFeature } from './geojson.js'
+import { CollectionOf, type Coordinate, Feature, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
 import { degrees, flag, number, text, toMetres } from './units.js'
@@ -53,7 +53,12 @@ export const GeofenceDetail = Resource(
 )
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
-export const GeofencesQuery = Type.Object({ format: Format, ...ListQuery.properties })
+export const GeofenceCollection = CollectionOf(
+  Feature(geometry, Type.Object({ ...listItem, radius }, { additionalProperties: false })),
+  'GeofenceCollection',
+)
+
+export const GeofencesQuery = Type.Object({ format: Format(GeofenceCollection), ...ListQuery.properties })
 
 /** The GeoJSON feature of a geofence; its geometry is null without a usable shape. */
 export const toGeofenceFeature = ({ geometry, ...properties }: GeofenceDetail) =>

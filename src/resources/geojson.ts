@@ -1,15 +1,19 @@
 /** GeoJSON (RFC 7946): geometries, features, and lists as collections. */
-import { type TSchema, Type } from 'typebox'
-import type { List } from './list.js'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { type List, paging } from './list.js'
 import { Word } from './schema.js'
 
-/** The query parameter `format`. A second media type in the document would make the responses of generated clients a union. */
-export const Format = Type.Optional(
-  Word(['json', 'geojson'], {
-    description:
-      '`geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features',
-  }),
-)
+/**
+ * The query parameter `format`, with the schema of the GeoJSON body. A second media type in the document would make the responses of
+ * generated clients a union: those of openapi-fetch would no longer compile.
+ */
+export const Format = (body: TObject) =>
+  Type.Optional(
+    Word(['json', 'geojson'], {
+      description: `\`geojson\` for GeoJSON (RFC 7946) as \`application/geo+json\`, schema \`${(body as TObject & { title: string }).title}\` of the OpenAPI document: the same fields as \`properties\` of features`,
+      $defs: { geojson: body },
+    }),
+  )
 
 export type Coordinate = [lng: number, lat: number]
 const Coordinate = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
@@ -28,6 +32,20 @@ export const Polygon = Geometry(
     description: 'One closed counter-clockwise ring (RFC 7946)',
   }),
 )
+
+export const LineString = Geometry('LineString', Type.Array(Coordinate, { minItems: 2 }))
+
+export const Feature = (geometry: TSchema, properties: TSchema, options = {}) =>
+  Type.Object(
+    { type: Type.Literal('Feature', { type: 'string' }), id: Type.Integer({ minimum: 1 }), geometry, properties },
+    { additionalProperties: false, ...options },
+  )
+
+export const CollectionOf = (feature: TSchema, title: string) =>
+  Type.Object(
+    { type: Type.Literal('FeatureCollection', { type: 'string' }), ...paging, features: Type.Array(feature) },
+    { additionalProperties: false, title },
+  )
 
 /** A feature with the fields of a resource as its properties. */
 export const toFeature = <Geometry, Properties>(id: number, geometry: Geometry, properties: Properties) => {

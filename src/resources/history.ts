@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
-import { type Coordinate, Format, toFeature } from './geojson.js'
+import { type Coordinate, Feature, Format, LineString, Point, toFeature } from './geojson.js'
 import {
   type HistoryContext,
   kinds,
@@ -105,6 +105,16 @@ export const History = Resource(
 )
 export type History = Static<typeof History>
 
+const { positions: _, ...ofTrack } = History.properties
+const times = Type.Array(field.text('Time of a position'), {
+  description: 'One for each coordinate, at the same index',
+})
+export const Track = Feature(
+  Type.Union([LineString, Point, Type.Null()]),
+  Type.Object({ ...ofTrack, times }, { additionalProperties: false }),
+  { title: 'Track' },
+)
+
 export const HistoryQuery = Type.Object({
   from,
   to: Day('Last day, not before `from`', '2026-05-12'),
@@ -113,7 +123,7 @@ export const HistoryQuery = Type.Object({
       description: '`false` leaves the positions out and keeps totals, trips, stops and events',
     }),
   ),
-  format: Format,
+  format: Format(Track),
 })
 
 const { drive, stop, start, end, event } = kinds

@@ -38,8 +38,10 @@ export const field = {
 }
 
 /** One of several fixed strings. */
-export const Word = <const T extends readonly string[]>(words: T, options: { description: string }) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options })
+export const Word = <const T extends readonly string[]>(
+  words: T,
+  options: { description: string; $defs?: { [value: string]: TSchema } },
+) => Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options })
 
 /** The `object` field, which names the resource (spec.md, List envelope and Location). */
 export const ObjectName = <const T extends string>(name: T) =>

@@ -7,9 +7,11 @@ import { transform } from 'esbuild'
 import createClient, { type Client } from 'openapi-fetch'
 import { COMMENT_HEADER } from 'openapi-typescript'
 import t from 'tap'
+import { Compile } from 'typebox/schema'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { temporaryFolder } from '../folder.js'
 import { gateway } from '../helper.js'
+import { createKey } from '../limits.js'
 import { blocksOf, pageBlocks } from './blocks.js'
 import { committed, isUpdating, publicUrl, remedy, tidied, typesPath, write } from './committed.js'
 import type { components, paths } from './types.js'
@@ -18,7 +20,7 @@ type Device = components['schemas']['Device']
 
 const run = promisify(execFile)
 
-const { url } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
 
 /** Fully typed: `tsc` checks this file against the document. Responses as JSON, not as GeoJSON. */
 const clientOf = (baseUrl: string, credential: string): Client<paths> =>
@@ -40,6 +42,8 @@ t.test('the command of the page generates the committed types, with which its Ty
   const { stdout } = await run(process.execPath, ['typed.mjs'], { cwd })
   t.match(stdout, /^(Van|Truck|Courier) \d+ \d/)
 })
+
+const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 
 t.test('a generated client reads who a device is, where, in what state, and only what it selects', async (t) => {
   const query = { ids: [1001, 1002], updated_since: 1, limit: 3, format: 'json' as const }
@@ -64,7 +68,6 @@ t.test('a generated client reads who a device is, where, in what state, and only
 })
 
 t.test('a generated client reads events, alerts, accounts, trips, stops and positions', async (t) => {
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
   const latest = { type: 'geofence.enter', to: yesterday, limit: 1 }
   const { data: events } = await client.GET('/v1/events', { params: { query: latest } })
   const event = events?.data[0]
@@ -96,6 +99,31 @@ t.test('a generated client creates a key with the minimal body, and reads an err
   const { error } = await clientOf(url, 'other').GET('/v1/me')
   const code: components['schemas']['Error']['error'] | undefined = error?.error
   t.equal(code, 'invalid_token')
+})
+
+t.test('GeoJSON bodies and renewed keys match the schemas that the document names for them', async (t) => {
+  const { components, paths } = await committed()
+  const platform_hash = sandboxAccounts()[0]?.hash as string
+  const { body: made } = await createKey(get, { platform_hash })
+  const { body: renewed } = await createKey(get, { platform_hash, renew: [made.id] })
+  const bodies: [text: string, name: string, body: unknown][] = [
+    [paths['/v1/keys']?.post?.description ?? '', 'KeyList', renewed],
+  ]
+  for (const [path, name, query] of [
+    ['/v1/devices', 'DeviceCollection', 'limit=3'],
+    ['/v1/geofences', 'GeofenceCollection', ''],
+    ['/v1/history/{device_id}', 'Track', `from=${yesterday}&to=${yesterday}`],
+  ] as const) {
+    const format = paths[path]?.get?.parameters?.find((parameter) => parameter.name === 'format')
+    const { body } = await get(`${path.replace('{device_id}', '1001')}?format=geojson&${query}`, 'demo')
+    bodies.push([format?.description ?? '', name, body])
+  }
+  for (const [text, name, body] of bodies) {
+    t.match(text, `\`${name}\``)
+    const check = Compile({ components, $ref: `#/components/schemas/${name}` } as object)
+    t.ok(name in components.schemas && check.Check(body), name)
+    t.notOk(check.Check({}), `${name} does not match everything`)
+  }
 })
 
 t.test('the TypeScript of the page and a call of every operation with its example compile', async (t) => {

@@ -44,7 +44,8 @@ function nameIn(item: Json): string | undefined {
 
 /** A new condition breaks clients in what they send; a new kind of value in what they receive; and anything that is gone. */
 function isBreaking({ path, left, right }: ReturnType<typeof compare>[number]): boolean {
-  const isSent = /\.(parameters|requestBody)(\.|$)/.test(path)
+  // Of the parameter `format`, `$defs` holds the body that it selects.
+  const isSent = /\.(parameters|requestBody)(\.|$)/.test(path) && !path.includes('.$defs.')
   const [, bound] = /\.(min|max)(?:imum|Length|Items)$/.exec(path) ?? []
   if (bound === 'min') return isSent && Number(right ?? -Infinity) > Number(left ?? -Infinity)
   if (bound === 'max') return isSent && Number(right ?? Infinity) < Number(left ?? Infinity)

@@ -256,7 +256,7 @@ export interface paths {
      * Create an API key, or renew keys
      * @description The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account creates at most a fifth as many keys as it may send requests.
      *
-     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response is a list of them, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.
+     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response is a list of them, a `KeyList`, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.
      */
     post: operations['createKey']
     delete?: never
@@ -450,6 +450,25 @@ export interface components {
       /** @description Name of the device group */
       group: string
     }
+    DeviceCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      features: {
+        /** @constant */
+        type: 'Feature'
+        id: number
+        geometry: components['schemas']['Point']
+        properties: components['schemas']['Device']
+      }[]
+    }
     /** @description The items, with the applied paging */
     DeviceList: {
       /**
@@ -639,6 +658,41 @@ export interface components {
       /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
       created_at: string | null
     }
+    GeofenceCollection: {
+      /** @constant */
+      type: 'FeatureCollection'
+      /** @description Number of items that match the filters, before paging */
+      count: number
+      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      limit: number
+      /** @description Number of skipped items */
+      offset: number
+      /** @description Whether more items follow */
+      has_more: boolean
+      features: {
+        /** @constant */
+        type: 'Feature'
+        id: number
+        /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type */
+        geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
+        properties: {
+          /** @description Unique geofence identifier */
+          id: number
+          /** @description Name given to the geofence */
+          name: string
+          /** @description Shape in lower case: `polygon`, `circle` or another word of the platform */
+          type: string
+          /** @description Whether the geofence is enabled */
+          active: boolean
+          /** @description Colour as `#RRGGBB`; `#000000` if none is set */
+          color: string
+          /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
+          created_at: string | null
+          /** @description Radius of a circle in metres; null for other shapes */
+          radius: number | null
+        }
+      }[]
+    }
     /** @description A geofence with its geometry */
     GeofenceDetail: {
       /** @description Unique geofence identifier */
@@ -799,6 +853,11 @@ export interface components {
       has_more: boolean
       /** @description The items */
       data: components['schemas']['Key'][]
+    }
+    LineString: {
+      /** @constant */
+      type: 'LineString'
+      coordinates: number[][]
     }
     /** @description The last recorded position of a device */
     Location: {
@@ -1020,6 +1079,53 @@ export interface components {
       /** @description Approximate address; null if the platform has none */
       address: string | null
     }
+    Track: {
+      /** @constant */
+      type: 'Feature'
+      id: number
+      geometry: components['schemas']['LineString'] | components['schemas']['Point'] | null
+      properties: {
+        /**
+         * @description Always `history`
+         * @constant
+         */
+        object: 'history'
+        /** @description The requested device */
+        device_id: number
+        /**
+         * @description First day, `YYYY-MM-DD` on the account's clock
+         * @example 2026-05-11
+         */
+        from: string
+        /**
+         * @description Last day, `YYYY-MM-DD` on the account's clock
+         * @example 2026-05-12
+         */
+        to: string
+        /** @description Total distance in km */
+        distance_km: number
+        /** @description Maximum speed in km/h */
+        top_speed: number
+        /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+        move_duration: string
+        /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+        stop_duration: string
+        /** @description Total time moving in seconds; null if unknown */
+        move_seconds: number | null
+        /** @description Total time stopped in seconds; null if unknown */
+        stop_seconds: number | null
+        /** @description Fuel used in litres; null unless the platform sends it in litres */
+        fuel_l: number | null
+        /** @description Drives, oldest first */
+        trips: components['schemas']['Trip'][]
+        /** @description Stops between the drives, oldest first */
+        stops: components['schemas']['Stop'][]
+        /** @description Events of the device, oldest first */
+        events: components['schemas']['HistoryEvent'][]
+        /** @description One for each coordinate, at the same index */
+        times: string[]
+      }
+    }
     Trip: {
       /** @description Start, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       from: string
@@ -1191,6 +1297,7 @@ export interface components {
         'X-Request-Id': components['headers']['X-Request-Id']
         'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
         ETag: components['headers']['ETag']
+        Vary: components['headers']['Vary']
         'Cache-Control': components['headers']['Cache-Control']
         Age: components['headers']['Age']
         'Cache-Status': components['headers']['Cache-Status']
@@ -1336,6 +1443,11 @@ export interface components {
      */
     'Cache-Control': string
     /**
+     * @description The request headers that the response depends on
+     * @example Authorization, Accept-Encoding
+     */
+    Vary: string
+    /**
      * @description Seconds since the data was requested from the platform; only with devices
      * @example 3
      */
@@ -1414,7 +1526,7 @@ export interface operations {
          * @example 1778500800
          */
         updated_since?: number
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`, schema `DeviceCollection` of the OpenAPI document: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
         /** @description Maximum number of items. A value above 500 is lowered to 500. */
         limit?: number
@@ -1436,6 +1548,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           Age: components['headers']['Age']
           'Cache-Status': components['headers']['Cache-Status']
@@ -1527,6 +1640,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           Age: components['headers']['Age']
           'Cache-Status': components['headers']['Cache-Status']
@@ -1609,6 +1723,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           Age: components['headers']['Age']
           'Cache-Status': components['headers']['Cache-Status']
@@ -1647,7 +1762,7 @@ export interface operations {
   listGeofences: {
     parameters: {
       query?: {
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`, schema `GeofenceCollection` of the OpenAPI document: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
         /** @description Maximum number of items; all if omitted. A value above 500 is lowered to 500. */
         limit?: number
@@ -1669,6 +1784,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -1730,6 +1846,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -1823,6 +1940,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -1885,7 +2003,7 @@ export interface operations {
         to: string
         /** @description `false` leaves the positions out and keeps totals, trips, stops and events */
         positions?: 'true' | 'false'
-        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`: the same fields as `properties` of features */
+        /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`, schema `Track` of the OpenAPI document: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
       }
       header?: never
@@ -1909,6 +2027,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -2015,6 +2134,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -2087,6 +2207,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -2153,6 +2274,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -2208,6 +2330,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }
@@ -2260,6 +2383,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           'X-Api-Key-Expires': components['headers']['X-Api-Key-Expires']
           ETag: components['headers']['ETag']
+          Vary: components['headers']['Vary']
           'Cache-Control': components['headers']['Cache-Control']
           [name: string]: unknown
         }

@@ -2,8 +2,7 @@
 import { check } from '@placemarkio/check-geojson'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { toTrack } from '../../src/resources/history.js'
-import { Track } from './geojson.js'
+import { Track, toTrack } from '../../src/resources/history.js'
 import { clocks, envelope, history, point, told, zone } from './history-rows.js'
 import { maps } from './rows.js'
 

@@ -11,14 +11,13 @@ import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/d
 import { Driver, toDriver } from '../../src/resources/driver.js'
 import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
 import { Geofence, GeofenceDetail, toGeofence } from '../../src/resources/geofence.js'
-import { History, HistoryQuery, toHistory, toTrack } from '../../src/resources/history.js'
+import { History, HistoryQuery, Track, toHistory, toTrack } from '../../src/resources/history.js'
 import { CreatedKey, CreateKey, Key, RevokedKey } from '../../src/resources/key.js'
 import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
 import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
-import { Track } from './geojson.js'
 
 const responses: Record<string, TObject> = {
   ...{ Alert, CreatedKey, Device, Driver, Event, Geofence, GeofenceDetail, History, Key, Location },

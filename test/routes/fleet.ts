@@ -1,17 +1,16 @@
 /** A gateway on a sandbox and the routes that read, for the tests of routes. */
 import type { TSchema } from 'typebox'
 import { Alert } from '../../src/resources/alert.js'
-import { Device } from '../../src/resources/device.js'
+import { Device, DeviceCollection } from '../../src/resources/device.js'
 import { Driver } from '../../src/resources/driver.js'
 import { Event } from '../../src/resources/event.js'
-import { Geofence, GeofenceDetail } from '../../src/resources/geofence.js'
-import { History } from '../../src/resources/history.js'
+import { Geofence, GeofenceCollection, GeofenceDetail } from '../../src/resources/geofence.js'
+import { History, Track } from '../../src/resources/history.js'
 import { ListOf } from '../../src/resources/list.js'
 import { Location } from '../../src/resources/location.js'
 import { MaintenanceService } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { Clock, gateway, sandbox, type Test } from '../helper.js'
-import { DeviceCollection, GeofenceCollection, Track } from '../resources/geojson.js'
 
 export const clock = new Clock(Date.UTC(2026, 4, 12, 9, 30))
 
