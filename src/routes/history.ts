@@ -11,7 +11,7 @@ export function history(app: App, { deviceCache, maxDays }: Needs): void {
   const getHistorySchema = {
     operationId: 'getHistory',
     summary: 'Get the history of a device',
-    description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most ${maxDays} days. With \`format=geojson\`, the response is the track: a feature with \`times\` in place of \`positions\`.`,
+    description: `Positions, trips, stops, events and totals over whole days of the account's clock, both included. The maximum number of days is ${maxDays}. With \`format=geojson\`, the response is the track: a feature with \`times\` in place of \`positions\`.`,
     tags: ['History'],
     params: Type.Object({ device_id: PathId('Device id', 1001) }),
     querystring: HistoryQuery,
@@ -38,5 +38,5 @@ function checkDays(days: { from: string; to: string }, maxDays: number): void {
   if (days.from > days.to) throw invalid('from', '`from` must not be after `to`.')
   const count = epochDay(days.to) - epochDay(days.from) + 1
   if (count > maxDays)
-    throw invalid('to', `\`to\` must be at most ${maxDays - 1} days after \`from\`: send ${maxDays} days at a time.`)
+    throw invalid('to', `\`to\` is too long after \`from\`: the maximum number of days is ${maxDays}.`)
 }

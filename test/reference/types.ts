@@ -148,7 +148,7 @@ export interface paths {
     }
     /**
      * Get the history of a device
-     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included, at most 31 days. With `format=geojson`, the response is the track: a feature with `times` in place of `positions`.
+     * @description Positions, trips, stops, events and totals over whole days of the account's clock, both included. The maximum number of days is 31. With `format=geojson`, the response is the track: a feature with `times` in place of `positions`.
      */
     get: operations['getHistory']
     put?: never

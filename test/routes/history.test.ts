@@ -70,6 +70,7 @@ t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are othe
   ] as const) {
     const { status, body } = await get(`/v1/history/1?${query}`, someHash)
     t.same([status, body.param], [param ? 400 : 200, param], query)
+    if (param === 'to') t.match(body.message, /: the maximum number of days is 3\.$/, 'with any number')
   }
 })
 
