@@ -105,7 +105,7 @@ export const DevicesQuery = Type.Object({
     }),
   ),
   format: Format(DeviceCollection),
-  ...Paging({ default: 50, max: 500 }),
+  ...Paging({ omitted: '50, or 500 with `ids`,', max: 500 }),
 })
 
 /** A device in an unknown state counts as online if its last data is at most this old. */

@@ -87,7 +87,7 @@ export const EventsQuery = Type.Object({
   ),
   from: Moment('Earliest time', 'first second', '2026-05-11T00:00:00Z'),
   to: Moment('Latest time', 'last second', '2026-05-11'),
-  ...Paging({ default: 50, max: 200 }),
+  ...Paging({ omitted: 50, max: 200 }),
 })
 export type EventsQuery = Static<typeof EventsQuery>
 

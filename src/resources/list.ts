@@ -53,14 +53,17 @@ export function page<T>(items: Sliceable<T>, { limit, offset = 0 }: Page): List<
   return envelope(items.slice(offset, end), items.length, { limit, offset })
 }
 
-/** The parameters `limit` and `offset` (spec.md, Limits). Without a `default`, all items are returned. */
-export const Paging = ({ default: usual, max }: { default?: number; max: number }) => ({
+/**
+ * The parameters `limit` and `offset` (spec.md, Limits).
+ * @param omitted what `limit` is without one. A number is a default, which the console and generated code send.
+ */
+export const Paging = ({ omitted = 'all', max }: { omitted?: number | string; max: number }) => ({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: max,
-      ...(usual === undefined ? {} : { default: usual }),
-      description: `Maximum number of items${usual === undefined ? '; all if omitted' : ''}. A value above ${max} is lowered to ${max}.`,
+      ...(typeof omitted === 'number' && { default: omitted }),
+      description: `Maximum number of items${typeof omitted === 'number' ? '' : `; ${omitted} if omitted`}. A value above ${max} is lowered to ${max}.`,
     }),
   ),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Number of items to skip' })),

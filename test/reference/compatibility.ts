@@ -49,6 +49,8 @@ function isBreaking({ path, left, right }: ReturnType<typeof compare>[number]): 
   const [, bound] = /\.(min|max)(?:imum|Length|Items)$/.exec(path) ?? []
   if (bound === 'min') return isSent && Number(right ?? -Infinity) > Number(left ?? -Infinity)
   if (bound === 'max') return isSent && Number(right ?? Infinity) < Number(left ?? Infinity)
+  // Without a default in the document, that of the service applies.
+  if (isSent && /\.default$/.test(path)) return right !== undefined
   if (isSent && /\.required(\.\w+)?$/.test(path)) return right !== undefined
   if (left !== undefined) return true
   if (!isSent) return /\.type\.\w+$/.test(path)

@@ -70,7 +70,8 @@ t.test('an operation shows its parameters and fields with type, bounds and what 
   const html = await (await fetch(`${url}/docs`)).text()
   const of = (id: string) =>
     (html.split(`id="operation-${id}"`)[1]?.split('</article>')[0] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
-  t.match(of('listDevices'), /ids array of integer .*limit integer, 1 to 500, default 50 .*offset integer, default 0 /)
+  t.match(of('listDevices'), /ids array of integer .*limit integer, 1 to 500 .*offset integer, default 0 /)
+  t.match(of('listEvents'), / limit integer, 1 to 200, default 50 /)
   t.match(of('listDevices'), /The \d+ fields of an item of data .*sensors array of Sensor .*sensors\[\]\.id integer/)
   t.match(of('getHistory'), /from string required .*to string required .*The \d+ fields object &quot;history&quot; /)
   t.match(of('createKey'), /Parameters platform_hash string required .*expires_in_days integer, 1 to 3650 /)

@@ -159,6 +159,8 @@ t.test('every breaking change is reported with its place, an addition is not', a
     ['components schemas CreateKey required', []],
     ['paths /v1/me get parameters', [zone]],
     [maximum, 1000],
+    ['paths /v1/events get parameters limit schema default', undefined],
+    ['paths /v1/events get parameters limit schema default', 10, /\.default is 10, was 50$/],
     ['paths /v1/trips', {}],
   ]
   for (const [place, value, sentence] of cases) {

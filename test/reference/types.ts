@@ -1528,7 +1528,7 @@ export interface operations {
         updated_since?: number
         /** @description `geojson` for GeoJSON (RFC 7946) as `application/geo+json`, schema `DeviceCollection` of the OpenAPI document: the same fields as `properties` of features */
         format?: 'json' | 'geojson'
-        /** @description Maximum number of items. A value above 500 is lowered to 500. */
+        /** @description Maximum number of items; 50, or 500 with `ids`, if omitted. A value above 500 is lowered to 500. */
         limit?: number
         /** @description Number of items to skip */
         offset?: number
