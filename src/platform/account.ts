@@ -174,7 +174,7 @@ export class Account {
     }
   }
 
-  /** Sent once for each validation of the account: the setup is large. A missing permission is kept as well. */
+  /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
     const kept = this.#kept.get(action) as Promise<T> | undefined
     return kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
@@ -183,7 +183,7 @@ export class Account {
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
     this.#kept.set(action, call)
     call.catch((error: unknown) => {
-      if (!(error instanceof PlatformForbidden)) this.#kept.delete(action)
+      if (!(error instanceof PlatformForbidden || isMissingAction(error))) this.#kept.delete(action)
     })
     return call
   }

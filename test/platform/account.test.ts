@@ -92,3 +92,16 @@ t.test('a list of so many rows that they would hold up all other requests is giv
     t.equal(await failureOf(read()), expected, `${count}`)
   }
 })
+
+t.test(
+  'a platform without the settings or the types of events is asked for them once, one that fails again',
+  async (t) => {
+    const bodies: Bodies = { edit_setup_data: 500 }
+    const { platform, calls } = await clientOn(t, bodies)
+    const account = accountOn(platform)
+    t.equal(await account.knownSetup(), undefined)
+    delete bodies.edit_setup_data
+    for (const _ of [1, 2]) t.same([await account.knownSetup(), await account.eventTypes()], [undefined, []])
+    t.equal(calls.length, 3)
+  },
+)
