@@ -109,12 +109,17 @@ export async function redisCluster(t: Test, ...options: string[]): Promise<{ url
     await nodes[i]?.command('cluster', 'set-config-epoch', String(i + 1))
   }
   await introduce(nodes)
-  await until(async () => {
-    const states = await Promise.all(nodes.map((node) => node.command('cluster', 'info')))
-    return states.every((state) => state.includes('cluster_state:ok') && state.includes('cluster_known_nodes:3'))
-  })
+  await acquainted(nodes)
   return { url: nodes.map(({ url }) => url).join(','), nodes }
 }
+
+/** Resolves once each of all nodes of a cluster knows the others, and their slots. */
+const acquainted = (nodes: RedisServer[]): Promise<void> =>
+  until(async () => {
+    const states = await Promise.all(nodes.map((node) => node.command('cluster', 'info')))
+    const whole = `cluster_state:ok.*cluster_slots_ok:16384.*cluster_known_nodes:${nodes.length}\\b`
+    return states.every((state) => new RegExp(whole, 's').test(state))
+  })
 
 async function clusterNode(t: Test, ...options: string[]): Promise<RedisServer> {
   const port = String(await freePort())
@@ -131,7 +136,7 @@ async function introduce([first, ...others]: RedisServer[]): Promise<void> {
 
 /**
  * A replica of `master` that takes its place on `cluster failover takeover`: an election would take as long as it likes. Resolves when
- * it holds the data of the master, and all `nodes` know it.
+ * it holds the data of the master, all `nodes` know it, and it knows them: one that loses its master before never serves the slots.
  */
 export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisServer[]): Promise<RedisServer> {
   const node = await clusterNode(t, '--cluster-replica-no-failover', 'yes')
@@ -140,12 +145,7 @@ export async function clusterReplica(t: Test, master: RedisServer, nodes: RedisS
   await until(async () => (await node.command('cluster', 'nodes')).includes(id))
   await until(async () => (await node.command('cluster', 'replicate', id)) === 'OK')
   await until(async () => (await node.command('info', 'replication')).includes('master_link_status:up'))
-  const replica = `${await node.command('cluster', 'myid')} `
-  const knows = async (other: RedisServer): Promise<boolean> =>
-    (await other.command('cluster', 'nodes'))
-      .split('\n')
-      .some((line) => line.startsWith(replica) && line.includes('slave'))
-  await until(async () => (await Promise.all(nodes.map(knows))).every(Boolean))
+  await acquainted([...nodes, node])
   return node
 }
 
