@@ -142,11 +142,7 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   const isSecure = protocol === 'rediss:'
   const cluster = new Cluster(urls, {
     enableOfflineQueue: false,
-    clusterRetryStrategy(this: Cluster, times: number, reason?: Error) {
-      // A host without an address, which the client reports in no other way.
-      if (reason) this.emit('error', reason)
-      return retry(times)
-    },
+    clusterRetryStrategy: retry,
     slotsRefreshTimeout: SILENCE_MS,
     retryDelayOnFailover: 50,
     retryDelayOnClusterDown: 50,
@@ -158,8 +154,9 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
       ...(password && { password: decodeURIComponent(password) }),
       ...(isSecure && { tls: {} }),
     },
-    // Certificates carry names, so nodes are not resolved to addresses.
-    ...(isSecure && { dnsLookup: (name, found) => found(null, name) }),
+    // Each node resolves its own name: one without an address must not keep the others away, and certificates carry names. Resolving
+    // all first, the client would not connect again when an old connection ends meanwhile.
+    dnsLookup: (name, found) => found(null, name),
   } satisfies ClusterOptions)
   // The client requests the other nodes on a copy of a connection, and would drop its errors.
   cluster.on('+node', (node: Redis) => {

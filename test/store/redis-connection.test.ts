@@ -166,7 +166,8 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 
 t.test('when a cluster', { skip: withoutRedis }, async (t) => {
   const { url, nodes } = await redisCluster(t, '--cluster-require-full-coverage', 'no')
-  const store = await openRedis(t, url)
+  // One more node, whose name has no address (it is too long for one).
+  const store = await openRedis(t, `redis://${'n'.repeat(64)}:1,${url}`)
   /** A record whose slot belongs to a node. */
   const recordAt = async (node: number) => {
     for (;;) {
