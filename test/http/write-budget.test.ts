@@ -31,8 +31,8 @@ t.test('with a heap of 256 MB, histories that nobody reads end nothing, and othe
   const geofences = Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1 }))
   const get_geofences = JSON.stringify({ items: { geofences } })
   const { url: platformUrl } = await platform(t, { get_devices, get_history: history, get_geofences })
-  const env = { PLATFORM_URL: platformUrl, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' }
-  const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: '--max-old-space-size=256' })
+  const env = { PLATFORM_URL: platformUrl, PLATFORM_TIMEOUT_MS: '60000', NODE_OPTIONS: '--max-old-space-size=256' }
+  const child = await gatewayProcess(t, { ...env, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' })
   const sockets: Socket[] = []
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
