@@ -11,7 +11,7 @@ import { freePort } from '../redis.js'
 import { type Block, blocksOf, runBlock } from './blocks.js'
 import { committed, documentPath, publicUrl } from './committed.js'
 
-const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl } })
+const { url, get } = await gateway(t, { env: { PUBLIC_URL: publicUrl, PLATFORM_TIMEOUT_MS: '60000' } })
 const blocks = await blocksOf(url)
 
 /** The expected output of each block. */
