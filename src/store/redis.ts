@@ -145,7 +145,8 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     clusterRetryStrategy: retry,
     slotsRefreshTimeout: SILENCE_MS,
     retryDelayOnFailover: 50,
-    retryDelayOnClusterDown: 50,
+    // Five of these end before `REPLY_MS`: else a cluster that is down would pass for a late reply.
+    retryDelayOnClusterDown: 20,
     maxRedirections: 5,
     scripts,
     redisOptions: {

@@ -187,6 +187,15 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
   })
 
+  t.test('serves a slot no longer, the reason is not a late reply', async (t) => {
+    const { record, slot } = await recordAt(0)
+    for (const node of nodes) await node.command('cluster', 'delslots', String(slot))
+    const find = () => store.keys.find(record.digest, NOW)
+    await t.rejects(find(), { cause: { message: /CLUSTERDOWN Hash slot not served/ } })
+    await nodes[0]!.command('cluster', 'addslots', String(slot))
+    await until(() => works(find()))
+  })
+
   t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
     const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
     const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
