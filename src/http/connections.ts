@@ -31,6 +31,9 @@ export interface Connection {
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
 
+/** When the request in progress began. */
+const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
+
 /**
  * Closes the connection of a client that is still sending: what arrives is read for a while, and dropped. If it were not read, the system
  * would reset the connection, and the client could lose the response (RFC 9112 9.6).
@@ -109,8 +112,8 @@ export class Connections {
       if (connection.pending.length === 1) return start(connection, response)
       this.#waiting += 1
       socket.pause()
-      if (connection.pending.length > maxWaiting || this.#waiting > maxWaitingInTotal)
-        this.cut(connection, 'pipelining')
+      if (connection.pending.length > maxWaiting) this.cut(connection, 'pipelining')
+      if (this.#waiting > maxWaitingInTotal) this.#cutSlowest('pipelining', ({ pending }) => pending.length > 1)
     }
   }
 
@@ -122,10 +125,15 @@ export class Connections {
     if (connection) connection.reply = undefined
   }
 
-  /** Keeps room for the next connection, however many a client leaves idle. @param max that may be open. */
+  /** Keeps room for the next connection, however many a client leaves idle or unread. @param max that may be open. */
   cutIdlest(max: number): void {
     if (this.#open.size < max) return
-    for (const connection of this.#open) if (connection.pending.length === 0) return void this.cut(connection, 'idle')
+    const open = [...this.#open]
+    const idlest = open.find(({ pending }) => pending.length === 0)
+    // The new one, which is refused only where all others wait for the gateway.
+    const isNew = idlest === open.at(-1)
+    if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => socket.writableLength > 0)) return
+    if (idlest) this.cut(idlest, 'idle')
   }
 
   /** Closes the connections without a complete request. */
@@ -133,12 +141,22 @@ export class Connections {
     for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
   }
 
-  /** Closes a connection and releases the bytes it holds. */
-  cut({ socket, unread }: Connection, reason: CutReason): void {
+  /** Of the connections that match, cuts the one whose response is in progress for longest. @returns false if none matches. */
+  #cutSlowest(reason: CutReason, matches: (connection: Connection) => boolean): boolean {
+    const slowest = [...this.#open]
+      .filter((connection) => !connection.socket.destroyed && matches(connection))
+      .reduce<Connection | undefined>((a, b) => (a && sinceOf(a) <= sinceOf(b) ? a : b), undefined)
+    if (slowest) this.cut(slowest, reason)
+    return slowest !== undefined
+  }
+
+  /** Closes a connection and releases the bytes and places it holds. */
+  cut({ socket, unread, pending }: Connection, reason: CutReason): void {
     if (socket.destroyed) return
     this.#onCut(reason)
     unread?.reservation.release()
     socket.destroy()
+    this.#waiting -= pending.splice(1).length
   }
 
   /** Removes the response that is written, and all others if the client is gone. */

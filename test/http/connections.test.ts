@@ -105,6 +105,35 @@ t.test('a new connection is served however many are open: the one idle for longe
   await once(busy, 'data')
 })
 
+t.test('clients that do not read their responses keep nobody out: the slowest one makes room', async (t) => {
+  const geofences = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(500_000), type: 'polygon' }))
+  const { url, httpServer, metrics } = await gatewayOn(t, { get_geofences: { items: { geofences } } })
+  const opened: Socket[] = []
+  httpServer.on('connection', (socket) => opened.push(socket))
+  httpServer.maxConnections = 3
+  for (const count of [1, 2]) {
+    const client = connect(Number(new URL(url).port), '127.0.0.1')
+    client.write(request('/v1/geofences'))
+    t.teardown(() => client.destroy())
+    await until(() => opened.length === count && (opened[count - 1] as Socket).writableLength > 0)
+  }
+  const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  t.match(await text, /^HTTP\/1.1 200/)
+  t.same([opened[0]?.destroyed, opened[1]?.destroyed], [true, false])
+  t.match(await metrics(), /^gateway_connections_cut_total\{reason="slow_reader"\} 1$/m)
+})
+
+t.test('clients whose requests wait behind a response keep nobody from pipelining', async (t) => {
+  const { url, held } = await heldGateway(t)
+  const last = request('/v1/me', 'Connection: close\r\n')
+  const bytes = request('/v1/devices/1') + request('/v1/me').repeat(61) + last
+  const ended = Promise.allSettled(Array.from({ length: 16 }, () => exchange(url, bytes)))
+  await until(() => held.length === 1)
+  t.equal(responsesIn(await exchange(url, request('/v1/me').repeat(19) + last)).length, 20)
+  for (const one of held) send(one)
+  await ended
+})
+
 t.test('1,000 requests of all connections may wait, and those that have been handled count no more', async (t) => {
   const { url, held, metrics } = await heldGateway(t)
   const last = request('/v1/me', 'Connection: close\r\n')
