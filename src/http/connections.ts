@@ -23,6 +23,8 @@ export interface Connection {
   readonly waiters: (() => void)[]
   /** The reply to the request in progress. */
   reply: { reply: FastifyReply; since: number } | undefined
+  /** What had been received at the end of the last response; -1 before. */
+  receivedBytes: number
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
 }
@@ -30,6 +32,9 @@ export interface Connection {
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
+
+/** Whether the client has yet to read what is written. */
+const isUnread = (socket: Socket): boolean => socket.writableLength > 0
 
 /** When the request in progress began. */
 const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
@@ -63,7 +68,8 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const connection: Connection = { socket, pending: [], waiters: [], reply: undefined, unread: undefined }
+    const nothing = { reply: undefined, unread: undefined }
+    const connection: Connection = { socket, pending: [], waiters: [], receivedBytes: -1, ...nothing }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -102,6 +108,7 @@ export class Connections {
       const [first] = pending
       if (first) start(connection, first)
       else if (socket.isPaused()) socket.resume()
+      connection.receivedBytes = socket.bytesRead
       if (isIdle(connection)) for (const resolve of waiters.splice(0)) resolve()
     }
     return ({ socket }, response) => {
@@ -132,13 +139,23 @@ export class Connections {
     const idlest = open.find(({ pending }) => pending.length === 0)
     // The new one, which is refused only where all others wait for the gateway.
     const isNew = idlest === open.at(-1)
-    if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => socket.writableLength > 0)) return
+    if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
     if (idlest) this.cut(idlest, 'idle')
+  }
+
+  /** Closes the connections that have had their responses; the function of Node also closes those whose clients are still reading. */
+  closeIdle(): void {
+    for (const { socket, pending, receivedBytes } of this.#open)
+      if (pending.length === 0 && socket.writable && socket.bytesRead === receivedBytes) socket.destroy()
   }
 
   /** Closes the connections without a complete request. */
   closeIncomplete(): void {
     for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
+  }
+
+  closeUnread(): void {
+    for (const { socket } of this.#open) if (isUnread(socket)) socket.destroy()
   }
 
   /** Of the connections that match, cuts the one whose response is in progress for longest. @returns false if none matches. */

@@ -32,8 +32,8 @@ const serverOptions = {
 
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-/** The time for requests that have begun to arrive completely. */
-const maxIncompleteMs = 3_000
+/** The time for requests that have begun to arrive completely, and for clients to read their responses. */
+const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
 
 interface ServerOptions {
   connections: Connections
@@ -55,6 +55,7 @@ export function limitedServer(
   server.maxHeadersCount = 0
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
   Object.assign(server, { httpAllowHalfOpen: true })
+  server.closeIdleConnections = () => connections.closeIdle()
   server.setTimeout(idleTimeoutMs)
   server.on('connection', (socket) => {
     connections.add(socket)
@@ -72,11 +73,13 @@ export function limitedServer(
 export function closeIdleConnections(app: App, connections: Connections): void {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
-    const latest = performance.now() + maxIncompleteMs
+    const started = performance.now()
     timer = setInterval(() => {
-      app.server.closeIdleConnections()
+      connections.closeIdle()
+      const ms = performance.now() - started
       // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
-      if (performance.now() > latest) connections.closeIncomplete()
+      if (ms > maxIncompleteMs) connections.closeIncomplete()
+      if (ms > maxUnreadMs) connections.closeUnread()
     }, closeIdleMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
-import { block, exchange, raw, responsesIn, untilClosed } from './raw.js'
+import { bareApp, block, exchange, raw, responsesIn, untilClosed } from './raw.js'
 
 const request = (path: string, extra = ''): string =>
   `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
@@ -273,4 +273,19 @@ t.test('a client that half-closes after its last request gets all responses, and
     }
     hasDevices(t, await text, ids)
   }
+})
+
+t.test('a response that its client is still reading when the gateway closes arrives whole', async (t) => {
+  const { app } = bareApp(t)
+  app.get('/', async () => 'x'.repeat(20_000_000))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const accepted = once(app.server, 'connection')
+  const client = connect(Number(new URL(url).port), '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const [socket] = await accepted
+  await until(() => socket.writableLength > 0)
+  const closed = app.close()
+  await until(() => !app.server.listening)
+  t.equal((await untilClosed(client)).split('\r\n\r\n')[1]?.length, 20_000_000)
+  await closed
 })
