@@ -6,7 +6,7 @@ import type { Reservation } from '../lib/byte-budget.js'
 
 /** Pipelined requests that may wait on one connection. */
 const maxWaiting = 64
-/** The same for all connections together, 16 MB if each request has headers of 16 KiB. */
+/** The same for all connections together, 40 MB if each request has headers of 16 KiB. */
 const maxWaitingInTotal = 1_000
 
 /** The time that a client may go on sending after its response. */

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
-import { maxTargetBytes } from './server-limits.js'
+import { maxHeaders, maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
 export interface RequestHookOptions {
@@ -77,6 +77,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 /** What is wrong with a request, found before its body is read. */
 function requestError({ raw, url, is404 }: FastifyRequest): ApiError | undefined {
   if (url.length > maxTargetBytes) return new ApiError('uri_too_long')
+  if (raw.rawHeaders.length >= 2 * maxHeaders) return new ApiError('headers_too_large')
   const message = headerProblem(raw)
   if (message !== undefined) return new ApiError('invalid_request', { message })
   if (url.startsWith(malformedPrefix))

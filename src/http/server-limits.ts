@@ -1,18 +1,21 @@
 /** The Node HTTP server below Fastify: what a client may cost in time, bytes and connections before there is a request. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { getHeapStatistics } from 'node:v8'
 import type { Connections } from './connections.js'
 import type { Turns } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
+/** Node drops further lines, and perhaps a credential among them: such a request is rejected. Without a limit, 16 KiB of them take 280 kB. */
+export const maxHeaders = 128
 export const maxBodyBytes = 16 * 1024
 /** Path and query. A request line that exceeds `maxHeadBytes` is a client error. */
 export const maxTargetBytes = 8_192
 
-/** Each is a file descriptor and some kilobytes. */
-const maxConnections = 10_000
+/** Each is a file descriptor, and up to 40 kB of the heap while its response is unread. */
+const maxConnections = Math.min(10_000, Math.floor(getHeapStatistics().heap_size_limit / 65_536))
 /** A connection without progress is closed after this time. Node gives unread responses twice this time. */
 const idleTimeoutMs = 60_000
 
@@ -51,8 +54,7 @@ export function limitedServer(
   const inOrder = connections.inOrder(turns.limit(handle))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
-  // Node would drop a credential behind so many lines; the size of the head is limited.
-  server.maxHeadersCount = 0
+  server.maxHeadersCount = maxHeaders
   // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
   Object.assign(server, { httpAllowHalfOpen: true })
   server.closeIdleConnections = () => connections.closeIdle()
