@@ -1,11 +1,13 @@
 /** Every response of the API: its status, code and headers, whatever bytes were sent, and its request id. */
 import { METHODS } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import type { ErrorCode } from '../../src/errors.js'
+import { installRequestHooks } from '../../src/http/request-hooks.js'
 import { Clock, gateway, sandbox, someHash } from '../helper.js'
 import { limitsOf } from '../limits.js'
 import { hasCommonHeaders } from './headers.js'
-import { raw } from './raw.js'
+import { bareApp, raw } from './raw.js'
 
 // The clock stands still: requests are counted, and no window ends between two of them.
 const { get, url, log, lines, metrics } = await gateway(t, { clock: new Clock().now })
@@ -162,4 +164,20 @@ t.test('a sandbox behind PLATFORM_URL returns the same as the one in the process
   const inside = await gateway(t, { clock: clock.now })
   const outside = await gateway(t, { clock: clock.now, env: { PLATFORM_URL } })
   t.same((await outside.get('/v1/devices', hashes[0])).body, (await inside.get('/v1/devices', 'demo')).body)
+})
+
+t.test('while a body arrives or a response is read, nothing is kept of the query', async (t) => {
+  const { app } = bareApp(t)
+  const [nothing, isDraining] = [() => {}, () => false]
+  installRequestHooks(app, nothing, isDraining)
+  const requests: FastifyRequest[] = []
+  const handler = async (request: FastifyRequest) => {
+    requests.push(request)
+    return request.query
+  }
+  app.route({ method: ['GET', 'POST'], url: '/', handler })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.same(await (await fetch(`${url}/?a=1`)).json(), { a: '1' })
+  t.same(await (await fetch(`${url}/?a=1`, { method: 'POST' })).json(), {})
+  for (const { query } of requests) t.same(query, {})
 })
