@@ -1,5 +1,6 @@
 /** The maintenance service resource: its schema and its translation from the platform's row and the device's counters. */
 import { type Static, Type } from 'typebox'
+import type { Scalar } from '../platform/shape.js'
 import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
 import { deviceName, writesDayFirst } from './device.js'
 import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
@@ -92,21 +93,37 @@ function lastDay(wire: WireService, interval: Maybe, today: number, expected: Ma
 const leftIn = (value: string | undefined): string | undefined =>
   /\(\s*(-?[\d.,][^()]*)\)/.exec(value ?? '')?.[1] ?? /^-?\d+\s*d\b/.exec(value ?? '')?.[0]
 
+/** The key of a text without the id of its service; ids have no space. */
+const nameKey = (name: Scalar): string | undefined => text(name) && ` ${text(name)}`
+
+/** What services need of their device, read once for all of them: its row may have thousands of sensors and texts. */
+export function serviceDevice(row: WireDevice | undefined) {
+  return (
+    row && {
+      id: id(row.id),
+      name: deviceName(row),
+      unit: distanceUnit(row),
+      odometer: odometerKm(row),
+      hours: engineHours(row),
+      dayFirst: writesDayFirst(row),
+      /** The texts of its services; of equal ones the first. */
+      texts: new Map(row.services.toReversed().map(({ id, name, value }) => [text(id) ?? nameKey(name), text(value)])),
+    }
+  )
+}
+export type ServiceDevice = ReturnType<typeof serviceDevice>
+
 /** The remaining amount in the device's text for the service, else in the text of the row. */
-function leftInText(wire: WireService, device: WireDevice | undefined): string | undefined {
-  const [serviceId, name] = [text(wire.id), text(wire.name)]
-  const row = device?.services.find((service) => {
-    const id = text(service.id)
-    return id === undefined ? name !== undefined && text(service.name) === name : id === serviceId
-  })
-  return leftIn(text(row?.value)) ?? leftIn(text(wire.expires))
+function leftInText({ id, name, expires }: WireService, device: ServiceDevice | undefined): string | undefined {
+  const keys = [text(id), nameKey(name)].filter((key) => key !== undefined)
+  return leftIn(keys.map((key) => device?.texts.get(key)).find((found) => found !== undefined)) ?? leftIn(text(expires))
 }
 
 const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a + b, 6))
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
-function amountsOf(wire: WireService, device: WireDevice | undefined, setup: WireSetup | undefined, today: number) {
+function amountsOf(wire: WireService, device: ServiceDevice | undefined, setup: WireSetup | undefined, today: number) {
   const by = unitOf(wire)
   const isDays = by === 'days'
   const isDistance = by === 'odometer'
@@ -114,18 +131,18 @@ function amountsOf(wire: WireService, device: WireDevice | undefined, setup: Wir
   const written = leftInText(wire, device)
   const { amount, unit } = quantity(written) ?? {}
   const expected = plus(today, amount)
-  const dayFirst = device && writesDayFirst(device)
+  const dayFirst = device?.dayFirst
   const last = isDays ? lastDay(wire, interval, today, expected, dayFirst) : number(wire.last_service)
   const due =
     plus(last, interval) ??
     (isDays ? nearest(daysOf(wire.expires_date, dayFirst), expected ?? today) : number(wire.expires))
-  const accountUnit = device ? distanceUnit(device) : setup?.item.unit_of_distance
+  const accountUnit = device ? device.unit : setup?.item.unit_of_distance
   const km = (value: Maybe, unit = ''): Maybe => {
     if (!isDistance) return value
     return unit || device || setup ? toKm(value, unit || accountUnit) : undefined
   }
   const isHours = by === 'engine_hours'
-  const now = isDays ? today : isDistance ? odometerKm(device) : isHours ? engineHours(device) : undefined
+  const now = isDays ? today : isDistance ? device?.odometer : isHours ? device?.hours : undefined
   const left = isHours && unit ? hoursOf(written, amount, unit) : km(amount, unit)
   const remaining = minus(km(due), now) ?? left
   return { interval: km(interval), last: km(last), due: km(due), remaining }
@@ -140,7 +157,7 @@ function amountsOf(wire: WireService, device: WireDevice | undefined, setup: Wir
 export function toMaintenanceService(
   wire: WireService,
   serviceId: number,
-  device: WireDevice | undefined,
+  device: ServiceDevice | undefined,
   setup: WireSetup | undefined,
   today: number,
 ): MaintenanceService {
@@ -150,8 +167,8 @@ export function toMaintenanceService(
   return {
     id: serviceId,
     name: text(wire.name) ?? `Service ${serviceId}`,
-    device_id: id(wire.device_id) ?? id(device?.id) ?? null,
-    device: device ? deviceName(device) : '',
+    device_id: id(wire.device_id) ?? device?.id ?? null,
+    device: device?.name ?? '',
     expiration_by: by,
     interval: interval ?? null,
     last_service: last ?? null,

@@ -2,7 +2,7 @@
 import type { App } from '../http/types.js'
 import { Driver, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, pageOfRows } from './query.js'
+import { identified, type Needs, namesIn, pageOfRows } from './query.js'
 
 export function drivers(app: App, { deviceCache, translate }: Needs): void {
   const listDriversSchema = {
@@ -18,6 +18,7 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     const fleet = await deviceCache.fetch(request.account)
     const rows = await request.account.drivers()
     const ordered = translate('get_user_drivers', rows, identified)
-    return pageOfRows(reply, ordered, request.query, (row, id) => toDriver(row, id, fleet))
+    const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }
+    return pageOfRows(reply, ordered, request.query, (row, id) => toDriver(row, id, devices))
   })
 }

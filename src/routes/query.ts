@@ -78,19 +78,22 @@ export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Ro
 /**
  * A page of all rows by ascending id, the first one of each, translated once there is memory for it.
  * @param partsOf the number of parts of an item, such as coordinates.
+ * @param deviceOf the device of an item: the items of a device are translated one after another.
  * @throws ApiError `gateway_error` where there is no memory.
  */
-export function pageOfRows<Row, T>(
+export function pageOfRows<Row, T extends { id: number }>(
   reply: FastifyReply,
   rows: Identified<Row>[],
   paging: Page,
   toItem: (row: Row, id: number) => T,
   partsOf: (row: Row) => number = () => 0,
+  deviceOf: (row: Row) => number = () => 0,
 ): List<T> {
   const distinct = rows.sort(byId).filter(({ id }, at, all) => id !== all[at - 1]?.id)
   const list = page(distinct, paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
-  const data = list.data.map(({ id, row }) => {
+  const byDevice = list.data.sort((a, b) => deviceOf(a.row) - deviceOf(b.row))
+  const data = byDevice.map(({ id, row }) => {
     const item = toItem(row, id)
     // One by one: each may have the same name of a device, which is read anew.
     const chars = Object.values(item as object).reduce(
@@ -100,7 +103,7 @@ export function pageOfRows<Row, T>(
     reply.reserve(charBytes * chars)
     return item
   })
-  return { ...list, data }
+  return { ...list, data: data.sort(byId) }
 }
 
 /** The names of devices by id, each read once: a device may be in any number of rows. */

@@ -4,15 +4,22 @@ import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
-import type { WireDevice, WireService, WireSetup } from '../platform/wire.js'
+import type { WireService, WireSetup } from '../platform/wire.js'
 import { ListOf, page } from '../resources/list.js'
-import { MaintenanceService, ServicesQuery, toMaintenanceService, unitOf } from '../resources/maintenance.js'
+import {
+  MaintenanceService,
+  type ServiceDevice,
+  ServicesQuery,
+  serviceDevice,
+  toMaintenanceService,
+  unitOf,
+} from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
 import { identified, type Needs, pageOfRows } from './query.js'
 
-/** Rows of devices to keep while their services are translated; a device has several. */
-const maxDevices = 100
+/** The id of a service's device; 0 without one. */
+const deviceOf = (row: WireService): number => id(row.device_id) ?? 0
 
 export function services(app: App, { deviceCache, translate, clock }: Needs): void {
   const listServicesSchema = {
@@ -34,12 +41,14 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const setup = requested.some(({ row }) => needsSetup(row, fleet)) ? await setupOf(account) : undefined
     const day = today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 })
-    const devices = new BoundedMap<number, WireDevice | undefined>(maxDevices)
-    return pageOfRows(reply, requested, paging, (row, serviceId) => {
-      const owner = id(row.device_id)
-      if (owner !== undefined && !devices.has(owner)) devices.set(owner, fleet.row(owner))
-      return toMaintenanceService(row, serviceId, owner === undefined ? undefined : devices.get(owner), setup, day)
-    })
+    // The services of a device come one after another: each row is read once, and one is kept.
+    const devices = new BoundedMap<number, ServiceDevice | undefined>(1)
+    const toService = (row: WireService, serviceId: number): MaintenanceService => {
+      const owner = deviceOf(row)
+      if (!devices.has(owner)) devices.set(owner, serviceDevice(fleet.row(owner)))
+      return toMaintenanceService(row, serviceId, devices.get(owner), setup, day)
+    }
+    return pageOfRows(reply, requested, paging, toService, undefined, deviceOf)
   })
 }
 
@@ -61,7 +70,7 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
 /** Whether a service needs the account's clock, or its unit of distance. */
 function needsSetup(row: WireService, fleet: Fleet): boolean {
   const unit = unitOf(row)
-  return unit === 'days' || (unit === 'odometer' && !fleet.has(id(row.device_id) ?? 0))
+  return unit === 'days' || (unit === 'odometer' && !fleet.has(deviceOf(row)))
 }
 
 /** Undefined where the account may not read its setup, or the platform has none. */

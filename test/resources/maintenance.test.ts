@@ -1,7 +1,7 @@
 /** Maintenance services from platform rows and the counters of their devices. */
 import { read } from '../../src/platform/shape.js'
 import { wireDevice, wireService } from '../../src/platform/wire.js'
-import { toMaintenanceService } from '../../src/resources/maintenance.js'
+import { serviceDevice, toMaintenanceService } from '../../src/resources/maintenance.js'
 import { epochDay } from '../../src/resources/time.js'
 import { check } from './rows.js'
 
@@ -11,7 +11,7 @@ const service = (raw: object, owner?: object) =>
   toMaintenanceService(
     read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
     7,
-    owner && read(wireDevice, { id: 318, name: 'Van 4', ...owner }),
+    owner && serviceDevice(read(wireDevice, { id: 318, name: 'Van 4', ...owner })),
     undefined,
     today,
   )

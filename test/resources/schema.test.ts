@@ -15,7 +15,12 @@ import { History, HistoryQuery, Track, toHistory, toTrack } from '../../src/reso
 import { CreatedKey, CreateKey, Key, RevokedKey } from '../../src/resources/key.js'
 import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
-import { MaintenanceService, ServicesQuery, toMaintenanceService } from '../../src/resources/maintenance.js'
+import {
+  MaintenanceService,
+  ServicesQuery,
+  serviceDevice,
+  toMaintenanceService,
+} from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
 
@@ -80,7 +85,7 @@ const locationOf = (raw: unknown) => {
   return device && toLocation(device)
 }
 const serviceOf = (raw: unknown) =>
-  toMaintenanceService(read(wire.wireService, raw), 7, read(wire.wireDevice, raw), undefined, 20_584)
+  toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), undefined, 20_584)
 const historyOf = (raw: unknown) =>
   toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12', positions: true })
 

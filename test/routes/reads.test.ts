@@ -157,6 +157,23 @@ t.test('a row that the platform repeats is listed and counted once, the first on
   }
 })
 
+t.test('a device row of 100 kB is read once for all drivers and services of its device', async (t) => {
+  const [sensors, services] = [2_000, 3_000].map((count) =>
+    Array.from({ length: count }, (_, id) => ({ id, type: 't' })),
+  )
+  const items = Array.from({ length: 110 }, (_, id) => ({ id: id + 1, sensors, services }))
+  const rows = Array.from({ length: 10_000 }, (_, id) => ({ id: id + 1, device_id: 1 + (id % 110) }))
+  const drivers = rows.map(({ id }) => ({ id, device_id: 1 }))
+  const bodies = { get_devices: [{ items }], get_user_drivers: { items: { drivers } }, services: { data: rows } }
+  const { get } = await gatewayOn(t, bodies)
+  await get('/v1/devices', someHash)
+  for (const list of ['drivers', 'services']) {
+    const before = process.cpuUsage()
+    t.equal((await get(`/v1/${list}`, someHash)).body.count, rows.length)
+    t.ok(process.cpuUsage(before).user < 4e6, `${list}: each time would take 20 s`)
+  }
+})
+
 t.test('drivers on several pages are one list, and each page is requested once (N50)', async (t) => {
   const ids = Array.from({ length: 13 }, (_, at) => at + 1)
   const all = ids.map((id) => ({ id: String(id), name: `Driver ${id}` }))
