@@ -2,6 +2,7 @@
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Reservation } from '../lib/byte-budget.js'
+import { hasTooManyNames } from '../lib/json-rows/index.js'
 import type { Action } from './actions.js'
 import { PlatformUnavailable } from './errors.js'
 import { dataOf, isAccountAction } from './response.js'
@@ -63,7 +64,9 @@ export async function readDocument(
     reserve(action, reservation, heapOf(chunk.byteLength, openingsIn(chunk)))
     chunks.push(chunk)
   }
-  return dataOf(action, Buffer.concat(chunks).toString())
+  const bytes = Buffer.concat(chunks)
+  if (hasTooManyNames(bytes)) throw new PlatformUnavailable(action, 'too_large', { detail: 'too many names' })
+  return dataOf(action, bytes.toString())
 }
 
 /** Brackets and braces that open something; those within texts count as well. */

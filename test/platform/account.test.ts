@@ -105,3 +105,21 @@ t.test(
     t.equal(calls.length, 3)
   },
 )
+
+t.test(
+  'a response with so many different names that parsing it would hold up all other requests is given up',
+  async (t) => {
+    let names = 0
+    const { platform } = await clientOn(t, (_request, response) => {
+      const members = Array.from(
+        { length: 160_000 },
+        (_, at) => `${at % 5 ? '' : '{'}"n${at % names}" :0${at % 5 < 4 ? '' : '}'}`,
+      )
+      response.end(`{"items":{"drivers":[{"id":1}]},"more":[${members}]}`)
+    })
+    for (names of [160_000, 90_000]) {
+      const expected = names > 100_000 ? 'too_large' : 'data'
+      t.equal(await failureOf(accountOn(platform).drivers()), expected, `${names}`)
+    }
+  },
+)

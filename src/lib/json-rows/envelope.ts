@@ -1,6 +1,7 @@
 /** The document around its rows: each row is replaced by a placeholder, and the rest is parsed at once. */
 import { randomBytes } from 'node:crypto'
 import { ByteBuffer } from './byte-buffer.js'
+import { hasTooManyNames } from './names.js'
 import { decoded } from './utf8.js'
 
 const QUOTE = 0x22
@@ -56,6 +57,7 @@ export class Envelope extends ByteBuffer {
   }
 
   parse(): unknown {
+    if (hasTooManyNames(this.bytes.subarray(0, this.length))) throw new TooLarge('too many names beside rows')
     // Trimmed of byte order marks, too: PHP sends that of each file that it includes.
     return JSON.parse(decoded(this.bytes, 0, this.length).trimStart())
   }
