@@ -1,5 +1,6 @@
 /** Reads the device list of an account: all pages of `get_devices`, row by row. Runs in the worker. */
 import { BoundedMap } from '../lib/bounded-map.js'
+import { inTurns } from '../lib/in-turns.js'
 import type { Row } from '../lib/json-rows/index.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
 import { lasts } from '../platform/errors.js'
@@ -102,6 +103,6 @@ function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: Flee
     const total = fleet.size > 0 && fleet.size >= (page.total ?? 0) ? undefined : page.total
     const groups = checkedRows('get_devices', { ...page, total }, Number(query.page ?? 1))
     checkGroups('get_devices', groups)
-    return { ...fleet.addPage(groups, rowOf), lastPage: page.lastPage }
+    return { ...(await inTurns(fleet.addPage(groups, rowOf), context.signal)), lastPage: page.lastPage }
   })
 }

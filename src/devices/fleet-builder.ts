@@ -1,4 +1,5 @@
 /** Builds the columns of a fleet from the rows of `get_devices` as they arrive, over all pages of the response. Runs in the worker. */
+import type { Steps } from '../lib/in-turns.js'
 import { fieldReader, type Row } from '../lib/json-rows/index.js'
 import { TextArenaBuilder } from '../lib/text-arena.js'
 import { truncated } from '../lib/truncated.js'
@@ -115,7 +116,7 @@ export class FleetBuilder {
    * @param groups of the page, without the rows that arrived by `addRow`.
    * @returns the number of items, including repeated devices and items that are not devices, and of devices that no earlier page had.
    */
-  addPage(groups: readonly unknown[], rowOf: RowOf) {
+  *addPage(groups: readonly unknown[], rowOf: RowOf): Steps<{ items: number; added: number }> {
     const before = this.size
     let [count, skipped] = [0, 0]
     for (const group of groups) {
@@ -127,6 +128,7 @@ export class FleetBuilder {
         count += 1
         const row = rowOf(item)
         if (row === undefined || !this.#place(this.#arrived[row] as Arrived, index)) skipped += 1
+        yield
       }
     }
     const added = this.size - before

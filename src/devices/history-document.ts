@@ -1,8 +1,10 @@
 /** Reads the history of a device row by row and translates it into the documented response. Runs in the worker. */
+import { inTurns, type Steps } from '../lib/in-turns.js'
+import { jsonBytes } from '../lib/json-bytes.js'
 import type { Row } from '../lib/json-rows/index.js'
 import { checkedHistory } from '../platform/changed.js'
 import { isObject, itemsOf, read, type Tally } from '../platform/shape.js'
-import { type WireHistory, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
+import { type WireHistory, type WireHistoryGroup, type WirePoint, wireHistory, wirePoint } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { isDisplayTime } from '../resources/display-time.js'
@@ -20,8 +22,9 @@ export async function readHistory(job: Job<'get_history'>, context: JobContext):
   const { setup, format, ...request } = job.params
   const tally: Tally = { skipped: 0 }
   const wire = await readWire(job, context, tally)
-  const history = toHistory(wire, { ...request, zone: knownZone(setup), units: setup?.item })
-  const json = new TextEncoder().encode(JSON.stringify(format === 'geojson' ? toTrack(history) : history))
+  const known = { ...request, zone: knownZone(setup), units: setup?.item }
+  const history = await inTurns(toHistory(wire, known), context.signal)
+  const json = await inTurns(jsonBytes(format === 'geojson' ? toTrack(history) : history), context.signal)
   return { result: { json, skippedRows: tally.skipped }, transfer: [json.buffer] }
 }
 
@@ -41,7 +44,8 @@ function readWire(
     }
     const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => bytes }
     const { envelope, rowOf } = await readItems('get_history', body, options, context)
-    return checkedHistory(withPoints(envelope, points, rowOf, tally), envelope, isDisplayTime)
+    const wire = await inTurns(withPoints(envelope, points, rowOf, tally), context.signal)
+    return checkedHistory(wire, envelope, isDisplayTime)
   })
 }
 
@@ -49,15 +53,22 @@ const { items: groupShapes, ...totals } = wireHistory
 const { items: _points, ...groupShape } = groupShapes[0]
 
 /** The history of an envelope, with the points put back into their groups. */
-function withPoints(envelope: unknown, points: readonly WirePoint[], rowOf: RowOf, tally: Tally): WireHistory {
-  const pointsOf = (items: unknown[]): WirePoint[] => {
-    const rows = items.map(rowOf).filter((row) => row !== undefined)
-    tally.skipped += items.length - rows.length
-    return rows.map((row) => points[row] as WirePoint)
+function* withPoints(envelope: unknown, points: readonly WirePoint[], rowOf: RowOf, tally: Tally): Steps<WireHistory> {
+  const items: WireHistoryGroup[] = []
+  for (const group of itemsOf(isObject(envelope) ? envelope.items : undefined)) {
+    if (!isObject(group)) {
+      tally.skipped += 1
+      continue
+    }
+    const found: WirePoint[] = []
+    for (const item of itemsOf(group.items)) {
+      const row = rowOf(item)
+      if (row === undefined) tally.skipped += 1
+      else found.push(points[row] as WirePoint)
+      yield
+    }
+    items.push({ ...read(groupShape, group, tally), items: found })
+    yield
   }
-  const groups = itemsOf(isObject(envelope) ? envelope.items : undefined)
-  const records = groups.filter(isObject)
-  tally.skipped += groups.length - records.length
-  const items = records.map((group) => ({ ...read(groupShape, group, tally), items: pointsOf(itemsOf(group.items)) }))
   return { ...read(totals, envelope, tally), items }
 }

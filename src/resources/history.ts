@@ -1,5 +1,6 @@
 /** The history resource, a device's positions, trips and totals over whole days: its schema and its translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
+import type { Steps } from '../lib/in-turns.js'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
 import { type Coordinate, Feature, Format, LineString, Point, toFeature } from './geojson.js'
@@ -147,16 +148,22 @@ function fuelLitres(wire: WireHistory): number | null {
  * The history of a device (spec.md, History result; platform.md 11.5).
  * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
  */
-export function toHistory(wire: WireHistory, context: HistoryContext): History {
+export function* toHistory(wire: WireHistory, context: HistoryContext): Steps<History> {
   const { deviceId, from, to, positions: isDetailed, zone } = context
   const reading = readingOf(wire, context)
-  const legs = legsOf(wire.items, reading)
+  const legs = yield* legsOf(wire.items, reading)
   const travels = ofKinds(legs, drive, stop)
   // Start and end groups repeat points of the drives between them, so they only count without drives and stops.
   const positions = positionsOf(travels.length > 0 ? travels : ofKinds(legs, start, end))
   const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))
-  const listOf = <T>(kind: number, toX: (leg: Leg, reading: Reading) => T | undefined): T[] =>
-    ofKinds(oldestFirst, kind).flatMap((leg) => toX(leg, reading) ?? [])
+  function* listOf<T>(kind: number, toX: (leg: Leg, reading: Reading) => T | undefined): Steps<T[]> {
+    const items: (T | undefined)[] = []
+    for (const leg of ofKinds(oldestFirst, kind)) {
+      items.push(toX(leg, reading))
+      yield
+    }
+    return items.filter((item) => item !== undefined)
+  }
   const isEmpty = legs.every(({ start }) => start === undefined)
   const secondsOf = (total: Scalar) => durationSeconds(text(total) ?? (isEmpty ? '0s' : undefined)) ?? null
   return {
@@ -171,9 +178,9 @@ export function toHistory(wire: WireHistory, context: HistoryContext): History {
     move_seconds: secondsOf(wire.move_duration),
     stop_seconds: secondsOf(wire.stop_duration),
     fuel_l: fuelLitres(wire),
-    trips: listOf(drive, toTrip),
-    stops: listOf(stop, toStop),
-    events: listOf(event, toHistoryEvent),
+    trips: yield* listOf(drive, toTrip),
+    stops: yield* listOf(stop, toStop),
+    events: yield* listOf(event, toHistoryEvent),
     positions: isDetailed ? positions.map((position) => (zone ? position : { ...position, timestamp: null })) : [],
   }
 }

@@ -1,5 +1,6 @@
 /** The position resource, one point of a history: its schema and its translation from the platform's point. */
 import { type Static, Type } from 'typebox'
+import type { Steps } from '../lib/in-turns.js'
 import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
@@ -84,17 +85,19 @@ export interface Leg {
 }
 
 /** The groups of a history, each with its points in time order. */
-export function legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Leg[] {
+export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Steps<Leg[]> {
   const inOrder = orderedBy(reading)
   // Groups of events overlap those of the drives, so each kind is ordered on its own.
   const [eventsInOrder, travelsInOrder] = [orderedBy(reading), orderedBy(reading)]
-  return groups.map((group) => {
+  const legs: Leg[] = []
+  for (const group of groups) {
     const kind = number(group.status)
     const isEvent = kind === kinds.event
     const points: Leg['points'] = []
     for (const point of group.items) {
       const position = positionOf(point, reading)
       if (position) points.push({ id: idOf(point.id), position: isEvent ? position : inOrder(position) })
+      yield
     }
     points.sort((a, b) => byTime(a.position, b.position))
     const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
@@ -103,8 +106,10 @@ export function legsOf(groups: readonly WireHistoryGroup[], reading: Reading): L
     // Its first point is in order of all points, also of those of a drive through the repeated hour.
     const known = first?.time === time ? first?.timestamp : undefined
     const start = time === undefined ? undefined : { time, timestamp: known ?? instantOf(time, reading) }
-    return { group, kind, start: start && (isEvent ? eventsInOrder : travelsInOrder)(start), points }
-  })
+    legs.push({ group, kind, start: start && (isEvent ? eventsInOrder : travelsInOrder)(start), points })
+    yield
+  }
+  return legs
 }
 
 /** Clocks are moved by this at most. */

@@ -13,6 +13,7 @@ import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
 import { toHistory, toTrack } from '../../src/resources/history.js'
 import { sends } from '../platform/faulty.js'
+import { atOnce } from '../resources/history-rows.js'
 import { jobs, list, lists, now, row, zone } from './worker.js'
 
 /** The rows of a response that is parsed as a whole: what the worker's result is compared with. */
@@ -202,11 +203,8 @@ t.test('every layout of a history gives the response of the whole document', asy
   for (const [name, layout] of Object.entries(historyLayouts)) {
     for (body of [JSON.stringify(layout), JSON.stringify(layout, null, 2)]) {
       const tally: Tally = { skipped: 0 }
-      const expected = toHistory(read(wireHistory, layout, tally), {
-        ...days,
-        zone: { offsetMinutes: -210 },
-        units: { unit_of_distance: 'mi' },
-      })
+      const context = { ...days, zone: { offsetMinutes: -210 }, units: { unit_of_distance: 'mi' } }
+      const expected = atOnce(toHistory(read(wireHistory, layout, tally), context))
       const { json, skippedRows } = await run('get_history', params)
       t.same(JSON.parse(Buffer.from(json).toString()), JSON.parse(JSON.stringify(expected)), name)
       t.equal(skippedRows, tally.skipped, name)

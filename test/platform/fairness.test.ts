@@ -1,7 +1,10 @@
 /** One account does its worst; the responses of another account stay right. */
 import type { RequestListener } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { readHistory } from '../../src/devices/history-document.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
+import { HttpClient } from '../../src/platform/http-client.js'
 import { isLong } from '../faults.js'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
@@ -123,6 +126,39 @@ const invented: Scenario = [
     await stop()
   },
 ]
+
+t.test('a long history leaves the event loop to others while it is translated', async (t) => {
+  const positions = Array.from(
+    { length: 60_000 },
+    (_, at) => `{"lat":1,"lng":${at / 1e4},"time":"2026-05-11 08:00:00"}`,
+  )
+  const { url } = await platform(t, sends(`{"items":[{"status":1,"items":[${positions}]}]}`))
+  const client = new HttpClient({ url, connections: 1 })
+  t.teardown(() => client.close())
+  const params = {
+    deviceId: 1,
+    from: '2026-05-11',
+    to: '2026-05-11',
+    positions: true,
+    format: 'json',
+    setup: undefined,
+  } as const
+  const job = { action: 'get_history', url, hash: someHash, owner: 'a', params } as const
+  const context = { client, signal: AbortSignal.timeout(60_000), reservation: new ByteBudget(1e9).open('a') }
+  let [isRunning, longest] = [true, 0]
+  const started = process.cpuUsage()
+  const history = readHistory(job, context).finally(() => {
+    isRunning = false
+  })
+  while (isRunning) {
+    const before = process.cpuUsage()
+    await endOfTurn()
+    longest = Math.max(longest, process.cpuUsage(before).user)
+  }
+  t.ok((await history).result.json.length > 1e6)
+  const { user } = process.cpuUsage(started)
+  t.ok(longest < user / 4, `${longest} of ${user} µs at once`)
+})
 
 /** Those of a group share a gateway, one after the other; what may open a circuit for all comes last. */
 const groups: Scenario[][] = [

@@ -11,7 +11,7 @@ import { Device, DevicesQuery, needsZone, toDevice } from '../../src/resources/d
 import { Driver, toDriver } from '../../src/resources/driver.js'
 import { Event, EventsQuery, toEvent } from '../../src/resources/event.js'
 import { Geofence, GeofenceDetail, toGeofence } from '../../src/resources/geofence.js'
-import { History, HistoryQuery, Track, toHistory, toTrack } from '../../src/resources/history.js'
+import { History, HistoryQuery, Track, toTrack } from '../../src/resources/history.js'
 import { CreatedKey, CreateKey, Key, RevokedKey } from '../../src/resources/key.js'
 import { ListOf, ListQuery, page } from '../../src/resources/list.js'
 import { Location, toLocation } from '../../src/resources/location.js'
@@ -23,6 +23,7 @@ import {
 } from '../../src/resources/maintenance.js'
 import { Me } from '../../src/resources/me.js'
 import { today, toZone, wallClock } from '../../src/resources/zone.js'
+import { history } from './history-rows.js'
 
 const responses: Record<string, TObject> = {
   ...{ Alert, CreatedKey, Device, Driver, Event, Geofence, GeofenceDetail, History, Key, Location },
@@ -86,8 +87,7 @@ const locationOf = (raw: unknown) => {
 }
 const serviceOf = (raw: unknown) =>
   toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), undefined, 20_584)
-const historyOf = (raw: unknown) =>
-  toHistory(read(wire.wireHistory, raw), { deviceId: 318, from: '2026-05-11', to: '2026-05-12', positions: true })
+const historyOf = (raw: unknown) => history(raw, {})
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [

@@ -1,0 +1,37 @@
+/** Serializes long values in steps. */
+import type { Steps } from './in-turns.js'
+
+/** Items that are serialized at once. */
+const stepItems = 100
+const encoder = new TextEncoder()
+
+/** `JSON.stringify` in UTF-8. A step is a part of a list, also within objects, or any other value at once. */
+export function* jsonBytes(value: object): Steps<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = []
+  for (const text of textsOf(value)) {
+    parts.push(encoder.encode(text))
+    yield
+  }
+  const json = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    json.set(part, at)
+    at += part.length
+  }
+  return json
+}
+
+function* textsOf(value: unknown): Generator<string, void, undefined> {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += stepItems)
+      yield `${at === 0 ? '[' : ','}${JSON.stringify(value.slice(at, at + stepItems)).slice(1, -1)}`
+    yield value.length === 0 ? '[]' : ']'
+  } else if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
+    for (const [at, [name, inner]] of members.entries()) {
+      yield `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`
+      yield* textsOf(inner)
+    }
+    yield members.length === 0 ? '{}' : '}'
+  } else yield JSON.stringify(value)
+}
