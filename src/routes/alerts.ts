@@ -31,11 +31,15 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
       name,
     }
     const ordered = translate('get_alerts', rows, identified)
-    const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
+    let count = 0
+    const devicesOf = (row: WireAlert): number => {
+      const own = coversAll(row) ? devices.length : row.devices.length
+      count += own
+      return count > maxDevices ? Number.POSITIVE_INFINITY : own
+    }
     const list = pageOfRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), devicesOf)
-    const covered = list.data.flatMap((alert) => alert.devices)
-    const nameBytes = covered.reduce((sum, { name }) => sum + charBytes * name.length, 0)
-    reply.reserve(covered.length > maxDevices ? Number.POSITIVE_INFINITY : nameBytes)
+    const nameChars = list.data.flatMap((alert) => alert.devices).reduce((sum, { name }) => sum + name.length, 0)
+    reply.reserve(charBytes * nameChars)
     return list
   })
 }

@@ -21,4 +21,8 @@ t.test('alerts of more devices, or with longer names, than a response has room f
   const listed = { devices: Array.from({ length: 100_001 }, (_, at) => at + 1_000) }
   t.same(await alertsOf(2, listed), [503])
   t.same(await alertsOf(2, listed, '?limit=1'), [200, 100_001])
+  const many = { devices: Array.from({ length: 1_500_000 }, (_, at) => at) }
+  const before = process.cpuUsage()
+  t.same(await alertsOf(1, many), [503])
+  t.ok(process.cpuUsage(before).user < 1e6, 'before any of them is named')
 })
