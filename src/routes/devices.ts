@@ -15,8 +15,8 @@ import { type Needs, notFound, PathId, sendJson } from './query.js'
 
 const DeviceId = Type.Object({ id: PathId('Device id', 1001) })
 
-/** Memory for the devices of one response: more of it would hold the event loop for over a second. */
-const maxPageBytes = 64 * 1024 * 1024
+/** Memory for the devices of one response: more of it would hold the event loop for over half a second. */
+const maxPageBytes = 32 * 1024 * 1024
 
 /** Responses to cache per device or device list. */
 const maxResponses = 4
