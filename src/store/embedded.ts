@@ -206,6 +206,7 @@ class EmbeddedKeys implements KeyStore {
   #remove({ digest, id, owner }: KeyRecord): void {
     this.#keepRoom(this.usedBytes)
     this.#records.removeSync(digest)
+    this.#cache.delete(digest)
     if (this.#ids.get(id) === digest) this.#ids.removeSync(id)
     this.#owners.removeSync([owner, id])
   }

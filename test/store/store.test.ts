@@ -1,4 +1,7 @@
 /** The contract of every store: the same guarantees in a key file, in one Redis and in a cluster. */
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { hashPrintOf, Secret } from '../../src/auth/credential.js'
@@ -52,6 +55,18 @@ onEveryStore(t, async (t, place) => {
       t.equal(await there.keys.findById(record.id, NOW), undefined)
     },
   )
+
+  t.test('the record of a revoked key leaves the memory, and with it the platform hash', async (t) => {
+    setFlagsFromString('--expose-gc')
+    const { record } = aKey(anOwner())
+    await here.keys.create(record, 20, NOW)
+    const used = async () => new WeakRef((await here.keys.use(record.digest, DAY_MS, NOW))?.record as KeyRecord)
+    const cached = await used()
+    await here.keys.revoke(record.owner, record.id, NOW)
+    await endOfTurn()
+    runInNewContext('gc')()
+    t.equal(cached.deref(), undefined)
+  })
 
   t.test('a repeated use sees every change of the key, on every instance', async (t) => {
     const record = await created()
