@@ -72,8 +72,9 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
     if (isEnd && !isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
     if (isEnd) break
     if (!isPaged && full < largePage) {
-      const { added: more } = await readPage(job, context, fleet, { page: 1, limit: largePage })
-      if (more > 0) [page, limit, full] = [1, largePage, Math.min(fleet.size, largePage)]
+      const { items } = await readPage(job, context, fleet, { page: 1, limit: largePage })
+      // A new device on a page of the old size only shows that another one was removed meanwhile.
+      if (items > first.items + next.items) [page, limit, full] = [1, largePage, Math.min(fleet.size, items, largePage)]
     }
     isPaged = true
   }
