@@ -159,17 +159,6 @@ t.test('a request that is arriving at the end gets its response, unless that tak
   t.match(child.log, '"closed"')
 })
 
-t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
-  const child = await gatewayProcess(t)
-  const socket = connect(child.port, '127.0.0.1').pause()
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  socket.write('GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
-  await until(() => child.log.includes('/api/docs/:name'))
-  child.signal('SIGINT')
-  t.equal(await child.exited, 0)
-})
-
 t.test('a used port, an unusable data folder and a damaged key file are one sentence and exit code 1', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

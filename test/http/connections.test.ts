@@ -2,41 +2,12 @@
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
+import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { bareApp, block, exchange, raw, responsesIn, untilClosed } from './raw.js'
-
-const request = (path: string, extra = ''): string =>
-  `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
-
-interface Held {
-  id: string
-  response: ServerResponse
-}
-
-/** A gateway on a platform that holds back each response to `get_devices?id=…` until the test sends it. */
-async function heldGateway(t: Test) {
-  const held: Held[] = []
-  const get_devices: RequestListener = (incoming, response) => {
-    const id = new URL(incoming.url ?? '', 'http://localhost').searchParams.get('id')
-    if (id === null) response.end('[]')
-    else held.push({ id, response })
-  }
-  const parts = await gatewayOn(t, { get_devices })
-  await parts.get('/v1/me', someHash)
-  return { ...parts, held }
-}
-
-const send = ({ id, response }: Held): void =>
-  void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
-
-function hasDevices(t: Test, text: string, ids: number[]): void {
-  const found = responsesIn(text).map(({ status, body }) => [status, JSON.parse(body).id])
-  const wanted = ids.map((id) => [200, id])
-  t.same(found, wanted)
-}
+import { type Held, hasDevices, heldGateway, request, send } from './held.js'
+import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
 
 t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
   const { url, get, held } = await heldGateway(t)
@@ -50,25 +21,6 @@ t.test('twenty requests in one packet are handled one at a time, in order', asyn
     send(held[id - 1] as Held)
   }
   hasDevices(t, await text, ids)
-})
-
-t.test('the responses to a client error and a tunnel follow those of earlier requests', async (t) => {
-  const { url, held } = await heldGateway(t)
-  const ends: [bytes: string, status: number][] = [
-    ['no HTTP\r\n\r\n', 400],
-    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
-    ['POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
-  ]
-  for (const [bytes, status] of ends) {
-    const first = held.length
-    const text = exchange(url, request(`/v1/devices/${first + 1}`) + request(`/v1/devices/${first + 2}`) + bytes)
-    for (const at of [first, first + 1]) {
-      await until(() => held.length === at + 1)
-      send(held[at] as Held)
-    }
-    const statuses = responsesIn(await text).map((response) => response.status)
-    t.same(statuses, [200, 200, status], bytes.slice(0, 10))
-  }
 })
 
 t.test('a connection with too many waiting requests is closed, and others are served', async (t) => {
@@ -147,28 +99,6 @@ t.test('1,000 requests of all connections may wait, and those that have been han
   }
 })
 
-t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
-  const { url, httpServer, lines } = await gatewayOn(t, {})
-  const head =
-    'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n'
-  const body = 'x'.repeat(5_000_000)
-  for (let n = 0; n < 10; n += 1) {
-    t.equal((await raw(url, head + body)).status, 413)
-    t.equal((await raw(url, `GET /api/health HTTP/1.1\r\nX: ${body}`)).status, 431)
-  }
-  const started = performance.now()
-  for (const more of ['x', body + request('/v1/me')]) {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-    t.teardown(() => socket.destroy())
-    socket.write(head)
-    t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 413 /)
-    socket.write(more)
-  }
-  await until(async () => (await promisify(httpServer.getConnections).call(httpServer)) === 0)
-  t.ok(performance.now() - started < 12_000)
-  for (const { status } of lines('request')) t.equal(status, 413, 'nothing behind the body is a request')
-})
-
 t.test('a request whose client leaves is logged and counted once, as 499; those behind it are dropped', async (t) => {
   const { url, get, held, lines, metrics, callers } = await heldGateway(t)
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
@@ -232,33 +162,6 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   last.destroy()
 })
 
-t.test('a request that the parser gives up has one response and is counted once', async (t) => {
-  const { url, get, lines, metrics } = await heldGateway(t)
-  const head =
-    'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
-  t.match(await raw(url, `${head}no chunk\r\n`), { status: 400 })
-  await get('/v1/me', someHash)
-  t.notOk(lines('request').some(({ status }) => status !== 200))
-  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
-})
-
-t.test('a request that is not HTTP has one response and is counted once, however many packets follow', async (t) => {
-  const { url, get, held, metrics } = await heldGateway(t)
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
-  const text = untilClosed(socket)
-  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
-  await until(() => held.length === 1)
-  for (let packet = 0; packet < 10; packet += 1) {
-    socket.write('more')
-    t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the packet')
-  }
-  send(held[0] as Held)
-  t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
-  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
-  const { headers } = await get('/health')
-  t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 1)
-})
-
 t.test('a client that half-closes after its last request gets all responses, and the connection ends', async (t) => {
   const { url, held } = await heldGateway(t)
   for (const count of [1, 5]) {
@@ -288,4 +191,15 @@ t.test('a response that its client is still reading when the gateway closes arri
   await until(() => !app.server.listening)
   t.equal((await untilClosed(client)).split('\r\n\r\n')[1]?.length, 20_000_000)
   await closed
+})
+
+t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
+  const child = await gatewayProcess(t)
+  const socket = connect(child.port, '127.0.0.1').pause()
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.write('GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+  await until(() => child.log.includes('/api/docs/:name'))
+  child.signal('SIGINT')
+  t.equal(await child.exited, 0)
 })

@@ -1,0 +1,35 @@
+/** A gateway whose platform holds back the responses to requests for a device. */
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { Test } from 'tap'
+import { gatewayOn, someHash } from '../helper.js'
+import { responsesIn } from './raw.js'
+
+export const request = (path: string, extra = ''): string =>
+  `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
+
+export interface Held {
+  id: string
+  response: ServerResponse
+}
+
+/** A gateway on a platform that holds back each response to `get_devices?id=…` until the test sends it. */
+export async function heldGateway(t: Test) {
+  const held: Held[] = []
+  const get_devices: RequestListener = (incoming, response) => {
+    const id = new URL(incoming.url ?? '', 'http://localhost').searchParams.get('id')
+    if (id === null) response.end('[]')
+    else held.push({ id, response })
+  }
+  const parts = await gatewayOn(t, { get_devices })
+  await parts.get('/v1/me', someHash)
+  return { ...parts, held }
+}
+
+export const send = ({ id, response }: Held): void =>
+  void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
+
+export function hasDevices(t: Test, text: string, ids: number[]): void {
+  const found = responsesIn(text).map(({ status, body }) => [status, JSON.parse(body).id])
+  const wanted = ids.map((id) => [200, id])
+  t.same(found, wanted)
+}
