@@ -95,7 +95,7 @@ export function pageOfRows<Row, T extends { id: number }>(
   const byDevice = list.data.sort((a, b) => deviceOf(a.row) - deviceOf(b.row))
   const data = byDevice.map(({ id, row }) => {
     const item = toItem(row, id)
-    // One by one: each may have the same name of a device, which is read anew.
+    // One by one: each may have the same long name of a device.
     const chars = Object.values(item as object).reduce(
       (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
       0,
