@@ -50,12 +50,12 @@ function failedPart(cause: unknown, realm: Realm): string {
   return 'gateway'
 }
 
+/** Without `no-store` some shared caches store errors, also those of requests with a credential. */
 function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
   for (const name of headersOfBody) reply.removeHeader(name)
-  if (reply.getHeader('cache-control') !== 'no-store') reply.removeHeader('cache-control')
   return reply
     .code(error.statusCode)
-    .headers(errorHeaders(error))
+    .headers({ 'cache-control': 'no-store', ...errorHeaders(error) })
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(errorBody(error, docsUrl))
