@@ -154,8 +154,10 @@ export class Connections {
     for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
   }
 
-  closeUnread(): void {
-    for (const { socket } of this.#open) if (isUnread(socket)) socket.destroy()
+  /** Closes the connections whose clients have not read what was sent to them by then. Responses of a few kilobytes have no time. */
+  closeUnread(latest: number): void {
+    for (const { socket, unread } of this.#open)
+      if (isUnread(socket) && (unread?.since ?? latest) <= latest) socket.destroy()
   }
 
   /** Of the connections that match, cuts the one whose response is in progress for longest. @returns false if none matches. */

@@ -74,7 +74,7 @@ export function createApp(options: CreateAppOptions): App {
   app.setErrorHandler(errorHandler(options))
   installResponseDeadline(app, connections, ticks)
   installRequestHooks(app, report, options.isDraining)
-  closeIdleConnections(app, connections)
+  closeIdleConnections(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)
   sendTogether(app)

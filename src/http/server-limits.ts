@@ -71,17 +71,20 @@ export function limitedServer(
   return server
 }
 
-/** Closes idle connections until the last request has its response: otherwise the app would not close before they time out. */
-export function closeIdleConnections(app: App, connections: Connections): void {
+/**
+ * Closes idle connections until the last request has its response: otherwise the app would not close before they time out.
+ * @param ticks milliseconds that never go back.
+ */
+export function closeIdleConnections(app: App, connections: Connections, ticks: () => number): void {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
-    const started = performance.now()
+    const started = ticks()
     timer = setInterval(() => {
       connections.closeIdle()
-      const ms = performance.now() - started
+      const now = ticks()
       // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
-      if (ms > maxIncompleteMs) connections.closeIncomplete()
-      if (ms > maxUnreadMs) connections.closeUnread()
+      if (now - started > maxIncompleteMs) connections.closeIncomplete()
+      if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
     }, closeIdleMs)
   })
   app.addHook('onClose', async () => clearInterval(timer))

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
@@ -191,6 +192,27 @@ t.test('a response that its client is still reading when the gateway closes arri
   await until(() => !app.server.listening)
   t.equal((await untilClosed(client)).split('\r\n\r\n')[1]?.length, 20_000_000)
   await closed
+})
+
+t.test('closing idle connections spares one whose request is in progress, or has begun to arrive', async (t) => {
+  const { app, connections } = bareApp(t)
+  const replies: FastifyReply[] = []
+  app.get('/', (_request, reply) => void replies.push(reply))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const begun = 'GET / HTTP/1.1\r\nHost: x\r\n'
+  const last = 'Connection: close\r\n\r\n'
+  const texts = [exchange(url, `${begun}\r\n${begun}${last}`)]
+  await until(() => replies.length === 1)
+  replies[0]?.send('first')
+  await until(() => replies.length === 2)
+  const client = connect(Number(new URL(url).port), '127.0.0.1', () => client.write(begun))
+  texts.push(untilClosed(client))
+  await until(() => [...connections.open].some(({ socket, pending }) => pending.length === 0 && socket.bytesRead > 0))
+  connections.closeIdle()
+  client.write(last)
+  await until(() => replies.length === 3)
+  for (const reply of replies.slice(1)) reply.send('last')
+  for (const text of texts) t.match(await text, /last$/)
 })
 
 t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {

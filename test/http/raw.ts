@@ -1,5 +1,6 @@
 /** Requests as bytes on a connection, for what no HTTP client would send, and an app to send them to. */
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { fastify } from 'fastify'
 import { Connections } from '../../src/http/connections.js'
@@ -13,7 +14,8 @@ export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
   const [connections, turns] = [new Connections(nothing, nothing), new Turns(ticks)]
   const options = { connections, turns, onConnect: nothing, onError: nothing }
-  const app = fastify({ serverFactory: (handle) => limitedServer(handle, options) }) as unknown as App
+  const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
+  const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
   t.teardown(() => app.close())
   return { app, connections, turns }
 }

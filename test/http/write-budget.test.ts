@@ -10,7 +10,7 @@ import type { Account } from '../../src/platform/account.js'
 import { platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { bareApp } from './raw.js'
+import { bareApp, untilClosed } from './raw.js'
 
 /** More than the system buffers on the way to a client that does not read. */
 const responseBytes = 8_000_000
@@ -86,7 +86,7 @@ async function budgeted(t: Test, ticks: () => number) {
     request.account = { id } as Account
     request.caller = { credential, key: null }
   })
-  closeIdleConnections(app, connections)
+  closeIdleConnections(app, connections, ticks)
   installWriteBudget(app, budget, connections, ticks)
   app.get('/:bytes', async ({ params }, reply) => reply.send(Buffer.alloc(Number((params as { bytes: string }).bytes))))
   await app.listen({ host: '0.0.0.0', port: 0 })
@@ -103,7 +103,7 @@ async function budgeted(t: Test, ticks: () => number) {
     socket.pause()
     return Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
   }
-  return { budget, client, status }
+  return { app, budget, client, status }
 }
 
 t.test('while memory is short, who reads longest is disconnected, and nobody else once there is room', async (t) => {
@@ -141,4 +141,20 @@ t.test('callers of the demo token share memory by address, all others by account
     t.equal(await status(await client(), credential, 'one', 16_384), 503)
     for (const socket of sockets) socket.destroy()
   }
+})
+
+t.test('while the gateway closes, a client has ten seconds to read its response, however late it begins', async (t) => {
+  let now = 0
+  const { app, budget, client, status } = await budgeted(t, () => now)
+  const [silent, late] = [await client(), await client()]
+  await status(silent, 'api_key', 'a')
+  const closed = app.close()
+  await until(() => !app.server.listening)
+  now = 3_000
+  await status(late, 'api_key', 'b')
+  t.equal(budget.usedBytes, 20_000_000)
+  now = 10_001
+  await until(() => budget.usedBytes === 10_000_000)
+  t.ok((await untilClosed(late.resume())).length > 9_000_000)
+  await closed
 })
