@@ -71,13 +71,15 @@ t.test('an outage is over only with a success, however long the pauses between i
   const lines: unknown[][] = []
   let now = 0
   const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
+  outages.failed('a', new Error('timeout'), 'r')
+  outages.succeeded('a')
   for (; now < 60_000; now += 15_000) outages.failed('a', new Error('timeout'), 'r')
   t.same(
     lines.map(([, msg]) => msg),
     ['outage begins', 'outage goes on', 'outage goes on', 'outage goes on'],
   )
   outages.succeeded('a')
-  t.same(lines[4], [{ of: 'a', failures: 4, seconds: 45 }, 'outage over'])
+  t.same(lines[4], [{ of: 'a', failures: 5, seconds: 45 }, 'outage over'])
 })
 
 t.test('an outage logs each of its reasons once, and no more than five', async (t) => {
