@@ -197,13 +197,15 @@ t.test('no device is missed, whatever a page repeats, in pages as large as the p
   }
 })
 
-t.test('a device that is removed while a list is read costs no other one', async (t) => {
-  // Pages of 7, whatever the limit; the first device is removed after the first call.
-  const pages = sendsBy((query) => {
-    const from = pageIn(query) * 7 - (query.has('limit') ? 5 : 6)
-    return [{ items: Array.from({ length: Math.max(0, Math.min(7, 71 - from)) }, (_, at) => row(from + at)) }]
-  })
-  t.equal((await (await jobs(t, pages)).devices()).ids.length, 70)
+t.test('a device that is removed after the first page is read costs no other one', async (t) => {
+  for (const largest of [7, 20]) {
+    const pages = sendsBy((query) => {
+      const limit = Math.min(Number(query.get('limit') ?? 7), largest)
+      const from = (pageIn(query) - 1) * limit + (query.has('limit') ? 2 : 1)
+      return [{ items: Array.from({ length: Math.max(0, Math.min(limit, 71 - from)) }, (_, at) => row(from + at)) }]
+    })
+    t.equal((await (await jobs(t, pages)).devices()).ids.length, 70, `pages of at most ${largest}`)
+  }
 })
 
 t.test('a list is whole, and costs few calls, whatever the platform says of its pages', async (t) => {
