@@ -16,7 +16,7 @@ const maxBytes = 512 * 1024 * 1024
  * the long lists take up to 15 % longer.
  */
 const turnBytes = 128 * 1024
-/** Rows of the envelope, which are read at once: more would hold up other responses for over half a second. */
+/** Rows of the envelope, which is parsed at once. What is kept of them is not reserved. */
 const maxAddedRows = 100_000
 
 interface ItemsOptions {

@@ -65,8 +65,6 @@ t.test('a list that is sent again after a lost connection has each device once',
   t.equal(calls.length, 3, 'two attempts, and the second page')
 })
 
-const names = (count: number) => Array.from({ length: count }, (_, at) => `"n${at}":0`).join()
-
 t.test('a response that is no list fails by its name, and the next one is fine', async (t) => {
   const MB = 1024 * 1024
   const long = JSON.stringify(list(500))
@@ -80,7 +78,7 @@ t.test('a response that is no list fails by its name, and the next one is fine',
     refusal: ['PlatformRefused', sends(`{"status":0,"message":"Unauthorized","x":${long}}`)],
     'an endless title': ['too_large', endless('[{"title":"')],
     'an endless row': ['too_large', endless('[{"items":[{"name":"')],
-    'a different name for each of its members': ['too_large', sends(`{"items":[],${names(160_000)}}`)],
+    'a different name for each of its members': ['too_large', sends(JSON.stringify({ ...Array(160_000).fill(0) }))],
     'rows that are no list': ['too_large', sends(JSON.stringify([{ items: { ...Array(100_001).fill({}) } }]))],
   }
   let listener: RequestListener = () => {}

@@ -6,6 +6,8 @@ import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
+import { readItems } from '../../src/devices/items.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { pageOf } from '../../src/platform/pages.js'
 import { read, type Tally } from '../../src/platform/shape.js'
 import { type WireDevice, wireDevice, wireHistory, wireSetup } from '../../src/platform/wire.js'
@@ -120,6 +122,14 @@ t.test('every layout of the platform is read', async (t) => {
     t.same(found.slice(0, 9), devicesOf(rowsOf(JSON.parse(text.trimStart()))), name)
     t.equal(found.length, name.startsWith('no devices') ? 0 : 2, name)
   }
+})
+
+t.test('a part of a response that begins with < is no page', async (t) => {
+  async function* body() {
+    for (const part of ['[{"items":[{"id":1,"name":"', '<b>"}]}]']) yield Buffer.from(part)
+  }
+  const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 100, bytes: () => 0 }
+  await t.resolves(readItems('get_devices', body(), options, { reservation: new ByteBudget(1e6).open('a') }))
 })
 
 t.test('a group has the first 200 characters of its title, and no half of one', async (t) => {

@@ -1,9 +1,11 @@
-/** The small parts: a map, a budget and an arena that are bounded, a clock, and the settings of V8. */
+/** The small parts: a map, a budget and an arena that are bounded, long work in steps, a clock, and the settings of V8. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { BoundedMap } from '../../src/lib/bounded-map.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
+import { inTurns, type Steps } from '../../src/lib/in-turns.js'
+import { jsonBytes } from '../../src/lib/json-bytes.js'
 import { monotonicClock } from '../../src/lib/monotonic-clock.js'
 import { arenaBytes, type TextArena, TextArenaBuilder, textAt } from '../../src/lib/text-arena.js'
 import { keptTicks } from '../../src/lib/v8-tuning.js'
@@ -39,6 +41,24 @@ t.test('no owner gets more than half of a budget, all together no more than all,
   t.ok(budget.open('b').grow(60))
   again.release()
   t.ok(budget.open('a').grow(60))
+})
+
+t.test('long work leaves turns to others, and ends when its signal is aborted', async (t) => {
+  function* endless(): Steps<never> {
+    for (;;) yield
+  }
+  const stop = new AbortController()
+  setImmediate(() => stop.abort())
+  await t.rejects(inTurns(endless(), stop.signal), { name: 'AbortError' })
+})
+
+t.test('JSON that is made in steps is that of JSON.stringify', async (t) => {
+  const list = Array.from({ length: 250 }, (_, at) => ({ at, text: at % 2 ? 'ü\u0001' : undefined }))
+  const value = { list, none: [], inner: { nothing: {}, list, gone: undefined }, empty: null }
+  for (const one of [value, list, {}, []]) {
+    const json = await inTurns(jsonBytes(one), AbortSignal.timeout(60_000))
+    t.equal(Buffer.from(json).toString(), JSON.stringify(one))
+  }
 })
 
 t.test('time passes as on the wrapped clock, and stands still during a correction of at most 1 s', async (t) => {
