@@ -132,11 +132,11 @@ export class Connections {
     if (connection) connection.reply = undefined
   }
 
-  /** Keeps room for the next connection, however many a client leaves idle or unread. @param max that may be open. */
+  /** Keeps room for the next connection, however many a client leaves idle, incomplete or unread. @param max that may be open. */
   cutIdlest(max: number): void {
     if (this.#open.size < max) return
     const open = [...this.#open]
-    const idlest = open.find(({ pending }) => pending.length === 0)
+    const idlest = open.find(isIdle)
     // The new one, which is refused only where all others wait for the gateway.
     const isNew = idlest === open.at(-1)
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return

@@ -45,7 +45,9 @@ t.test('a new connection is served however many are open: the one idle for longe
   }
   const busy = await opened(request('/v1/devices/1'))
   await until(() => held.length === 1)
-  const [used, silent] = [await opened(''), await opened('')]
+  const incomplete =
+    'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
+  const [used, silent] = [await opened(''), await opened(incomplete)]
   used.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
   await once(used, 'data')
   const closed = once(silent, 'close')
