@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import type { ErrorCode } from '../../src/errors.js'
 import { installRequestHooks } from '../../src/http/request-hooks.js'
-import { Clock, gateway, sandbox, someHash } from '../helper.js'
+import { Clock, gateway, someHash } from '../helper.js'
 import { limitsOf } from '../limits.js'
 import { hasCommonHeaders } from './headers.js'
 import { bareApp, raw } from './raw.js'
@@ -156,14 +156,6 @@ t.test('a trailing slash, an Accept header and HEAD change nothing about the res
   const head = await get('/v1/devices', 'demo', { method: 'HEAD' })
   t.same([head.status, head.body], [200, undefined])
   t.equal(head.headers.get('access-control-allow-origin'), null)
-})
-
-t.test('a sandbox behind PLATFORM_URL returns the same as the one in the process', async (t) => {
-  const clock = new Clock()
-  const { url: PLATFORM_URL, hashes } = await sandbox(t, { clock: clock.now })
-  const inside = await gateway(t, { clock: clock.now })
-  const outside = await gateway(t, { clock: clock.now, env: { PLATFORM_URL } })
-  t.same((await outside.get('/v1/devices', hashes[0])).body, (await inside.get('/v1/devices', 'demo')).body)
 })
 
 t.test('while a body arrives or a response is read, nothing is kept of the query', async (t) => {

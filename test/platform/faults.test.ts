@@ -10,8 +10,8 @@ import t, { type Test } from 'tap'
 import { textIn } from '../../src/platform/body.js'
 import { HttpClient } from '../../src/platform/http-client.js'
 import { certificate, isLong, isUnavailable, nowhere } from '../faults.js'
-import { type Bodies, Clock, gateway, gatewayOn, platform, someHash } from '../helper.js'
-import { device, faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
+import { type Bodies, gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
 
 /** Failures, and whether they open the circuit breaker. */
 type Failures = Record<string, [behave: RequestListener, opens: boolean]>
@@ -71,29 +71,6 @@ async function failEach(t: Test, failures: Failures, env?: Record<string, string
   t.notMatch(log(), /"state":"open"/, 'one account opens nothing for others')
 }
 
-t.test('a proxy that refuses does not invalidate an account', async (t) => {
-  const { become, devices, calls } = await faulty(t)
-  for (const status of [401, 403]) {
-    become(sends('<h1>cloudflare</h1>', status))
-    isUnavailable(t, await devices(), `${status}`)
-  }
-  become(well)
-  const sent = calls.length
-  t.equal((await devices()).status, 200)
-  t.notMatch(calls.slice(sent).join(), /get_user_data/, 'nothing of it is forgotten')
-})
-
-t.test('a platform that is gone and comes back on the same address', async (t) => {
-  const { server, devices, works } = await faulty(t)
-  t.equal((await devices()).status, 200)
-  const { port } = server.address() as AddressInfo
-  server.closeAllConnections()
-  await new Promise((closed) => server.close(closed))
-  for (let n = 0; n < 10; n += 1) isUnavailable(t, await devices(), `call ${n}`)
-  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
-  await works()
-})
-
 t.test('an outage that three accounts notice spares all the others the wait, until one probe succeeds', async (t) => {
   const { become, devicesOf, works, calls, metrics } = await faulty(t, impatient)
   const accounts = Array.from({ length: 6 }, (_, n) => `${someHash.slice(0, -1)}${n}`)
@@ -131,20 +108,6 @@ async function unreachable(t: Test, url: string, reason: RegExp): Promise<void> 
   for (let n = 0; n < 7; n += 1) isUnavailable(t, await get('/v1/devices', someHash), `call ${n}`)
   t.match(log(), reason)
 }
-
-t.test('a wall clock that jumps neither fails requests nor keeps positions for longer than their TTL', async (t) => {
-  const clock = new Clock(Date.UTC(2026, 4, 12, 9))
-  const bodies: Bodies = {}
-  const { get } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '1000' } }, bodies)
-  const day = 86_400_000
-  for (const [speed, jump] of [0, day, -day, -30 * day, 365 * day, -3_600_000].entries()) {
-    clock.advance(jump + 5_001)
-    bodies.get_devices = [{ items: [{ ...device, speed }] }]
-    const { status, headers, body } = await get('/v1/devices', someHash)
-    t.same([status, body.data[0].speed], [200, speed], `after a jump of ${jump / 1_000} s, and a TTL later`)
-    t.ok(Number(headers.get('ratelimit-reset')) <= 60, 'the window is no longer than a window')
-  }
-})
 
 t.test('requests to a platform that is down leave no memory behind', async (t) => {
   setFlagsFromString('--expose-gc')

@@ -158,12 +158,6 @@ t.test('only events that pass the filter are counted, also where all of the wind
   t.equal((await ignoring.list('device_id=3&limit=5')).body.count, 60, 'which the platform ignores')
 })
 
-t.test('where the platform ignores the type, an event comes once even if all events pass the filter', async (t) => {
-  const { list } = await eventPlatform(t, 1, { generation: '2.x' })
-  const { body } = await list('type=geofence_in')
-  t.same([idsOf(body), body.count], [[1], 1])
-})
-
 t.test('without a list of types, or with one of no use, all events are read for those of several words', async (t) => {
   for (const types of [404, 500, [], {}, { types: [{ type: 'zone_in' }, { type: 7 }, {}] }, '<html>']) {
     const { all, list, calls } = await eventPlatform(t, 70, { bodies: { 'call_actions/event_types': types } })

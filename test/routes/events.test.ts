@@ -110,18 +110,3 @@ t.test("another account's events are not in device_ids or after_id, its devices 
   t.ok(own.length > 0)
   t.notOk(own.some((event: Row) => theirs.includes(event.id) || event.device_id >= foreignId))
 })
-
-t.test('a kind of several words of the platform needs no further parameter in an account of any size', async (t) => {
-  const { get, hash, calls } = await fleet(t, 50)
-  for (const [type, kind] of Object.entries({
-    'alarm.triggered': 'alarm.triggered',
-    maintenance_due: 'maintenance.due',
-    'driver.changed': undefined,
-  })) {
-    calls.length = 0
-    const { status, body } = await get(`/v1/events?type=${type}`, hash)
-    t.same([status, body.data.length], [200, kind === undefined ? 0 : 50], type)
-    t.same([...new Set(body.data.map((event: { kind: string }) => event.kind))], kind === undefined ? [] : [kind])
-    t.ok(calls.length <= 20, `${calls.length} calls`)
-  }
-})

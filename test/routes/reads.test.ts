@@ -1,6 +1,5 @@
 /** Every read route: its errors, its isolation between accounts, and what a missing permission gets. */
 import { deepEqual } from 'node:assert/strict'
-import type { RequestListener } from 'node:http'
 import { check } from '@placemarkio/check-geojson'
 import fc from 'fast-check'
 import t from 'tap'
@@ -172,20 +171,6 @@ t.test('a device row of 100 kB is read once for all drivers and services of its 
     t.equal((await get(`/v1/${list}`, someHash)).body.count, rows.length)
     t.ok(process.cpuUsage(before).user < 4e6, `${list}: each time would take 20 s`)
   }
-})
-
-t.test('drivers on several pages are one list, and each page is requested once (N50)', async (t) => {
-  const ids = Array.from({ length: 13 }, (_, at) => at + 1)
-  const all = ids.map((id) => ({ id: String(id), name: `Driver ${id}` }))
-  const get_user_drivers: RequestListener = (request, response) => {
-    const page = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('page'))
-    const data = all.slice(5 * page - 5, 5 * page)
-    const paging = { total: '13', per_page: '5', current_page: `${page}`, last_page: '3' }
-    response.end(JSON.stringify({ items: { drivers: { ...paging, next_page_url: '/?page=2', data } }, status: 1 }))
-  }
-  const { get, calls } = await gatewayOn(t, { get_devices: [], get_user_drivers })
-  t.same(idsOf((await get('/v1/drivers', someHash)).body), ids)
-  t.equal(calls.filter((url) => url.includes('get_user_drivers')).length, 3)
 })
 
 t.test('health needs no credential, and shows what recent calls saw', async (t) => {
