@@ -5,29 +5,6 @@ import { toLocation } from '../../src/resources/location.js'
 import { device, fresh, now, seconds, server, wire } from './device-rows.js'
 import { check, maps } from './rows.js'
 
-t.test('a device of platform 2.x has exactly the documented fields (N01, N02, N03, N04, N60)', async (t) => {
-  const last = { lat: 48.2081, lng: 16.3738, speed: 0, altitude: 171, timestamp: 1467476431 }
-  const texts = { name: 'Lorry 9', protocol: 'osmand', driver: 'Jo Brandt' }
-  const row = wire({
-    ...{ id: 31, ...texts, ...last, online: 'offline', time: '2016-07-02 18:20:31', acktimestamp: 0, course: '0' },
-    ...{ alarm: '', power: '-', address: '-', distance_unit_hour: 'kph' },
-    sensors: [{ name: 'Tank', value: '- l', show_in_popup: '0' }],
-    services: [{ name: 'Tyres', value: 'Odometer Left (1000 )' }],
-    device_data: {
-      ...{ id: '31', active: '1', name: 'Lorry 9', min_moving_speed: '6', current_driver_id: '4' },
-      ...{ imei: '990000000000031', plate_number: 'XY 31', vin: '', sim_number: '-' },
-    },
-  })
-  t.strictSame(toDevice({ ...row, group: 'Lorries' }, now), {
-    ...{ id: 31, ...texts, ...last, status: 'offline', course: 0, last_seen: '2016-07-02 18:20:31' },
-    ...{ address: null, group: 'Lorries', driver_id: 4 },
-    sensors: [{ id: null, type: 'other', name: 'Tank', value: null, number: null }],
-    ...{ imei: '990000000000031', plate_number: 'XY 31', vin: null, sim_number: null },
-    ...{ ignition: null, odometer_km: null, engine_hours: null },
-    ...{ moved_at: null, stopped_seconds: null, idle_seconds: null },
-  })
-})
-
 t.test('a device of platform 3.x has exactly the documented fields (N05, N12, N14, N40)', async (t) => {
   const last = { lat: 48.208174, lng: 16.373819, speed: 43, course: 271, altitude: 171, timestamp: 1778501007 }
   const nulls = 'id user_id device_id name rfid phone email description created_at updated_at'.split(' ')
@@ -154,6 +131,13 @@ check('names, driver and protocol are found in every field that may have them (N
   ['driver before driver_data', { driver: 'Ann', driver_data: { name: 'Jo' } }, { driver: 'Ann' }],
   ['N12 only nulls', { driver: '-', driver_data: { id: null, name: null } }, { driver: null }],
   ['protocol of the server', { protocol: '-', device_data: { traccar: { protocol: 'GT06' } } }, { protocol: 'gt06' }],
+])
+
+const ids = (id: string) => ({ device_data: { imei: id, plate_number: id, vin: id, sim_number: id } })
+const noIds = { imei: null, plate_number: null, vin: null, sim_number: null }
+check('a dash or an empty text is no identifier and no address (N03)', device, [
+  ['a dash', { address: '-', ...ids('-') }, { address: null, ...noIds }],
+  ['an empty text', { address: '', ...ids('') }, { address: null, ...noIds }],
 ])
 
 check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N64)', device, [

@@ -47,28 +47,6 @@ t.test('a history has exactly the documented fields (N24, N26, N27, N28, N29, N3
   })
 })
 
-t.test('a history of platform 2.x, with texts and groups in an object, is the same (N01, N31)', async (t) => {
-  const texts = { latitude: '48.2', longitude: '16.3', speed: '8', valid: '1', course: '265.2', altitude: '189' }
-  const old = point('12', '07:00:00', texts)
-  const points = { 0: old, 1: { ...old, id: '13', raw_time: '2026-05-11 06:59:00' } }
-  const driver = { date: 1461795505, id: '1', name: 'Linas', rfid: '' }
-  const result = history({
-    items: {
-      0: { status: '1', raw_time: '2026-05-11 06:59:00', time: '20min 4s', distance: '5.76', driver, items: points },
-    },
-    distance_sum: '1 234.5 km',
-    top_speed: 8,
-    move_duration: '01:02:03',
-    stop_duration: '5 fortnights',
-  })
-  const totals = { distance_km: 1234.5, top_speed: 8, move_seconds: 3723, stop_seconds: null, fuel_l: null }
-  t.hasStrict(result, { ...totals, stop_duration: '5 fortnights' })
-  t.strictSame(clocks(result), ['06:59:00', '07:00:00'], 'in time order')
-  t.hasStrict(result.positions[1], { timestamp: 1778475600, course: 265.2, altitude: 189 })
-  const span = { from: '2026-05-11 06:59:00', to: '2026-05-11 07:19:04', duration_seconds: 1204 }
-  t.hasStrict(result.trips, [{ ...span, distance_km: 5.76, top_speed: 8, average_speed: null, driver: 'Linas' }])
-})
-
 t.test('a position has altitude in metres, course within a circle, timestamp if the zone is known', async (t) => {
   const items = [{ status: 1, items: [point(1, '07:00:00', { course: -90, altitude: '100' })] }]
   const sensors = [{ id: 'altitude', sufix: 'ft' }]
@@ -149,6 +127,7 @@ t.test("how long a device moved and stood is null without the platform's totals,
   for (const none of [{}, { move_duration: '-', stop_duration: '' }, { move_duration: null }])
     t.hasStrict(history({ items, ...none }), { ...durations, move_seconds: null, stop_seconds: null })
   t.hasStrict(history({ items, move_duration: '0s' }), { move_seconds: 0, stop_seconds: null })
+  t.hasStrict(history({ items, stop_duration: 'ages' }), { stop_duration: 'ages', stop_seconds: null })
 })
 
 t.test('distances are in km and speeds in km/h, whichever field has the unit (N24, N64)', async (t) => {
