@@ -51,18 +51,6 @@ t.test('requests waiting for a validation get its outcome, though the account is
   }
 })
 
-t.test('a refusal by the platform drops the cached data and validation of the account at once', async (t) => {
-  const bodies: Bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }] }
-  const { get, calls } = await gatewayOn(t, { clock: new Clock().now }, bodies)
-  t.equal((await get('/v1/devices', someHash)).status, 200)
-  bodies['*'] = 401
-  t.equal((await get('/v1/devices', someHash)).status, 200, 'fresh positions are answered from memory')
-  t.equal((await get('/v1/geofences', someHash)).status, 401)
-  const { status, body } = await get('/v1/devices', someHash)
-  t.same([status, body.error], [401, 'invalid_token'], 'the cached list is gone with the refusal')
-  t.match(calls.at(-1), 'get_user_data', 'and so is the validation')
-})
-
 const cacheOn = (platform: Pick<Platform, 'get'>) => {
   const options = { realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
   return new AccountCache({ platform: platform as Platform, ...options })

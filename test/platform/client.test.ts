@@ -4,9 +4,8 @@ import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
-import { Account } from '../../src/platform/account.js'
 import type { CallReport } from '../../src/platform/client.js'
-import { PlatformRefused, PlatformUnavailable } from '../../src/platform/errors.js'
+import { PlatformRefused } from '../../src/platform/errors.js'
 import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
@@ -187,14 +186,6 @@ t.test('a document of very many small records is no more than its budget allows'
   const { platform } = await clientOn(t, { get_events: `[${'{},'.repeat(1_000_000)}{}]` }, { budget })
   t.equal(await failureOf(platform.get('get_events', someone)), 'overload')
   t.equal(budget.usedBytes, 0)
-})
-
-t.test('a setup that failed at the validation is asked for again when it is needed', async (t) => {
-  const { platform } = await clientOn(t, { edit_setup_data: { item: { timezone_id: 1 } } })
-  const setup = Promise.reject(new PlatformUnavailable('edit_setup_data', 'timeout'))
-  const account = new Account(platform, someHash, { id: 'a', email: null, setup }, () => {})
-  await t.rejects(setup)
-  t.match(await account.setup(), { item: { timezone_id: 1 } })
 })
 
 t.test('no conversion of an account to text shows its hash', async (t) => {
