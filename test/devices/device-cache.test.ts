@@ -7,9 +7,9 @@ import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
 import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
-import { sends } from '../platform/faulty.js'
+import { pageIn, sends, sendsBy } from '../platform/faulty.js'
 import { until } from '../redis.js'
-import { jobs, now, pageIn, row, sendsBy } from './worker.js'
+import { jobs, now, row } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
 async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {

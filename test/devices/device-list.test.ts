@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { endless, sends } from '../platform/faulty.js'
-import { failureOf, jobs, list, lists, now, pageIn, row, sendsBy } from './worker.js'
+import { endless, pageIn, sends, sendsBy } from '../platform/faulty.js'
+import { failureOf, jobs, list, lists, now, row } from './worker.js'
 
 t.test('a device of a later page has the group and the fields of its own row', async (t) => {
   const pages = sendsBy((query) => {

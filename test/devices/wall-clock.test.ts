@@ -3,7 +3,8 @@ import { IANAZone } from 'luxon'
 import t, { type Test } from 'tap'
 import { correctTimes, isWallClock, minutesAhead } from '../../src/devices/wall-clock.js'
 import { Clock, gatewayOn, someHash } from '../helper.js'
-import { now, sendsBy } from './worker.js'
+import { sendsBy } from '../platform/faulty.js'
+import { now } from './worker.js'
 
 const offsetS = 5.5 * 3600
 const at = (seconds: number): number => now / 1000 + seconds

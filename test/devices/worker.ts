@@ -9,14 +9,6 @@ import { platform, someHash, startedWorker, type Test } from '../helper.js'
 export const now = Date.UTC(2026, 4, 12, 9, 30)
 export const zone = { offsetMinutes: 120 }
 
-/** Sends what is made of the parameters of a request, as JSON. */
-export const sendsBy =
-  (bodyOf: (query: URLSearchParams) => unknown): RequestListener =>
-  ({ url = '' }, response) =>
-    void response.end(JSON.stringify(bodyOf(new URL(url, 'http://x').searchParams)))
-
-export const pageIn = (query: URLSearchParams): number => Number(query.get('page') ?? 1)
-
 /** A platform with this listener, and the worker of the file, or one of its own for another module; `run` runs a job against it. */
 export async function jobs(t: Test, listener: RequestListener, module?: URL) {
   const { url, calls } = await platform(t, listener)

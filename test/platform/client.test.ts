@@ -10,7 +10,7 @@ import { readUntil, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 import { listening, until } from '../redis.js'
-import { accountOn, clientOn, endless, hangs, resets, trickles } from './faulty.js'
+import { accountOn, clientOn, endless, hangs, pageIn, resets, sendsBy, trickles } from './faulty.js'
 
 const someone = { id: 'a', hash: someHash, isKnown: true }
 
@@ -143,21 +143,18 @@ t.test('a response that never ends is given up without being held in memory, and
   t.same(await platform.get('get_user_data', someone), user)
 })
 
-/** A list of drivers that never ends; each page is about 20 kB. */
-const endlessList = (onPage: () => void): RequestListener => {
-  return (request, response) => {
+/** A list that never ends; each page is about 20 kB. */
+const endlessList = (onPage = () => {}): RequestListener =>
+  sendsBy((query) => {
     onPage()
-    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'))
+    const page = pageIn(query)
     const data = Array.from({ length: 100 }, (_, at) => ({ id: page * 100 + at, name: 'x'.repeat(170) }))
-    const list = { data, total: 1e9, per_page: 100, current_page: page }
-    response.end(JSON.stringify({ items: request.url?.includes('get_events') ? list : { drivers: list } }))
-  }
-}
+    return { items: { data, total: 1e9, per_page: 100, current_page: page } }
+  })
 
 t.test('a list that never ends takes no more memory than its budget, and gives it back', async (t) => {
   const budget = new ByteBudget(4_000_000)
-  const answer = endlessList(() => {})
-  const { platform, calls } = await clientOn(t, answer, { budget })
+  const { platform, calls } = await clientOn(t, endlessList(), { budget })
   const account = accountOn(platform)
   const lists = await Promise.all([failureOf(account.drivers()), failureOf(account.drivers())])
   t.same(lists, ['overload', 'overload'])
@@ -167,11 +164,8 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
 
 t.test('a list that never ends is given up after 30 seconds', async (t) => {
   const clock = new Clock()
-  const { platform, calls } = await clientOn(
-    t,
-    endlessList(() => clock.advance(16_000)),
-    { now: clock.now },
-  )
+  const slow = endlessList(() => clock.advance(16_000))
+  const { platform, calls } = await clientOn(t, slow, { now: clock.now })
   const account = accountOn(platform)
   t.equal(await failureOf(account.drivers()), 'timeout')
   t.equal(calls.length, 5, 'one, and four at once')

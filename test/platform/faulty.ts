@@ -32,6 +32,14 @@ export const sends =
   (body: string, status = 200): RequestListener =>
   (_request, response) =>
     void response.writeHead(status).end(body)
+/** Sends what is made of the parameters of a request, as JSON. */
+export const sendsBy =
+  (bodyOf: (query: URLSearchParams) => unknown): RequestListener =>
+  ({ url = '' }, response) =>
+    void response.end(JSON.stringify(bodyOf(new URL(url, 'http://x').searchParams)))
+
+export const pageIn = (query: URLSearchParams): number => Number(query.get('page') ?? 1)
+
 export const page = sends('<!doctype html><h1>Back soon</h1>')
 
 /** A long body, slowly. */

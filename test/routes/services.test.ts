@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { type Answer, answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { pageIn, sendsBy } from '../platform/faulty.js'
 import { clock, idsOf } from './fleet.js'
 
 const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
@@ -27,13 +28,11 @@ t.test('the services of a large account take few calls, also where the platform 
   const ids = Array.from({ length: 900 }, (_, at) => at + 1)
   const all = ids.map((id) => ({ ...row, id, device_id: 1 }))
   let largest = 0
-  const services: RequestListener = (request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://localhost')
-    const size = Math.min(largest, Number(searchParams.get('limit') ?? 15))
-    const page = Number(searchParams.get('page'))
+  const services = sendsBy((query) => {
+    const [page, size] = [pageIn(query), Math.min(largest, Number(query.get('limit') ?? 15))]
     const pagination = { total: 900, per_page: size, current_page: page, last_page: Math.ceil(900 / size) }
-    response.end(JSON.stringify({ status: 1, data: all.slice((page - 1) * size, page * size), pagination }))
-  }
+    return { status: 1, data: all.slice((page - 1) * size, page * size), pagination }
+  })
   const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items: [{ id: 1 }] }], services })
   for (const [size, expected] of Object.entries({ 1000: 9, 50: 18, 15: 60 })) {
     largest = Number(size)
@@ -146,10 +145,7 @@ t.test('devices with an empty list of services have none, and are not requested 
     { id: 3, device_data: { name: 'Van' } },
     { id: 4, device_data: [] },
   ]
-  const get_services: RequestListener = ({ url = '' }, response) => {
-    const id = /device_id=(\d+)/.exec(url)?.[1]
-    response.end(JSON.stringify({ ...paged, data: [{ ...row, id }] }))
-  }
+  const get_services = sendsBy((query) => ({ ...paged, data: [{ ...row, id: query.get('device_id') }] }))
   const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services })
   const { body } = await get('/v1/services', someHash)
   t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
