@@ -93,33 +93,27 @@ t.test('a list of so many rows that they would hold up all other requests is giv
   }
 })
 
-t.test(
-  'a platform without the settings or the types of events is asked for them once, one that fails again',
-  async (t) => {
-    const bodies: Bodies = { edit_setup_data: 500 }
-    const { platform, calls } = await clientOn(t, bodies)
-    const account = accountOn(platform)
-    t.equal(await account.knownSetup(), undefined)
-    delete bodies.edit_setup_data
-    for (const _ of [1, 2]) t.same([await account.knownSetup(), await account.eventTypes()], [undefined, []])
-    t.equal(calls.length, 3)
-  },
-)
+t.test('a platform without settings or types of events is asked for them once, one that fails again', async (t) => {
+  const bodies: Bodies = { edit_setup_data: 500 }
+  const { platform, calls } = await clientOn(t, bodies)
+  const account = accountOn(platform)
+  t.equal(await account.knownSetup(), undefined)
+  delete bodies.edit_setup_data
+  for (const _ of [1, 2]) t.same([await account.knownSetup(), await account.eventTypes()], [undefined, []])
+  t.equal(calls.length, 3)
+})
 
-t.test(
-  'a response with so many different names that parsing it would hold up all other requests is given up',
-  async (t) => {
-    let names = 0
-    const { platform } = await clientOn(t, (_request, response) => {
-      const members = Array.from(
-        { length: 160_000 },
-        (_, at) => `${at % 5 ? '' : '{'}"n${at % names}" :0${at % 5 < 4 ? '' : '}'}`,
-      )
-      response.end(`{"items":{"drivers":[{"id":1}]},"more":[${members}]}`)
-    })
-    for (names of [160_000, 90_000]) {
-      const expected = names > 100_000 ? 'too_large' : 'data'
-      t.equal(await failureOf(accountOn(platform).drivers()), expected, `${names}`)
-    }
-  },
-)
+t.test('a response of so many names that parsing it would hold up all other requests is given up', async (t) => {
+  let names = 0
+  const { platform } = await clientOn(t, (_request, response) => {
+    const members = Array.from(
+      { length: 160_000 },
+      (_, at) => `${at % 5 ? '' : '{'}"n${at % names}" :0${at % 5 < 4 ? '' : '}'}`,
+    )
+    response.end(`{"items":{"drivers":[{"id":1}]},"more":[${members}]}`)
+  })
+  for (names of [160_000, 90_000]) {
+    const expected = names > 100_000 ? 'too_large' : 'data'
+    t.equal(await failureOf(accountOn(platform).drivers()), expected, `${names}`)
+  }
+})

@@ -122,29 +122,23 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   t.notMatch(away, /Redis TLS/, 'no verdict on what was not reached')
 })
 
-t.test(
-  'a cluster named by one node only, or without some slots or a master, is found',
-  { skip: withoutRedis },
-  async (t) => {
-    const { url, nodes } = await redisCluster(t)
-    t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
-    t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
-    await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
-    const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
-    await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
-    t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
-    await Promise.all(nodes.map((node) => node.command('config', 'set', 'cluster-require-full-coverage', 'no')))
-    await until(async () => (await info()).every((text) => text.includes('cluster_state:ok')))
-    await nodes[2]!.stop()
-    // Until the others agree on that, a busy machine may make them doubt each other, too, and serve nothing.
-    const survivors = () => Promise.all(nodes.slice(0, 2).map((node) => node.command('cluster', 'info')))
-    await until(async () =>
-      (await survivors()).every((text) => /cluster_state:ok.*cluster_slots_fail:[1-9]/s.test(text)),
-    )
-    const dead = new RegExp(`^fail: cannot be used: 127.0.0.1:${nodes[2]!.port}: `)
-    t.match(await findings({ REDIS_URL: url }), { Redis: dead })
-  },
-)
+t.test('a cluster named by one node, or lacking slots or a master, is found', { skip: withoutRedis }, async (t) => {
+  const { url, nodes } = await redisCluster(t)
+  t.match(await findings({ REDIS_URL: url }), { 'Redis commands': /^ok/ })
+  t.match(await findings({ REDIS_URL: url.split(',')[0] ?? '' }), { Redis: /^fail: is a node of a cluster/ })
+  await Promise.all(nodes.map((node) => node.command('cluster', 'delslots', '0')))
+  const info = () => Promise.all(nodes.map((node) => node.command('cluster', 'info')))
+  await until(async () => (await info()).every((text) => text.includes('cluster_state:fail')))
+  t.match(await findings({ REDIS_URL: url }), { Redis: /^fail: cannot be used: .*not all slots/ })
+  await Promise.all(nodes.map((node) => node.command('config', 'set', 'cluster-require-full-coverage', 'no')))
+  await until(async () => (await info()).every((text) => text.includes('cluster_state:ok')))
+  await nodes[2]!.stop()
+  // Until the others agree on that, a busy machine may make them doubt each other, too, and serve nothing.
+  const survivors = () => Promise.all(nodes.slice(0, 2).map((node) => node.command('cluster', 'info')))
+  await until(async () => (await survivors()).every((text) => /cluster_state:ok.*cluster_slots_fail:[1-9]/s.test(text)))
+  const dead = new RegExp(`^fail: cannot be used: 127.0.0.1:${nodes[2]!.port}: `)
+  t.match(await findings({ REDIS_URL: url }), { Redis: dead })
+})
 
 t.test('Redis without TLS is accepted on private addresses only', async (t) => {
   const verdict = (host: string) => encryption(`redis://${host}:6379`).verdict
