@@ -91,14 +91,17 @@ t.test('a platform that is away, slow, another service, or in another time is re
   t.match(await late, { platform: /^warn: responds as expected, in \d{4,} ms/, clock: /^fail: 3[56]\d\d s apart/ })
 })
 
-t.test('a platform with a certificate of a private authority is told how to be trusted', async (t) => {
+t.test('no hash is sent to a platform whose certificate is not trusted; how to trust it is told', async (t) => {
   const { key, cert } = certificate(t.testdir({}))
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }).listen(0, '127.0.0.1')
+  const sent: unknown[] = []
+  const onRequest: RequestListener = (request) => sent.push(request.url)
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, onRequest).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
   const found = await findings({ ...env, PLATFORM_URL: `https://127.0.0.1:${portOf(server)}/api` })
   const finding = 'fail: its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): set NODE_EXTRA_CA_CERTS'
   t.match(found.platform, finding)
+  t.same(sent, [])
 })
 
 t.test('each action is tried with the hash of an account', async (t) => {
