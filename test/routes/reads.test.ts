@@ -21,11 +21,6 @@ t.test('an invalid parameter is a 400 that names it', async (t) => {
     ['/v1/events?from=2026-05-12&to=2026-05-11', 'from'],
     ['/v1/events?device_ids=1,2,3,4,5,6,7,8,9,10,11', 'device_ids'],
     ['/v1/events?device_ids=1&device_id=1', 'device_ids'],
-    ['/v1/events?after_id=-1', 'after_id'],
-    ['/v1/services?device_id=-1', 'device_id'],
-    ['/v1/drivers?offset=-1', 'offset'],
-    ['/v1/devices?status=driving', 'status'],
-    ['/v1/devices?ids=1&ids=', 'ids'],
     ['/v1/devices?updated_since=2026-05-12', 'updated_since'],
     ['/v1/geofences?format=kml', 'format'],
   ]

@@ -40,9 +40,6 @@ t.test('the services of a large account take few calls, also where the platform 
     t.same(idsOf((await get('/v1/services', someHash)).body), ids)
     t.equal(calls.filter((call) => call.startsWith('/api/services?')).length, expected)
   }
-  calls.length = 0
-  t.same((await get('/v1/services?device_id=2', someHash)).body.data, [])
-  t.notMatch(calls.join(), 'services', 'none for a device that the account does not have')
 })
 
 t.test('services of single devices are requested four at a time, in order of the devices (N48)', async (t) => {
