@@ -91,11 +91,11 @@ t.test('a host name that leads nowhere is a 503, and the log has the reason', as
 t.test('requests to a platform that is down leave no memory behind', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const { become, devices } = await faulty(t, { ...impatient, LOG_LEVEL: 'silent' })
-  await devices()
+  const { become, devicesOf } = await faulty(t, { ...impatient, LOG_LEVEL: 'silent' })
+  await devicesOf()
   become(hangs)
   const many = async (count: number): Promise<void> => {
-    for (let n = 0; n < count; n += 100) await Promise.all(Array.from({ length: 100 }, devices))
+    for (let n = 0; n < count; n += 100) await Promise.all(Array.from({ length: 100 }, () => devicesOf()))
   }
   await many(isLong ? 4_000 : 200)
   collect()

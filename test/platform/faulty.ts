@@ -93,9 +93,9 @@ export async function faulty(t: Test, more: Record<string, string> = {}) {
     behave = typeof answer === 'function' ? answer : answers(answer)
   }
   /** All devices of an account, or one. */
-  const devicesOf = (account: string, device?: number) => {
+  const devicesOf = (account = someHash, device?: number) => {
     clock.advance(2)
     return get(device === undefined ? '/v1/devices' : `/v1/devices/${device}`, account)
   }
-  return { ...on, ticks, works, clock, become, devices: () => devicesOf(someHash), devicesOf }
+  return { ...on, ticks, works, clock, become, devicesOf }
 }
