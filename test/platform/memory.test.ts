@@ -59,9 +59,12 @@ t.test('histories of 100,000 points and documents of 60 MB, many at once', async
 t.test('lists that take more memory than their rows end nothing, and smaller ones are served', async (t) => {
   const numbered = <T>(count: number, row: T) => Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row }))
   const otherHash = hashOf('g2')
+  const sensors = numbered(1_000, { type: 'textual', name: 'Temperature', value: '21.5 C' })
   const services = numbered(10_000, { name: 'S', expiration_by: 'odometer' })
-  bodies.get_devices = JSON.stringify([{ title: 'B', items: numbered(300, { name: 'Van' }) }])
+  bodies.get_devices = JSON.stringify([{ title: 'B', items: numbered(300, { name: 'Van', sensors }) }])
   bodies.get_services = JSON.stringify({ data: services })
+  t.equal(await statusOf('devices?limit=300', otherHash), 503, '300,000 sensors')
+  t.equal(await statusOf('devices?limit=10', otherHash), 200)
   t.equal(await statusOf('services?limit=1', otherHash), 503, 'a call for each device, and 3 million services')
   const pages = Array.from({ length: 14 }, (_, page) => {
     const data = Array.from({ length: 1_000 }, (_, at) => ({ id: 1_000 * page + at, message: 'm'.repeat(1_000) }))
@@ -72,10 +75,13 @@ t.test('lists that take more memory than their rows end nothing, and smaller one
   Object.assign(bodies, {
     get_events,
     get_devices: JSON.stringify([{ title: 'A', items: numbered(3_000, { name: 'Van' }) }]),
+    get_alerts: { status: 1, items: { alerts: numbered(800, { name: 'A', for_all_user_devices: 1 }) } },
     get_geofences: JSON.stringify({ items: { geofences: numbered(30_000, { name: 'G', radius: 5 }) } }),
     get_user_drivers: JSON.stringify({ items: { drivers: { data: numbered(40_000, { name: 'D' }) } } }),
     services: JSON.stringify({ data: [services, services, services, services].flat() }),
   })
+  t.equal(await statusOf('alerts'), 503, '2.4 million devices')
+  t.equal(await statusOf('alerts?limit=5'), 200)
   const search = (minute: number) => statusOf(`events?type=harsh_braking&from=2026-05-12T08:${minute}`)
   const found = await Promise.all(Array.from({ length: 30 }, (_, at) => search(at + 10)))
   t.same(new Set(found), new Set([503]), '30 searches of 14 pages each')

@@ -47,6 +47,15 @@ t.test('a window shared through Redis ends when its headers say', { skip: withou
   await Promise.all([oneWindow(someHash), oneWindow(key)])
 })
 
+t.test('gateways with one Redis share the budget of key creations', { skip: withoutRedis }, async (t) => {
+  const [here, there] = await threeGateways(t, { RATE_LIMIT_MAX: '10' })
+  const sent = [await createKey(here.get), await createKey(there.get), await createKey(here.get)]
+  t.same(
+    sent.map(({ status }) => status),
+    [200, 200, 429],
+  )
+})
+
 t.test('a request over the limit is a 429 that costs the platform nothing, until the announced reset', async (t) => {
   const clock = new Clock()
   const { get, calls } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '20' } }, fleet)

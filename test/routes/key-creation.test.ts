@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { accountIdOf, ownerOf, Secret } from '../../src/auth/credential.js'
 import type { KeyRecord } from '../../src/store/store.js'
-import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
-import { accountsOf, createKey, otherHash, owner, randomHash, revokeKey, statusesOf } from '../limits.js'
-import { until } from '../redis.js'
+import { isLong } from '../faults.js'
+import { type Answer, ask, type Bodies, Clock, gatewayOn, platform, someHash } from '../helper.js'
+import { accountsOf, createKey, type Get, otherHash, owner, randomHash, revokeKey, statusesOf } from '../limits.js'
+import { gatewayProcess } from '../process.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
 
 t.test('a key is created although the platform has no user id, and is completed by its use', async (t) => {
   const bodies: Bodies = { get_devices: [] }
@@ -134,3 +136,38 @@ t.test('a credential in place of a label is refused, and neither logged nor stor
   t.same(await store.digests(), [])
   for (const secret of [someHash, apiKey, 'plain-hash']) t.notOk(log().includes(secret))
 })
+
+/** 8 at a time. */
+const revocations = isLong ? 1_000 : 80
+if (isLong) t.setTimeout(1_800_000)
+t.test(
+  `a key works on another gateway at once, and ${revocations} revocations hold there at once`,
+  { skip: withoutRedis },
+  async (t) => {
+    const server = await redisServer(t)
+    const { url } = await platform(t, accountsOf([owner()]))
+    const env = { PLATFORM_URL: url, REDIS_URL: server.url, MAX_KEYS_PER_ACCOUNT: '1000' }
+    const processes = await Promise.all([gatewayProcess(t, env), gatewayProcess(t, env)])
+    const [one, other] = processes.map(
+      ({ url }): Get =>
+        (...request) =>
+          ask(url, ...request),
+    ) as [Get, Get]
+    /** On a busy machine Redis may be too late. */
+    const settled = async (send: () => Promise<Answer>): Promise<Answer> => {
+      const response = await send()
+      return response.status === 503 ? settled(send) : response
+    }
+    const lane = async (here: Get, there: Get): Promise<void> => {
+      for (let round = 0; round < revocations / 8; round += 1) {
+        const { id, key } = (await settled(() => createKey(here))).body
+        const use = () => settled(() => there('/v1/me', key))
+        t.equal((await use()).status, 200)
+        // A revocation that was too late may have worked.
+        t.ok([200, 404].includes((await settled(() => revokeKey(here, id))).status))
+        t.equal((await use()).status, 401)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, at) => (at % 2 ? lane(one, other) : lane(other, one))))
+  },
+)
