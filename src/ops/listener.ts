@@ -27,8 +27,12 @@ const notFound = (reply: FastifyReply): FastifyReply =>
 
 /** An error without a listener ends the process. */
 function openServer(handle: RequestListener): Server {
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, handle)
-  server.maxConnections = 100
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
+    // No scraper pipelines. A megabyte of requests whose responses wait for each other would exhaust the memory.
+    if (response.socket === null) request.socket.destroy()
+    else handle(request, response)
+  })
+  Object.assign(server, { maxConnections: 100, maxHeadersCount: 128, timeout: 5_000 })
   // Node removes its own listener when it hands a socket over.
   server.on('connection', (socket) => socket.on('error', () => {}))
   // A connection could not be accepted, for example.

@@ -1,4 +1,6 @@
 /** The operations listener: its pages, its headers, and that it is out of reach for callers. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { openOps } from '../../src/ops/listener.js'
 import { gateway } from '../helper.js'
@@ -67,4 +69,12 @@ t.test('the operations listener shows no error, and its responses are neither st
   const head = await fetch(`${url}/live`, { method: 'HEAD' })
   t.same([head.status, head.headers.get('cache-control')], [200, 'no-store'])
   t.equal(await exchange(url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'), '', 'a tunnel is closed')
+})
+
+t.test('the operations listener soon closes connections that are silent, and those that pipeline', async (t) => {
+  const url = await opened(t, () => 'up 1\n')
+  const silent = connect(Number(new URL(url).port), '127.0.0.1')
+  const requests = 'GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(1_000)
+  t.equal(await exchange(url, requests), '')
+  await once(silent, 'close')
 })
