@@ -84,10 +84,8 @@ export function errorHeaders({ code, retryAfterS }: ApiError): Record<string, st
 /** Errors of Fastify by code. Any other error without a 4xx status is a bug of the gateway. */
 const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty, but Content-Type is JSON.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
 /** The message of a 503 that the platform is not to blame for. */

@@ -111,15 +111,19 @@ export class Connections {
       connection.receivedBytes = socket.bytesRead
       if (isIdle(connection)) for (const resolve of waiters.splice(0)) resolve()
     }
-    return ({ socket }, response) => {
+    return (request, response) => {
+      const { socket } = request
       const connection = this.#bySocket.get(socket)
       // Nothing can be sent after the last response.
-      if (connection === undefined || !socket.writable) return
+      if (connection === undefined || !socket.writable) return void request.resume()
       connection.pending.push(response)
       if (connection.pending.length === 1) return start(connection, response)
       this.#waiting += 1
       socket.pause()
-      if (connection.pending.length > maxWaiting) this.cut(connection, 'pipelining')
+      // Node keeps each chunk until it is read: 2 MB if a packet has chunks of one byte.
+      const hasChunks = request.headers['transfer-encoding'] !== undefined
+      if (hasChunks) request.resume()
+      if (hasChunks || connection.pending.length > maxWaiting) this.cut(connection, 'pipelining')
       if (this.#waiting > maxWaitingInTotal) this.#cutSlowest('pipelining', ({ pending }) => pending.length > 1)
     }
   }

@@ -7,6 +7,7 @@ import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections } from './connections.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
+import { installBodyParser } from './request-body.js'
 import {
   closedByClient,
   installRequestHooks,
@@ -16,7 +17,7 @@ import {
 } from './request-hooks.js'
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
-import { closeIdleConnections, limitedServer, maxBodyBytes, maxHeadBytes } from './server-limits.js'
+import { closeIdleConnections, limitedServer, maxHeadBytes } from './server-limits.js'
 import { sendTogether, type Turns } from './turns.js'
 import type { App } from './types.js'
 import { validatorOf } from './validators.js'
@@ -48,10 +49,6 @@ export function createApp(options: CreateAppOptions): App {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
-    bodyLimit: maxBodyBytes,
-    // As any other field that is not known.
-    onProtoPoisoning: 'remove',
-    onConstructorPoisoning: 'remove',
     return503OnClosing: false,
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeadBytes },
@@ -63,6 +60,7 @@ export function createApp(options: CreateAppOptions): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.removeContentTypeParser('text/plain')
+  installBodyParser(app)
   // Many clients send a Content-Type with every request, and Fastify rejects one without a body.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.decorateRequest('account')

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getHeapStatistics } from 'node:v8'
 import type { Connections } from './connections.js'
+import { readBodies } from './request-body.js'
 import type { Turns } from './turns.js'
 import type { App } from './types.js'
 
@@ -10,7 +11,6 @@ import type { App } from './types.js'
 export const maxHeadBytes = 16 * 1024
 /** Node drops further lines, and perhaps a credential among them: such a request is rejected. Without a limit, 16 KiB of them take 280 kB. */
 export const maxHeaders = 128
-export const maxBodyBytes = 16 * 1024
 /** Path and query. A request line that exceeds `maxHeadBytes` is a client error. */
 export const maxTargetBytes = 8_192
 
@@ -51,7 +51,7 @@ export function limitedServer(
   handle: RequestListener,
   { connections, turns, onConnect, onError }: ServerOptions,
 ): Server {
-  const inOrder = connections.inOrder(turns.limit(handle))
+  const inOrder = connections.inOrder(readBodies(turns.limit(handle)))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders

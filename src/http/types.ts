@@ -24,6 +24,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** How long the request waited for its turn; undefined if it did not. */
     waitedMs?: number
+    /** The text of a `POST`. Rejects with an ApiError when it is too large. */
+    body?: Promise<string>
   }
 }
 
