@@ -35,7 +35,8 @@ function readBody(request: IncomingMessage): Promise<string> {
 export function installBodyParser(app: App): void {
   // A poisoned field is dropped, as any other that is not known.
   const parse = app.getDefaultJsonParser('remove', 'remove')
-  app.addContentTypeParser('application/json', (request, { body }: IncomingMessage, done) => {
-    body?.then((text) => parse(request, text, done), done)
+  app.addContentTypeParser('application/json', (request, raw: IncomingMessage, done) => {
+    raw.body?.then((text) => parse(request, text, done), done)
+    raw.body = undefined
   })
 }

@@ -54,13 +54,10 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
   app.addHook('onRequest', (request, reply, next) => {
     // Its client left while it waited for its turn: without `next`, it ends here.
     if (reply.raw.destroyed) return report(reply, closedByClient)
-    // Thousands of unknown parameters take 120 kB; a client decides when its body has arrived, and when its response is read.
-    if (request.method === 'POST') request.query = {}
     setCommonHeaders(request, reply)
     next(requestError(request))
   })
-  app.addHook('onSend', (request, reply, _payload, next) => {
-    request.query = {}
+  app.addHook('onSend', (_request, reply, _payload, next) => {
     if (isDraining()) reply.header('connection', 'close')
     next()
   })

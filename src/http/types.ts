@@ -25,7 +25,7 @@ declare module 'node:http' {
     /** How long the request waited for its turn; undefined if it did not. */
     waitedMs?: number
     /** The text of a `POST`. Rejects with an ApiError when it is too large. */
-    body?: Promise<string>
+    body?: Promise<string> | undefined
   }
 }
 

@@ -79,10 +79,10 @@ export function reference(app: App, facts: Facts, version: string): void {
     reply.headers({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' })
     return send(reply, 'text/html; charset=utf-8', html)
   })
-  app.get<{ Params: { name: string }; Querystring: { v?: string } }>('/docs/:name', async (request, reply) => {
+  app.get<{ Params: { name: string } }>('/docs/:name', async (request, reply) => {
     const asset = assets.get(request.params.name)
     if (!asset) throw new ApiError('not_found', { message: 'There is no such path.' })
-    const isCurrent = request.query.v === asset.tag
+    const isCurrent = request.url.endsWith(`?v=${asset.tag}`)
     reply.header('Cache-Control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
     return send(reply, asset.type, asset.bytes)
   })

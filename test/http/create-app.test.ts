@@ -1,17 +1,11 @@
 /** Every response of the API: its status, code and headers, whatever bytes were sent, and its request id. */
 import { METHODS } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import type { ErrorCode } from '../../src/errors.js'
-import { installRequestHooks } from '../../src/http/request-hooks.js'
 import { Clock, gateway, someHash } from '../helper.js'
 import { limitsOf } from '../limits.js'
-import { until } from '../redis.js'
 import { hasCommonHeaders } from './headers.js'
-import { bareApp, raw } from './raw.js'
+import { raw } from './raw.js'
 
 // The clock stands still: requests are counted, and no window ends between two of them.
 const { get, url, log, lines, metrics } = await gateway(t, { clock: new Clock().now })
@@ -160,43 +154,4 @@ t.test('a trailing slash, an Accept header and HEAD change nothing about the res
   const head = await get('/v1/devices', 'demo', { method: 'HEAD' })
   t.same([head.status, head.body], [200, undefined])
   t.equal(head.headers.get('access-control-allow-origin'), null)
-})
-
-t.test('while a body arrives or a response is read, nothing is kept of the query', async (t) => {
-  const { app } = bareApp(t)
-  const [nothing, isDraining] = [() => {}, () => false]
-  installRequestHooks(app, nothing, isDraining)
-  const requests: FastifyRequest[] = []
-  const handler = async (request: FastifyRequest) => {
-    requests.push(request)
-    return request.query
-  }
-  app.route({ method: ['GET', 'POST'], url: '/', handler })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  t.same(await (await fetch(`${url}/?a=1`)).json(), { a: '1' })
-  t.same(await (await fetch(`${url}/?a=1`, { method: 'POST' })).json(), {})
-  for (const { query } of requests) t.same(query, {})
-})
-
-t.test('a body in chunks of one byte takes no more memory than in one', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const { app } = bareApp(t)
-  const sockets: Socket[] = []
-  app.server.on('connection', (socket) => sockets.push(socket))
-  app.route({ method: ['GET', 'POST'], url: '/', handler: () => {}, preParsing: () => {} })
-  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-  const chunks = '1\r\nx\r\n'.repeat(16_000)
-  const before = process.memoryUsage().heapUsed
-  for (const method of ['GET', 'POST']) {
-    const bytes = `${method} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
-    for (let sent = 0; sent < 5; sent += 1) {
-      const client = connect(Number(url.port), url.hostname, () => client.write(bytes))
-      t.teardown(() => client.destroy())
-    }
-  }
-  await until(() => sockets.length === 10 && sockets.every(({ bytesRead }) => bytesRead > chunks.length))
-  collect()
-  const grownMb = (process.memoryUsage().heapUsed - before) / 1024 / 1024
-  t.ok(grownMb < 5, `${grownMb.toFixed(1)} MB`)
 })

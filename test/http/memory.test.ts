@@ -1,0 +1,64 @@
+/** The heap that a request takes while it waits, whatever it sends. */
+import type { Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { gatewayOn } from '../helper.js'
+import { until } from '../redis.js'
+import { bareApp } from './raw.js'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const count = 20
+/** Each connection has 64 KiB; here, its client and the platform take as much. */
+const maxKb = 128
+
+/** Sends requests that get no response. @returns the kilobytes of the heap that each of them takes. */
+async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string): Promise<number> {
+  const { port } = server.address() as AddressInfo
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
+  collect()
+  const before = process.memoryUsage().heapUsed
+  let sent = 0
+  for (let n = 0; n < count; n += 1) {
+    const bytes = toBytes(n)
+    sent += bytes.length
+    const client = connect(port, '127.0.0.1', () => client.write(bytes))
+    t.teardown(() => client.destroy())
+  }
+  await until(() => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent)
+  collect()
+  return (process.memoryUsage().heapUsed - before) / 1024 / count
+}
+
+const head = (start: string, headers: string): string => `${start} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+
+t.test('a body in chunks of one byte takes no more memory than in one', async (t) => {
+  const { app } = bareApp(t)
+  app.route({ method: ['GET', 'POST'], url: '/', preParsing: () => {}, handler: () => {} })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const chunks = '1\r\nx\r\n'.repeat(16_000)
+  const start = (method: string): string => head(`${method} /`, 'Transfer-Encoding: chunked\r\n') + chunks
+  const [get, post] = [start('GET'), start('POST')]
+  const kB = await kilobytes(t, app.server, (n) => (n % 2 ? get : post))
+  t.ok(kB < maxKb, `${kB} kB`)
+})
+
+const many = (length: number, toText: (n: number) => string): string =>
+  Array.from({ length }, (_, n) => toText(n)).join('')
+
+t.test('unknown parameters and fields are not kept while a credential is validated', async (t) => {
+  const { httpServer, server } = await gatewayOn(t, { get_user_data: () => {} })
+  t.teardown(() => server.close().closeAllConnections())
+  const url = `GET /api/v1/devices?${many(1_500, (n) => `&a${n}`)}`
+  const hash = (n: number): string => `$2y$10$${n}`
+  let kB = await kilobytes(t, httpServer, (n) => head(url, `Authorization: Bearer ${hash(n)}\r\n`))
+  t.ok(kB < maxKb, `${kB} kB`)
+  kB = await kilobytes(t, httpServer, (n) => {
+    const body = `{"platform_hash":"${hash(n + count)}","more":[0${',{}'.repeat(5_000)}]}`
+    return head('POST /api/v1/keys', `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body
+  })
+  t.ok(kB < maxKb, `${kB} kB`)
+})
