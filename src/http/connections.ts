@@ -48,6 +48,11 @@ export function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer)).end()
 }
 
+/** Node parses a packet to its end, and would keep its requests, up to 1,800: 2 is how it stops at an upgrade. */
+function stopParsing({ parser }: Socket & { parser?: object | null }): void {
+  if (parser) Object.assign(parser, { onIncoming: () => 2 })
+}
+
 export class Connections {
   readonly #onCut: (reason: CutReason) => void
   readonly #onAborted: (reply: FastifyReply) => void
@@ -179,7 +184,14 @@ export class Connections {
     this.#onCut(reason)
     unread?.reservation.release()
     socket.destroy()
-    this.#waiting -= pending.splice(1).length
+    stopParsing(socket)
+    this.#drop(pending.splice(1))
+  }
+
+  /** Empties requests that are not begun: Node keeps them until the one before them ends, which may wait for the platform. */
+  #drop(waiting: ServerResponse[]): void {
+    this.#waiting -= waiting.length
+    for (const { req } of waiting) Object.assign(req, { url: '', headers: {}, rawHeaders: [] })
   }
 
   /** Removes the response that is written, and all others if the client is gone. */
@@ -188,8 +200,8 @@ export class Connections {
     connection.unread?.reservation.release()
     connection.unread = undefined
     connection.reply = undefined
-    const waiting = pending.length - 1
-    pending.splice(0, socket.destroyed || !socket.writable ? pending.length : 1)
-    this.#waiting -= waiting - Math.max(0, pending.length - 1)
+    if (socket.destroyed || !socket.writable) this.#drop(pending.splice(1))
+    pending.shift()
+    if (pending.length > 0) this.#waiting -= 1
   }
 }
