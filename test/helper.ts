@@ -208,8 +208,8 @@ export async function platform(t: Test, answer: Answering) {
 /** A gateway on a platform of a few lines: what `gateway` returns, and the paths that the platform was asked. */
 export async function gatewayOn(t: Test, ...args: [Answering] | [GatewayOptions, Answering]) {
   const [{ env, ...options }, answer] = args.length === 2 ? args : [{}, ...args]
-  const { url, calls } = await platform(t, answer)
-  return { ...(await gateway(t, { ...options, env: { PLATFORM_URL: url, ...env } })), calls }
+  const { url, calls, server } = await platform(t, answer)
+  return { ...(await gateway(t, { ...options, env: { PLATFORM_URL: url, ...env } })), calls, server }
 }
 
 /** A platform with these bodies, as a listener. */
