@@ -33,7 +33,8 @@ export class Batch {
     const { keys, replies } = this.#pending.get(name) ?? this.#open(name, { command, values, keys: [] })
     const place = keys.push(key) - 1
     const all = await replies
-    if (!Array.isArray(all) || all.length !== keys.length) throw new StoreUnavailable('Redis sent an unexpected reply')
+    const isReply = Array.isArray(all) && all.length === keys.length && (all[place] !== null || command === 'GET')
+    if (!isReply) throw new StoreUnavailable('Redis sent an unexpected reply')
     return (all[place] instanceof Error ? 'damaged' : all[place]) as Replies[C]
   }
 

@@ -8,7 +8,7 @@ import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 t.test('a reply that is not one per key fails the requests that wait for it, and nothing else', async (t) => {
-  for (const reply of [null, undefined, 'OK', 7, {}, [], [1, 2]]) {
+  for (const reply of [null, undefined, 'OK', 7, {}, [], [null], [1, 2]]) {
     const batch = new Batch(
       async () => reply,
       () => '',
