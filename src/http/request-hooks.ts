@@ -19,6 +19,9 @@ export interface RequestHookOptions {
 /** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
 export const closedByClient = 499
 
+/** More than any chain of proxies writes. */
+const maxForwarded = 1_024
+
 /** No request line has a space in its target. */
 const malformedPrefix = '/ '
 
@@ -54,6 +57,10 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
   app.addHook('onRequest', (request, reply, next) => {
     // Its client left while it waited for its turn: without `next`, it ends here.
     if (reply.raw.destroyed) return report(reply, closedByClient)
+    // Each reading of `ip` parses all of it: 16 KiB take 1.4 ms. The proxies write the end.
+    const { headers } = request.raw
+    const forwarded = headers['x-forwarded-for']
+    if (forwarded && forwarded.length > maxForwarded) headers['x-forwarded-for'] = forwarded.slice(-maxForwarded)
     setCommonHeaders(request, reply)
     next(requestError(request))
   })
