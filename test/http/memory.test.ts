@@ -1,10 +1,10 @@
-/** The heap that a request takes while it waits, whatever it sends. */
+/** The heap that a connection takes, also while its request waits, whatever it sends. */
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { gatewayOn } from '../helper.js'
+import { gateway, gatewayOn } from '../helper.js'
 import { until } from '../redis.js'
 import { bareApp } from './raw.js'
 
@@ -14,7 +14,7 @@ const count = 20
 /** Each connection has 64 KiB; here, its client and the platform take as much. */
 const maxKb = 128
 
-/** Sends requests that get no response. @returns the kilobytes of the heap that each of them takes. */
+/** Sends requests, each on a connection of its own. @returns the kilobytes of the heap that each of them takes. */
 async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string): Promise<number> {
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
@@ -34,6 +34,14 @@ async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string
 }
 
 const head = (start: string, headers: string): string => `${start} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+
+t.test('a connection whose request is served takes little memory', async (t) => {
+  const { get, httpServer } = await gateway(t)
+  // The first request loads code.
+  await get('/health')
+  const kB = await kilobytes(t, httpServer, () => head('GET /api/health', ''))
+  t.ok(kB < maxKb / 4, `${kB} kB`)
+})
 
 t.test('a body in chunks of one byte takes no more memory than in one', async (t) => {
   const { app } = bareApp(t)
