@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { getHeapStatistics } from 'node:v8'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
-import type { Turns } from './turns.js'
+import { type Turns, writeAtOnce } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
@@ -61,6 +61,7 @@ export function limitedServer(
   server.setTimeout(idleTimeoutMs)
   server.on('connection', (socket) => {
     connections.add(socket)
+    writeAtOnce(socket)
     connections.cutIdlest(server.maxConnections)
   })
   // Node would respond to both by itself, without a body.

@@ -1,5 +1,6 @@
-/** Turns of the event loop: how many requests begin in one, and the responses of one, which are sent together. */
+/** Turns of the event loop: how many requests begin in one, and the responses of one, which are sent together, each at once. */
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { App } from './types.js'
 
@@ -69,4 +70,17 @@ export function sendTogether(app: App): void {
   app.addHook('onSend', (_request, reply, _payload, send) => {
     if (waiting.push({ reply, send }) === 1) setImmediate(sendAll)
   })
+}
+
+/**
+ * Writes head and body of a short response as the one text that they are. Node adds an empty chunk to it, and writes both as several
+ * buffers, which costs a cached location 1 to 2 µs of some 30.
+ */
+export function writeAtOnce(socket: Socket): void {
+  const writeAll = socket._writev!.bind(socket)
+  socket._writev = (chunks, done) => {
+    const [text, end] = chunks
+    if (chunks.length === 2 && text && end?.chunk === '') socket._write(text.chunk, text.encoding, done)
+    else writeAll(chunks, done)
+  }
 }
