@@ -1,4 +1,4 @@
-/** Turns of the event loop: how many requests begin in one, and the responses of one, which are sent together, each at once. */
+/** Turns of the event loop: how many requests begin in one, and how its responses are sent. */
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
