@@ -1,4 +1,4 @@
-/** The heap that a connection takes, also while its request waits, whatever it sends. */
+/** The memory that a connection takes, also while its request waits, whatever it sends. */
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
@@ -14,13 +14,19 @@ const count = 20
 /** Each connection has 64 KiB; here, its client and the platform take as much. */
 const maxKb = 128
 
-/** Sends requests, each on a connection of its own. @returns the kilobytes of the heap that each of them takes. */
+/** Bytes of the heap, and of buffers outside it. */
+function usedBytes(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** Sends requests, each on a connection of its own. @returns the kilobytes of memory that each of them takes. */
 async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string): Promise<number> {
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
-  collect()
-  const before = process.memoryUsage().heapUsed
+  const before = usedBytes()
   let sent = 0
   for (let n = 0; n < count; n += 1) {
     const bytes = toBytes(n)
@@ -29,8 +35,7 @@ async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string
     t.teardown(() => client.destroy())
   }
   await until(() => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent)
-  collect()
-  return (process.memoryUsage().heapUsed - before) / 1024 / count
+  return (usedBytes() - before) / 1024 / count
 }
 
 const head = (start: string, headers: string): string => `${start} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
