@@ -40,10 +40,10 @@ export async function readItems(
 ): Promise<{ envelope: unknown; rowOf: RowOf }> {
   const normalize = (record: Record<string, unknown>) => read(shape, record)
   const reader = new RowReader({ shape, normalize, onRow, maxEnvelopeBytes })
-  let [received, ofTurn] = [0, 0]
+  let [received, ofTurn, start] = [0, 0, '']
   for await (const chunk of body) {
-    if (received === 0 && /^\s*</.test(Buffer.from(chunk.subarray(0, 64)).toString()))
-      throw new PlatformUnavailable(action, 'html')
+    if (start === '') start = Buffer.from(chunk).toString().trimStart()
+    if (start[0] === '<') throw new PlatformUnavailable(action, 'html')
     received += chunk.byteLength
     ofTurn += chunk.byteLength
     if (received > maxBytes) throw tooLarge(action, received)
