@@ -46,6 +46,7 @@ function codeOf(error: unknown): string {
 
 export class HttpClient {
   readonly #pool: Pool
+  readonly #names = sharedLookup()
   readonly #basePath: string
 
   /** @param url the platform's API base. @param connections sockets at once. */
@@ -57,7 +58,7 @@ export class HttpClient {
       connections,
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { lookup: sharedLookup() },
+      connect: { lookup: this.#names.lookup },
     })
   }
 
@@ -73,7 +74,7 @@ export class HttpClient {
         return this.#attempt(request.action, path, signal, read)
       })
     } catch (error) {
-      throw asPlatformError(request.action, error, signal)
+      throw asPlatformError(request.action, error, signal, this.#names.isPending())
     }
   }
 
@@ -100,9 +101,9 @@ export class HttpClient {
  * Lookups of the same name at the same time are one. A process has two threads for all lookups, also that of Redis: while the name server
  * hangs, those of each socket would keep both busy for minutes.
  */
-function sharedLookup(): LookupFunction {
+function sharedLookup(): { lookup: LookupFunction; isPending: () => boolean } {
   let waiting: Parameters<LookupFunction>[2][] = []
-  return (host, options, callback) => {
+  const shared: LookupFunction = (host, options, callback) => {
     if (waiting.push(callback) > 1) return
     lookup(host, options, (...found) => {
       const callbacks = waiting
@@ -110,6 +111,7 @@ function sharedLookup(): LookupFunction {
       for (const callback of callbacks) callback(...found)
     })
   }
+  return { lookup: shared, isPending: () => waiting.length > 0 }
 }
 
 /** undici heeds the signal of a request only once it has a connection, for which it waits up to 10 seconds. */
@@ -129,9 +131,10 @@ function searchOf({ hash, query }: PlatformRequest): string {
 }
 
 /** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
-function asPlatformError(action: Action, error: unknown, signal: AbortSignal): unknown {
+function asPlatformError(action: Action, error: unknown, signal: AbortSignal, isLookup: boolean): unknown {
   if (error instanceof PlatformError) return error
-  if (signal.aborted) return new PlatformUnavailable(action, 'timeout')
+  if (signal.aborted)
+    return new PlatformUnavailable(action, 'timeout', { detail: isLookup ? 'name lookup' : undefined })
   const code = codeOf(error)
   if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.

@@ -42,6 +42,15 @@ t.test('many connections look up the name of the platform once, so that Redis ge
   t.ok((await sent).every((text) => text?.includes('Van 7')))
 })
 
+t.test('a timeout during the name lookup says so', async (t) => {
+  const client = new HttpClient({ url: 'http://localhost:9', connections: 1 })
+  t.teardown(() => client.close())
+  const deadline = new AbortController()
+  const sent = client.send({ action: 'get_devices', hash: someHash, query: {} }, deadline.signal, async () => {})
+  deadline.abort()
+  await t.rejects(sent, { message: 'get_devices: timeout (name lookup)' })
+})
+
 async function failEach(t: Test, failures: Failures, env?: Record<string, string>): Promise<void> {
   const { become, devicesOf, works, log, calls, get, ticks } = await faulty(t, env)
   const health = async (): Promise<string> => (await get('/health')).body.status
