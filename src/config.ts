@@ -156,7 +156,8 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
       .find((problem) => problem !== undefined),
   DEMO_TOKEN: (raw) =>
     /^[\x21-\x7e]{1,128}$/.test(raw) ? undefined : 'must be 1 to 128 ASCII characters, without spaces',
-  GATEWAY_CLOCK: (raw) => (isInstant(raw) ? undefined : 'must be an ISO 8601 instant, such as 2026-11-20T09:00:00Z'),
+  GATEWAY_CLOCK: (raw) =>
+    isInstant(raw) ? undefined : 'must be an ISO 8601 instant since 1970, such as 2026-11-20T09:00:00Z',
   OPS_PORT: (raw) =>
     /^(off|\d{1,5})$/.test(raw) && !(Number(raw) > 65_535) ? undefined : 'must be `off` or a port up to 65535',
   TRUST_PROXY: (raw) =>
@@ -173,9 +174,11 @@ function proxies(raw: string): false | string[] | ((address: string, hop: number
   return ranges.every(isRange) && ranges
 }
 
-/** Without a zone it would depend on that of the process, and `Date` takes 30 February for 2 March. */
+/** Without a zone it would depend on that of the process, and `Date` takes 30 February for 2 March. The store has no negative times. */
 const isInstant = (raw: string): boolean =>
-  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) && DateTime.fromISO(raw).isValid
+  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(raw) &&
+  DateTime.fromISO(raw).isValid &&
+  Date.parse(raw) >= 0
 
 function isRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
