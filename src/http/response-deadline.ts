@@ -8,6 +8,8 @@ import type { App } from './types.js'
 
 /** Less than the idle timeout of a connection, so that no client is disconnected without a response. */
 const deadlineMs = 50_000
+/** From the close of the app, before the process cuts off what is left. */
+const closingMs = 15_000
 
 /** To be installed before all other hooks, any of which may respond. @param ticks milliseconds that never go back. */
 export function installResponseDeadline(app: App, connections: Connections, ticks: () => number): void {
@@ -16,8 +18,13 @@ export function installResponseDeadline(app: App, connections: Connections, tick
     if (connection) connection.reply = { reply, since: ticks() }
     next()
   })
+  let closeBy = Number.POSITIVE_INFINITY
+  app.addHook('preClose', async () => {
+    closeBy = ticks() + closingMs
+  })
   const timer = setInterval(() => {
-    const latest = ticks() - deadlineMs
+    const now = ticks()
+    const latest = now > closeBy ? now : now - deadlineMs
     for (const { reply: current } of connections.open) {
       if (current === undefined || current.since > latest || current.reply.sent) continue
       // Its response is being compressed.

@@ -8,7 +8,7 @@ import { isUnavailable } from '../faults.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
 import { until } from '../redis.js'
-import { bareApp } from './raw.js'
+import { bareApp, exchange } from './raw.js'
 
 const thirdHash = someHash.replace('ab', 'yy')
 
@@ -41,6 +41,22 @@ t.test('a response that takes longer than 50 seconds is the documented 503, wher
   t.equal((await get('/v1/me', someHash)).status, 200)
   t.equal(log().match(/"status":503/g)?.length, 3, 'each has one line in the log')
   t.notMatch(log(), /"level":"error"|already sent|secret-in-the-query/)
+})
+
+t.test('a request still in flight fifteen seconds after the close gets the same 503', async (t) => {
+  const { app, connections } = bareApp(t)
+  const time = new Clock(0)
+  installResponseDeadline(app, connections, time.now)
+  const steps: string[] = []
+  app.addHook('preClose', async () => void steps.push('closing'))
+  app.get('/stuck', () => new Promise(() => steps.push('started')))
+  const stuck = exchange(await app.listen({ host: '127.0.0.1', port: 0 }), 'GET /stuck HTTP/1.0\r\n\r\n')
+  await until(() => steps.length === 1)
+  const closed = app.close()
+  await until(() => steps.length === 2)
+  time.advance(15_001)
+  t.match(await stuck, / 503 /)
+  await closed
 })
 
 t.test('a response that is being compressed when the deadline passes is sent, and its connection stays', async (t) => {
