@@ -1,5 +1,6 @@
 /** `GET /v1/events`: any window of the account's events. */
 import type { DeviceCache } from '../devices/device-cache.js'
+import type { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
 import { TooManyCalls } from '../platform/window.js'
@@ -15,8 +16,13 @@ import { byId, invalid, type Needs, namesIn } from './query.js'
 /** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
 const maxCalls = 16
 
-const tooMany =
-  'This needs more than 20 calls to the tracking platform: narrow it with `from`, `to` or `device_id`, or lower `limit` or `offset`.'
+/** A later `from` would skip events after `after_id`, and all of them are read whatever the `limit`. */
+function tooMany(isFollowing: boolean): ApiError {
+  const narrow = 'This needs more than 20 calls to the tracking platform: narrow it with'
+  return isFollowing
+    ? invalid('to', `${narrow} \`to\` or \`device_id\`.`)
+    : invalid('from', `${narrow} \`from\`, \`to\` or \`device_id\`, or lower \`limit\` or \`offset\`.`)
+}
 
 export function events(app: App, { deviceCache, translate }: Needs): void {
   const listEventsSchema = {
@@ -50,7 +56,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
       items.sort(afterId === undefined ? newestFirst : byId)
       return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
     } catch (error) {
-      throw error instanceof TooManyCalls ? invalid('from', tooMany) : error
+      throw error instanceof TooManyCalls ? tooMany(afterId !== undefined) : error
     } finally {
       reader.close()
     }

@@ -47,7 +47,10 @@ for (const generation of ['2.x', '3.x'] as const) {
       const { status, body } = await list(query)
       statuses.add(status)
       t.ok(calls.length <= 20, `${query}: ${calls.length} calls`)
-      if (status !== 200) t.match([status, body], [400, { error: 'invalid_request', param: 'from', message: /narrow/ }])
+      const advice = query.startsWith('after')
+        ? { param: 'to', message: /: narrow it with `to` or `device_id`\.$/ }
+        : { param: 'from', message: /narrow .+ `limit`/ }
+      if (status !== 200) t.match([status, body], [400, { error: 'invalid_request', ...advice }])
     }
     t.same(statuses, new Set([200, 400]))
   })
