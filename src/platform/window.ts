@@ -1,4 +1,5 @@
 /** Reads any `offset`/`limit` window of a list that the platform pages in its own way, in as few calls as that allows. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Page } from './pages.js'
 import { isObject, itemsOf } from './shape.js'
 
@@ -114,18 +115,22 @@ interface NumberedPage extends Page {
   isPaged: boolean
 }
 
-const numbered =
-  (fetchPage: FetchPage) =>
-  async (number: number, size: number): Promise<NumberedPage> => {
+function numbered(fetchPage: FetchPage) {
+  let first: Page | undefined
+  return async (number: number, size: number): Promise<NumberedPage> => {
     const page = await fetchPage(number, size)
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
+    if (number === 1) first = page
+    else if (!isPaged) first ??= await fetchPage(1, size)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
     const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
+    const isFirst = number > 1 && !isPaged && isDeepStrictEqual(page.rows, first?.rows)
     // Others repeat their last page beyond their end.
-    const rows = currentPage < number ? [] : page.rows
+    const rows = isFirst || currentPage < number ? [] : page.rows
     return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
+}
 
 /**
  * The page size that the platform applied, as it says or as its rows show. Fewer rows than requested are the last page, or a

@@ -94,17 +94,17 @@ const costs: [name: string, habits: Habits, count: number, window: [offset: numb
   ['no total: one more call, for the last page', { ...large, ...noTotal }, 420, [0, 100], '1/100 5/100'],
   ['no total, on the last page: no further call', { ...large, ...noTotal }, 420, [400, 100], '5/100'],
   ['no number: all pages up to the short one', large, 130, [0, 50], '1/50 2/50 3/50'],
-  ['no number, all pages full: up to the empty one', large, 100, [50, 50], '2/50 3/50'],
+  ['no number, all pages full: up to the empty one', large, 100, [50, 50], '2/50 1/50 3/50'],
   ['one short page, and nothing after it', { ...large, lastPage: true }, 30, [40, 5], '1/50'],
   ['a last page, but no current one', { ...large, lastPage: true }, 130, [0, 50], '1/50 3/50'],
   ['a short last page is no page size: the first tells', { ...large, lastPage: true }, 120, [100, 50], '3/50 1/50'],
   ['small pages that the last page gives away', { ...small, ...saysPages }, 90, [0, 50], '1/50 2/30 3/30'],
-  ['large pages their rows give away', { pageSize: 200, fixed: true }, 500, [60, 50], '2/55 1/200 2/200 3/200'],
+  ['large pages their rows give away', { pageSize: 200, fixed: true }, 500, [60, 50], '2/55 1/55 1/200 2/200 3/200'],
   ['a full page is the size', { ...large, total: true }, 500, [50, 50], '2/50'],
   ['small pages, one in the middle first', { ...small, ...saysPages }, 500, [100, 50], '3/50 4/30 5/30 17/30'],
   ['small pages with the total only', { ...small, total: true }, 500, [30, 80], '1/110 2/30 3/30 4/30'],
   ['behind the end, with the total', { ...large, ...tellsAll }, 10, [400, 50], '9/50'],
-  ['behind the end, without any number: counted', large, 100, [400, 50], '9/50 1/50 1/50 2/50 3/50'],
+  ['behind the end, without any number: counted', large, 100, [400, 50], '9/50 1/50 1/50 1/50 2/50 3/50'],
   ['an empty list with the last page', { ...large, ...saysPages }, 0, [0, 50], '1/50'],
 ]
 
@@ -116,6 +116,16 @@ t.test('a window costs no more calls than it needs', async (t) => {
     t.equal(platform.calls.join(' '), calls, name)
     t.same([found.rows, found.total], [all.slice(offset, offset + limit), count], name)
   }
+})
+
+t.test('N20 a page that a platform sends for each, without any number, is the whole list', async (t) => {
+  for (const all of [30, 50, 100, 300].map(rowsOf))
+    for (const [offset, limit] of [0, 10, 50, 1_000].flatMap((at) =>
+      [1, 50, 200].map((limit) => [at, limit] as const),
+    )) {
+      const { rows, total } = await countedWindow(async () => pageOf({ items: { data: all } }), offset, limit)
+      t.same([rows, total], [all.slice(offset, offset + limit), all.length], `${limit} at ${offset} of ${all.length}`)
+    }
 })
 
 t.test('every window the API allows costs one call where pages may be as large as the platform says', async () => {
