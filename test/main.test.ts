@@ -143,6 +143,8 @@ t.test('a request that is arriving at the end gets its response, unless that tak
     return socket
   })
   const [response, late] = arriving.map(untilClosed)
+  const started = connect(child.port, '127.0.0.1')
+  started.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
   // Connections are accepted in their order.
   await child.get('/health')
   child.signal('SIGINT')
@@ -150,6 +152,8 @@ t.test('a request that is arriving at the end gets its response, unless that tak
   const timer = setInterval(() => {
     for (const socket of arriving) if (socket.writable) socket.write(' ')
   }, 100)
+  started.write('\r\n')
+  t.match(await untilClosed(started), /^HTTP\/1\.1 200 /)
   t.match(await response, /^HTTP\/1\.1 400 /)
   t.notMatch(await late, /./)
   finish()

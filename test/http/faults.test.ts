@@ -90,6 +90,15 @@ t.test(`${many} connections at once are served, cost little, and leave nothing b
   await until(async () => (await child.metric(openFiles)) < 200)
 })
 
+t.test('a small heap holds fewer connections, and a new one is still served', async (t) => {
+  const sockets: Socket[] = []
+  // Few enough at a time for the system to keep until they are accepted.
+  for (; sockets.length < 2_400; t.equal((await child.get('/v1/me')).status, 200))
+    sockets.push(...(await Promise.all(Array.from({ length: 400 }, () => dial(child)))))
+  await until(async () => (await child.metric('gateway_connections_cut_total{reason="idle"}')) > 0)
+  for (const socket of sockets) socket.destroy()
+})
+
 t.test('a process without free file descriptors goes on and says so, and serves all when some are free', async (t) => {
   const kept = await dial(child)
   const uptime = async (): Promise<number> => {
