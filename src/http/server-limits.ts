@@ -1,6 +1,7 @@
 /** The Node HTTP server below Fastify: what a client may cost in time, bytes and connections before there is a request. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
@@ -33,6 +34,8 @@ const serverOptions = {
   keepAliveTimeout: 72_000,
 }
 
+/** Connections that the system keeps until they are accepted. */
+const maxBacklog = 511
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
 /** The time for requests that have begun to arrive completely, and for clients to read their responses. */
@@ -87,6 +90,16 @@ export function closeIdleConnections(app: App, connections: Connections, ticks: 
       if (now - started > maxIncompleteMs) connections.closeIncomplete()
       if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
     }, closeIdleMs)
+    // Node accepts one connection in a turn of the event loop, and the system resets those that wait when the listener closes.
+    let [accepted, before] = [0, -1]
+    app.server.on('connection', () => {
+      accepted += 1
+    })
+    await endOfTurn()
+    while (before < accepted && accepted < maxBacklog) {
+      before = accepted
+      await endOfTurn()
+    }
   })
   app.addHook('onClose', async () => clearInterval(timer))
 }

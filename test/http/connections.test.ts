@@ -4,6 +4,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import t from 'tap'
+import { closeIdleConnections } from '../../src/http/server-limits.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
@@ -191,6 +192,18 @@ t.test('a client that half-closes after its last request gets all responses, and
     }
     hasDevices(t, await text, ids)
   }
+})
+
+t.test('requests on connections that are not accepted yet when the gateway closes are served', async (t) => {
+  const { app, connections } = bareApp(t)
+  closeIdleConnections(app, connections, () => performance.now())
+  app.get('/', async () => 'served')
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  const texts = Array.from({ length: 50 }, () => exchange(url, last))
+  const closed = app.close()
+  for (const text of await Promise.all(texts)) t.match(text, /served$/)
+  await closed
 })
 
 t.test('a response that its client is still reading when the gateway closes arrives whole', async (t) => {
