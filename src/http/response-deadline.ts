@@ -9,7 +9,7 @@ import type { App } from './types.js'
 /** Less than the idle timeout of a connection, so that no client is disconnected without a response. */
 const deadlineMs = 50_000
 /** From the close of the app, before the process cuts off what is left. */
-const closingMs = 15_000
+const closingMs = 18_000
 
 /** To be installed before all other hooks, any of which may respond. @param ticks milliseconds that never go back. */
 export function installResponseDeadline(app: App, connections: Connections, ticks: () => number): void {
