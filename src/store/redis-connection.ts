@@ -32,8 +32,9 @@ export class Connection {
   #probe: NodeJS.Timeout | undefined
   readonly #ping: () => Promise<unknown>
 
-  constructor(client: EventEmitter & { ping(): Promise<unknown> }) {
-    this.#ping = () => client.ping()
+  constructor(client: EventEmitter & { gpsPerform(keys: 0): Promise<unknown> }) {
+    // An ACL may deny `PING`.
+    this.#ping = () => client.gpsPerform(0)
     client.on('ready', () => {
       this.#replies = true
       this.#denied.until = 0
@@ -82,7 +83,7 @@ export class Connection {
       const replied = (): void => {
         this.#replies = true
       }
-      withinLimit(this.#ping()).then(replied, (error) => error instanceof LateReply && this.#probeLater())
+      withinLimit(this.#ping()).then(replied, () => this.#probeLater())
     }, SILENCE_MS).unref()
   }
 
