@@ -1,12 +1,17 @@
 /** Validations of unknown hashes that are in flight, counted by the names that a failure would be charged to. */
+
+/** So many waiting requests count as a validation even if they share one: an address could take all connections with a single hash. */
+const maxSharing = 4
+
 export class PendingValidations {
   /** name → digest → requests waiting for its validation. */
   readonly #byName = new Map<string, Map<string, number>>()
 
   /** Other hashes in flight under a name; requests with the same hash share one call. */
   count(name: string, digest: string): number {
-    const digests = this.#byName.get(name)
-    return digests ? digests.size - (digests.has(digest) ? 1 : 0) : 0
+    const digests = this.#byName.get(name) ?? new Map<string, number>()
+    const requests = [...digests.values()].reduce((sum, waiting) => sum + waiting, 0)
+    return Math.max(digests.size - (digests.has(digest) ? 1 : 0), Math.floor(requests / maxSharing))
   }
 
   /** @returns a function to call once when the validation has ended. */
