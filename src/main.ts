@@ -25,6 +25,9 @@ const drainMs = 5_000
 /** Maximum time from the signal to the end of the process; requests still in flight are cut off. */
 const graceMs = 25_000
 
+/** Crashes of native code: a listener runs only after that code, so the process would repeat the crash forever. */
+const crashes = ['SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP'] as const
+
 async function openSandbox({ sandboxSeed: seed, clock }: Config) {
   const app = buildSandbox({ seed, clock })
   const [{ hash: demoHash }] = sandboxAccounts(seed)
@@ -101,7 +104,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   // It logs texts of its own, and whatever was thrown.
   const error = (what: unknown): void =>
     typeof what === 'string' ? logger.error(what) : logger.error({ err: what }, 'unexpected failure while closing')
-  closeWithGrace({ delay: graceMs, logger: { error } }, async ({ err, signal }) => {
+  closeWithGrace({ delay: graceMs, logger: { error }, skip: [...crashes] }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
     draining = true

@@ -1,8 +1,11 @@
 /** Damaged entries, on every store: each fails only itself, is reported once, and works again once repaired. */
+import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
+import { keyFileIn } from '../../src/store/key-file.js'
 import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/store/store.js'
+import { temporaryFolder } from '../folder.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 import { aKey, anOwner, type Command, DAY_MS, embeddedPlace, limited, NOW, onEveryStore, storedKey } from './places.js'
@@ -191,4 +194,12 @@ t.test('a gateway starts with a damaged record, refuses its key, and warns once'
   t.match(JSON.parse(warning), { level: 'warn', what: 'key', start: record.digest.slice(0, 8) })
   t.same(others, [])
   t.notOk(started.log.includes(record.digest.slice(0, 9)), 'the log holds only its beginning')
+})
+
+t.test('a gateway whose key file is cut off ends, where it would hang if it caught the signal', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const started = await gatewayProcess(t, { DATA_DIR: dataDir })
+  truncateSync(keyFileIn(dataDir))
+  await t.rejects(started.get('/v1/me', aKey(anOwner()).key.reveal()))
+  t.equal(await started.exited, null, 'by the signal')
 })
