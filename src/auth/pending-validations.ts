@@ -1,13 +1,13 @@
 /** Validations of unknown hashes that are in flight, counted by the names that a failure would be charged to. */
 
-/** So many waiting requests count as a validation even if they share one: an address could take all connections with a single hash. */
+/** So many waiting requests count as a validation even if they share one: with a single hash, an address could take all connections. */
 const maxSharing = 4
 
 export class PendingValidations {
   /** name → digest → requests waiting for its validation. */
   readonly #byName = new Map<string, Map<string, number>>()
 
-  /** Other hashes in flight under a name; requests with the same hash share one call. */
+  /** Validations in flight under a name beside that of this hash, which requests share, but no fewer than a quarter of the requests that wait. */
   count(name: string, digest: string): number {
     const digests = this.#byName.get(name) ?? new Map<string, number>()
     const requests = [...digests.values()].reduce((sum, waiting) => sum + waiting, 0)
