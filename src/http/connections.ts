@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
+import { stopParsing } from '../lib/stop-parsing.js'
 
 /** Pipelined requests that may wait on one connection. */
 const maxWaiting = 64
@@ -46,11 +47,6 @@ const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITI
 export function linger(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), maxLingerMs)
   socket.once('close', () => clearTimeout(timer)).end()
-}
-
-/** Node parses a packet to its end, and would keep its requests, up to 1,800: 2 is how it stops at an upgrade. */
-function stopParsing({ parser }: Socket & { parser?: object | null }): void {
-  if (parser) Object.assign(parser, { onIncoming: () => 2 })
 }
 
 export class Connections {
@@ -119,8 +115,11 @@ export class Connections {
     return (request, response) => {
       const { socket } = request
       const connection = this.#bySocket.get(socket)
-      // Nothing can be sent after the last response.
-      if (connection === undefined || !socket.writable) return void request.resume()
+      // Nothing can be sent after the last response, and Node keeps each request without one.
+      if (connection === undefined || !socket.writable) {
+        stopParsing(socket)
+        return void request.resume()
+      }
       connection.pending.push(response)
       if (connection.pending.length === 1) return start(connection, response)
       this.#waiting += 1
