@@ -1,6 +1,7 @@
 /** The operator's listener: `/metrics`, `/callers`, `/ready` and `/live` on a port of their own. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type FastifyReply, fastify } from 'fastify'
+import { stopParsing } from '../lib/stop-parsing.js'
 import type { Callers } from './callers.js'
 import type { Metrics } from './metrics.js'
 
@@ -27,11 +28,14 @@ const notFound = (reply: FastifyReply): FastifyReply =>
 
 /** An error without a listener ends the process. */
 function openServer(handle: RequestListener): Server {
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
+  const onRequest: RequestListener = (request, response) => {
+    if (response.socket !== null) return handle(request, response)
     // No scraper pipelines. A megabyte of requests whose responses wait for each other would exhaust the memory.
-    if (response.socket === null) request.socket.destroy()
-    else handle(request, response)
-  })
+    stopParsing(request.socket.destroy())
+  }
+  // Node would respond to a missing Host and to an expectation by itself, however many wait.
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000, requireHostHeader: false }, onRequest)
+  server.on('checkExpectation', onRequest)
   Object.assign(server, { maxConnections: 100, maxHeadersCount: 128, timeout: 5_000 })
   // Node removes its own listener when it hands a socket over.
   server.on('connection', (socket) => socket.on('error', () => {}))
@@ -52,8 +56,9 @@ export async function openOps({ host, port, metrics, isDraining }: OpsOptions) {
     // A malformed URL: Fastify runs no hook for it.
     frameworkErrors: (_error, _request, reply) => void notFound(reply),
   })
-  app.addHook('onRequest', async ({ is404 }, reply) => {
+  app.addHook('onRequest', async ({ is404, raw }, reply) => {
     reply.headers(commonHeaders)
+    if (raw.headers.host === undefined && raw.httpVersion !== '1.0') return reply.code(400).send()
     // Before a body is read.
     if (is404) return notFound(reply)
   })

@@ -1,4 +1,5 @@
 /** The operations listener: its pages, its headers, and that it is out of reach for callers. */
+import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -58,6 +59,7 @@ t.test('the operations listener shows no error, and its responses are neither st
     [sent('PROPFIND /ready'), 404, unknown],
     [sent('GET /live'), 200, '{"status":"live"}'],
     ['no HTTP\r\n\r\n', 400, ''],
+    ['GET /live HTTP/1.1\r\nConnection: close\r\n\r\n', 400, ''],
     [sent('GET /', `X: ${'y'.repeat(20_000)}\r\n`), 400, ''],
   ]
   for (const [bytes, status, body] of requests) {
@@ -74,7 +76,13 @@ t.test('the operations listener shows no error, and its responses are neither st
 t.test('the operations listener soon closes connections that are silent, and those that pipeline', async (t) => {
   const url = await opened(t, () => 'up 1\n')
   const silent = connect(Number(new URL(url).port), '127.0.0.1')
-  const requests = 'GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(1_000)
-  t.equal(await exchange(url, requests), '')
+  let requests = 0
+  subscribe('http.server.request.start', () => {
+    requests += 1
+  })
+  const first = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'
+  for (const headers of ['Host: x\r\n', 'Host: x\r\nExpect: y\r\n', ''])
+    t.equal(await exchange(url, first + `GET / HTTP/1.1\r\n${headers}\r\n`.repeat(1_000)), '')
+  t.equal(requests, 6, 'the rest of a packet is not parsed')
   await once(silent, 'close')
 })
