@@ -145,6 +145,8 @@ t.test('a forged X-Forwarded-For gains nothing; of a trusted chain the entry of 
   t.same(await remaining('127.0.0.1,203.0.113.0/24', chains), [8, 8, 7])
   const long = ['198.51.100.8', '198.51.100.9'].map((first) => `${first}${', 203.0.113.1'.repeat(100)}`)
   t.same(await remaining('127.0.0.1,203.0.113.0/24', long), [8, 7], 'only the last 1,024 characters are read')
+  const padded = ['203.0.113.1', '203.0.113.2'].map((last) => `${'198.51.100.9, '.repeat(100)}${last}`)
+  t.same(await remaining('1', padded), [8, 8], 'which are those of the proxies')
 })
 
 t.test('an IPv6 address counts as its /64 and /56 in every spelling, an IPv4 address as itself', async (t) => {
