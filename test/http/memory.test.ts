@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
+import { openOps } from '../../src/ops/listener.js'
 import { gateway, gatewayOn } from '../helper.js'
 import { until } from '../redis.js'
 import { bareApp } from './raw.js'
@@ -56,6 +57,26 @@ t.test('a body in chunks of one byte takes no more memory than in one', async (t
   const start = (method: string): string => head(`${method} /`, 'Transfer-Encoding: chunked\r\n') + chunks
   const [get, post] = [start('GET'), start('POST')]
   const kB = await kilobytes(t, app.server, (n) => (n % 2 ? get : post))
+  t.ok(kB < maxKb, `${kB} kB`)
+})
+
+t.test('the operations listener keeps no chunks of a body while it responds', async (t) => {
+  let scrapes = 0
+  const text = () => {
+    scrapes += 1
+    return new Promise<never>(() => {})
+  }
+  const metrics = { text, callers: { top: () => [] } }
+  const { url, close } = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
+  t.teardown(close)
+  const bytes = head('GET /metrics', 'Transfer-Encoding: chunked\r\n') + '1\r\nx\r\n'.repeat(8_000)
+  const before = usedBytes()
+  for (let n = 0; n < count; n += 1) {
+    const client = connect(Number(new URL(url).port), '127.0.0.1', () => client.write(bytes))
+    t.teardown(() => client.destroy())
+  }
+  await until(() => scrapes === count)
+  const kB = (usedBytes() - before) / 1024 / count
   t.ok(kB < maxKb, `${kB} kB`)
 })
 
