@@ -67,9 +67,11 @@ t.test('consecutive points of one second, place and speed are one position, othe
     ...[at(5, 16.3), at(6, 16.4), at(7, 16.3), at(9, 16.2)],
   ]
   const legs = [points.slice(0, 3), points.slice(3)].map((items) => ({ status: 1, items }))
-  const shown = history({ items: legs }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
+  const shown = (items: object[]): string[] =>
+    history({ items }).positions.map(({ time, lng, speed }) => `${time.slice(17)} ${lng} ${speed}`)
   const later = ['01 16.3 15', '01 16.4 15', '01 16.3 15', '01 16.2 15', '02 16.3 14']
-  t.strictSame(shown, ['00 16.3 14', '00 16.3 15', ...later])
+  t.strictSame(shown(legs), ['00 16.3 14', '00 16.3 15', ...later])
+  t.strictSame(shown(legs.toReversed()), ['00 16.3 15', '00 16.3 14', ...later], 'by time, also across groups')
 })
 
 const minutesAfter = (start: string, positions: { timestamp: number | null }[]) =>
