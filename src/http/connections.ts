@@ -7,7 +7,7 @@ import { stopParsing } from '../lib/stop-parsing.js'
 
 /** Pipelined requests that may wait on one connection. */
 const maxWaiting = 64
-/** The same for all connections together, 40 MB if each request has headers of 16 KiB. */
+/** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
 /** The time that a client may go on sending after its response. */
@@ -56,6 +56,8 @@ export class Connections {
   /** The one that has had no request for the longest time first. */
   readonly #open = new Set<Connection>()
   #waiting = 0
+  /** Requests that waited on connections that are cut, until these are closed. */
+  #closing = 0
 
   /** @param onAborted called when a connection ends before the response in progress is sent. */
   constructor(onCut: (reason: CutReason) => void, onAborted: (reply: FastifyReply) => void) {
@@ -127,7 +129,8 @@ export class Connections {
       // Node keeps each chunk until it is read: 2 MB if a packet has chunks of one byte.
       const hasChunks = request.headers['transfer-encoding'] !== undefined
       if (hasChunks) request.resume()
-      if (hasChunks || connection.pending.length > maxWaiting) this.cut(connection, 'pipelining')
+      const isFull = connection.pending.length > maxWaiting || this.#closing > maxWaitingInTotal
+      if (hasChunks || isFull) this.cut(connection, 'pipelining')
       if (this.#waiting > maxWaitingInTotal) this.#cutSlowest('pipelining', ({ pending }) => pending.length > 1)
     }
   }
@@ -184,7 +187,13 @@ export class Connections {
     unread?.reservation.release()
     socket.destroy()
     stopParsing(socket)
-    this.#drop(pending.splice(1))
+    const waiting = pending.splice(1)
+    this.#drop(waiting)
+    // Node frees them when it closes the connection, after all packets of this turn.
+    this.#closing += waiting.length
+    socket.once('close', () => {
+      this.#closing -= waiting.length
+    })
   }
 
   /** Empties requests that are not begun: Node keeps them until the one before them ends, which may wait for the platform. */

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { openOps } from '../../src/ops/listener.js'
 import { gateway, gatewayOn } from '../helper.js'
 import { until } from '../redis.js'
-import { bareApp } from './raw.js'
+import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -100,6 +100,30 @@ t.test('requests behind another are not kept after their connection is closed', 
   const first = (n: number): string => head('GET /api/v1/me', `Authorization: Bearer ${hash(n)}\r\n`)
   const kB = await kilobytes(t, await hanging(t), (n) => first(n) + behind)
   t.ok(kB < 3 * maxKb, `${kB} kB`)
+})
+
+t.test('of requests behind others that all connections send at once, most are not parsed', async (t) => {
+  const { get, httpServer, url } = await gateway(t)
+  await get('/health')
+  let [connected, requests] = [0, 0]
+  httpServer.on('connection', () => {
+    connected += 1
+  })
+  httpServer.on('request', () => {
+    requests += 1
+  })
+  const { port } = httpServer.address() as AddressInfo
+  const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'))
+  await until(() => connected === clients.length)
+  const start = 'GET /api/health'
+  const bytes = head(start, '').repeat(63) + head(start, 'Connection: close\r\n')
+  const ended = Promise.allSettled(clients.map((client) => untilClosed(client)))
+  for (const client of clients) client.write(bytes)
+  // So that the gateway reads all of them in one turn.
+  block(100)
+  await ended
+  t.ok(requests < 3_000, `${requests} requests`)
+  t.equal(responsesIn(await exchange(url, bytes)).length, 64, 'as many as before may wait afterwards')
 })
 
 t.test('unknown parameters and fields are not kept while a credential is validated', async (t) => {
