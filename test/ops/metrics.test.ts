@@ -111,16 +111,21 @@ t.test('a change of the platform is seen: rows that cannot be read, words nobody
   const device = (id: number, online: string) => ({ id, name: 'Van', online })
   const items = [device(1, 'hovering'), device(2, ' Hovering'), device(3, 'ack'), 'junk']
   const alerts = [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }, 'junk']
-  const { get, metrics, log } = await gatewayOn(t, { get_devices: [{ items }], get_alerts: { items: { alerts } } })
+  const points = [{ lat: 1, lng: 2, time: '2026-05-11 08:00:00' }, 'junk']
+  const get_history = { items: [{ status: 1, items: points }] }
+  const bodies = { get_devices: [{ items }], get_alerts: { items: { alerts } }, get_history }
+  const { get, metrics, log } = await gatewayOn(t, bodies)
   const before = await metrics()
   await get('/v1/alerts', someHash)
   await get('/v1/alerts', someHash)
+  await get('/v1/history/1?from=2026-05-11&to=2026-05-11', someHash)
   const text = await metrics()
   const expected: Record<string, number> = {
     'gateway_unknown_words_total{action="get_devices",field="online"}': 2,
     'gateway_unknown_words_total{action="get_alerts",field="type"}': 2,
     'gateway_rows_skipped_total{action="get_devices"}': 1,
     'gateway_rows_skipped_total{action="get_alerts"}': 4,
+    'gateway_rows_skipped_total{action="get_history"}': 1,
   }
   for (const [series, value] of Object.entries(expected))
     t.same([countOf(before, series), countOf(text, series)], [0, value], `${series}: the first one is an increase`)
