@@ -64,8 +64,7 @@ t.test('a new connection is served however many are open: the one idle for longe
   used.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
   await once(used, 'data')
   const closed = once(silent, 'close')
-  const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-  t.match(await text, /^HTTP\/1.1 200/)
+  t.match(await exchange(url, request('/health', 'Connection: close\r\n')), /^HTTP\/1.1 200/)
   await closed
   t.same([busy.destroyed, used.destroyed], [false, false])
   t.match(await metrics(), /^gateway_connections_cut_total\{reason="idle"\} 2$/m)
@@ -85,8 +84,7 @@ t.test('clients that do not read their responses keep nobody out: the slowest on
     t.teardown(() => client.destroy())
     await until(() => opened.length === count && (opened[count - 1] as Socket).writableLength > 0)
   }
-  const text = exchange(url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-  t.match(await text, /^HTTP\/1.1 200/)
+  t.match(await exchange(url, request('/health', 'Connection: close\r\n')), /^HTTP\/1.1 200/)
   t.same([opened[0]?.destroyed, opened[1]?.destroyed], [true, false])
   t.match(await metrics(), /^gateway_connections_cut_total\{reason="slow_reader"\} 1$/m)
 })
@@ -197,13 +195,11 @@ t.test('a client that half-closes after its last request gets all responses, and
 t.test('requests on connections that are not accepted yet when the gateway closes are served', async (t) => {
   const { app, connections } = bareApp(t)
   closeIdleConnections(app, connections, () => performance.now())
-  app.get('/', async () => 'served')
+  app.get('/api/x', async () => 'served')
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
-  const texts = Array.from({ length: 50 }, () => exchange(url, last))
-  const closed = app.close()
+  const texts = Array.from({ length: 50 }, () => exchange(url, request('/x', 'Connection: close\r\n')))
+  void app.close()
   for (const text of await Promise.all(texts)) t.match(text, /served$/)
-  await closed
 })
 
 t.test('a response that its client is still reading when the gateway closes arrives whole', async (t) => {
