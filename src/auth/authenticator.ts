@@ -4,7 +4,14 @@ import type { Caller } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { PlatformRefused } from '../platform/errors.js'
-import { AuthFailure, addressName, isExceeded, type Limits, type Usage } from '../rate-limit/limiter.js'
+import {
+  AuthFailure,
+  addressName,
+  type FailureBudget,
+  isExceeded,
+  type Limits,
+  type Usage,
+} from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
 import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
@@ -202,9 +209,11 @@ export class Authenticator {
     const { accounts, limits } = this.#options
     const failures = await limits.readFailures(ip)
     // Nothing awaits between this check and `begin`, so concurrent validations see each other.
-    if (this.#spentBudget(failures, hash, 0)) {
-      const usage = await limits.countFailure(ip)
-      throw new AuthFailure({ ...usage, used: Math.max(usage.used, usage.limit + 1) })
+    const spent = this.#spentBudget(failures, hash, 0)
+    if (spent) {
+      // Where the hash is being validated already, another request costs the address nothing: the hash may be valid.
+      const usage = this.#pending.has(spent.name, hash.digest) ? spent : await limits.countFailure(ip)
+      throw new AuthFailure({ ...usage, limit: limits.max, used: limits.max + 1 })
     }
     const names = failures.map(({ name }) => name)
     const end = this.#pending.begin(names, hash.digest)
@@ -219,7 +228,7 @@ export class Authenticator {
   }
 
   /** The budget that is used up if all pending validations fail. @param counted how often it has been charged for this hash already. */
-  #spentBudget(failures: (Usage & { name: string })[], { digest }: Secret, counted: 0 | 1): Usage | undefined {
+  #spentBudget(failures: FailureBudget[], { digest }: Secret, counted: 0 | 1): FailureBudget | undefined {
     return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
   }
 }

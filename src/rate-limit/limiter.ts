@@ -22,6 +22,9 @@ export interface Usage {
   resetS: number
 }
 
+/** The usage of a budget that failed credentials are counted on. */
+export type FailureBudget = Usage & { name: string }
+
 /** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
 export class Limits {
   readonly max: number
@@ -66,7 +69,7 @@ export class Limits {
   }
 
   /** The usage of every budget that a failed credential is counted on. */
-  readFailures(ip: string): Promise<(Usage & { name: string })[]> {
+  readFailures(ip: string): Promise<FailureBudget[]> {
     const budgets = this.#failureBudgets(ip)
     return Promise.all(budgets.map(async ({ name, limit }) => ({ name, ...(await this.read(name, limit)) })))
   }
