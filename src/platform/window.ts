@@ -1,5 +1,4 @@
 /** Reads any `offset`/`limit` window of a list that the platform pages in its own way, in as few calls as that allows. */
-import { isDeepStrictEqual } from 'node:util'
 import type { Page } from './pages.js'
 import { isObject, itemsOf } from './shape.js'
 
@@ -116,20 +115,30 @@ interface NumberedPage extends Page {
 }
 
 function numbered(fetchPage: FetchPage) {
-  let first: Page | undefined
+  let first: { page: Page; size: number } | undefined
+  const fetchFirst = async (size: number): Promise<Page> => {
+    if (first?.size !== size) first = { page: await fetchPage(1, size), size }
+    return first.page
+  }
   return async (number: number, size: number): Promise<NumberedPage> => {
-    const page = await fetchPage(number, size)
+    const page = number === 1 ? await fetchFirst(size) : await fetchPage(number, size)
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
-    if (number === 1) first = page
-    else if (!isPaged) first ??= await fetchPage(1, size)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
     const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
-    const isFirst = number > 1 && !isPaged && isDeepStrictEqual(page.rows, first?.rows)
+    const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
     // Others repeat their last page beyond their end.
     const rows = isFirst || currentPage < number ? [] : page.rows
     return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
+}
+
+/** Whether a page is the first one once more. New rows may have come between the two, or have shifted some of that one to this one. */
+function repeats(page: Page, first: Page): boolean {
+  const keyOf = (row: unknown): string => idOf(row) ?? JSON.stringify(row)
+  const firstRows = itemsOf(first.rows)
+  const keys = new Set(firstRows.map(keyOf))
+  return itemsOf(page.rows).filter((row) => keys.has(keyOf(row))).length > firstRows.length / 2
 }
 
 /**
