@@ -60,6 +60,7 @@ t.test('the operations listener shows no error, and its responses are neither st
     [sent('GET /live'), 200, '{"status":"live"}'],
     ['no HTTP\r\n\r\n', 400, ''],
     ['GET /live HTTP/1.1\r\nConnection: close\r\n\r\n', 400, ''],
+    ['GET /live HTTP/1.0\r\n\r\n', 200, '{"status":"live"}'],
     [sent('GET /', `X: ${'y'.repeat(20_000)}\r\n`), 400, ''],
   ]
   for (const [bytes, status, body] of requests) {
