@@ -192,11 +192,11 @@ function openPlatforms(
 }
 
 /** The routes, each behind the hook that counts its requests. */
-async function serve(api: App, config: Config, { clock, metrics }: Deps, parts: Parts): Promise<void> {
+async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, parts: Parts): Promise<void> {
   const { store, limits, authenticator, turns, deviceCache, translate, platformState, demo } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
-    health(open, { version, clock, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
+    health(open, { version, ticks, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
   })
   await api.register(async (open: App) => {
     open.addHook('onRequest', countAddress(limits, 'docs:'))

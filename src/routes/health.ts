@@ -24,14 +24,14 @@ const Health = Resource(
 
 interface HealthNeeds {
   version: string
-  /** Epoch milliseconds. */
-  clock: () => number
+  /** Milliseconds that never go back. */
+  ticks: () => number
   platform: () => PlatformState
   store: () => PlatformState
 }
 
-export function health(app: App, { version, clock, platform, store }: HealthNeeds): void {
-  const startedAt = clock()
+export function health(app: App, { version, ticks, platform, store }: HealthNeeds): void {
+  const startedAt = ticks()
   const getHealthSchema = {
     operationId: 'getHealth',
     summary: 'Get the state of the service',
@@ -43,7 +43,7 @@ export function health(app: App, { version, clock, platform, store }: HealthNeed
   app.get('/health', { schema: getHealthSchema }, async () => {
     const components = { platform: platform(), store: store() }
     const isDown = Object.values(components).includes('down')
-    const uptime_s = Math.max(0, Math.floor((clock() - startedAt) / 1000))
+    const uptime_s = Math.floor((ticks() - startedAt) / 1000)
     return { status: isDown ? ('degraded' as const) : ('ok' as const), version, uptime_s, components }
   })
 }
