@@ -51,12 +51,9 @@ export const actions: Record<string, Action> = {
   /** Without `limit` and `page` the whole fleet, as on most installations; the response has no pagination. */
   get_devices(request) {
     const { account, now, query } = request
-    let indexes = matchingDevices(request)
-    if (query.has('limit') || query.has('page')) {
-      const limit = positive(query, 'limit', 100)
-      const from = (positive(query, 'page', 1) - 1) * limit
-      indexes = indexes.slice(from, from + limit)
-    }
+    const found = matchingDevices(request)
+    const isPaged = query.has('limit') || query.has('page')
+    const indexes = isPaged ? paginator('get_devices', query, found, positive(query, 'limit', 100)).data : found
     const groups = account.groups.flatMap((group) => {
       const members = indexes.filter((index) => groupOf(account, index) === group)
       return members.length > 0 ? [{ ...group, items: lazily(members, (index) => deviceRow(account, index, now)) }] : []
