@@ -14,7 +14,7 @@ const PLANS = [
 ] as const
 
 type Plan = (typeof PLANS)[number]
-/** For `days`, `lastService` and `current` are days since 1970-01-01 on the account's clock. */
+/** For `days`, `lastService` is a day since 1970-01-01 on the account's clock. `left`, in the unit of `by`, is negative when overdue. */
 type Service = ReturnType<typeof serviceAt>
 export type Planned = { index: number; plan: Plan }
 
@@ -31,12 +31,8 @@ export function serviceAt(account: Account, { index, plan }: Planned, now: numbe
   const cycle = Math.round(interval * (0.97 + 0.36 * roll(account.seed, 14, index, n)))
   const phase = Math.floor(cycle * roll(account.seed, 15, index, n))
   const lastService = Math.max(0, Math.floor((current - phase) / cycle) * cycle + phase)
-  return { ...plan, id: account.userId * 1_000_000 + index * 8 + n, index, lastService, current }
-}
-
-/** What is left until due, in the unit of `by`; negative when overdue. */
-function leftOf(service: Service): number {
-  return Math.round((service.lastService + service.interval - service.current) * 10) / 10
+  const left = Math.round((lastService + interval - current) * 10) / 10
+  return { ...plan, id: account.userId * 1_000_000 + index * 8 + n, index, lastService, left }
 }
 
 const TITLES = { odometer: 'Odometer', engine_hours: 'Engine hours', days: 'Days' }
@@ -45,13 +41,12 @@ const REMIND_BEFORE = { odometer: 500, engine_hours: 25, days: 10 }
 const date = (day: number) => rawTime(day * 86_400, 0).slice(0, 10)
 
 /** The display text in a row of a device. */
-export function serviceText(service: Service): string {
-  const left = leftOf(service)
-  if (left < 0) return `${TITLES[service.by]} Expired`
-  return service.by === 'days' ? `${left}d.` : `${TITLES[service.by]} Left (${left}${UNITS[service.by]})`
+export function serviceText({ by, left }: Service): string {
+  if (left < 0) return `${TITLES[by]} Expired`
+  return by === 'days' ? `${left}d.` : `${TITLES[by]} Left (${left}${UNITS[by]})`
 }
 
-export const isExpiring = (service: Service) => leftOf(service) <= REMIND_BEFORE[service.by]
+export const isExpiring = ({ by, left }: Service) => left <= REMIND_BEFORE[by]
 
 /** A full row; flags are numbers here and booleans in the newer `/services`. */
 export function serviceRow<T>(account: Account, service: Service, flag: (value: boolean) => T) {
@@ -72,7 +67,7 @@ export function serviceRow<T>(account: Account, service: Service, flag: (value: 
     trigger_event_left: REMIND_BEFORE[by],
     renew_after_expiration: flag(false),
     event_sent: flag(isExpiring(service)),
-    expired: flag(leftOf(service) < 0),
+    expired: flag(service.left < 0),
     email: '',
     mobile_phone: '',
     description: '',
