@@ -9,10 +9,9 @@ type JsonDifference = { path: string; left: unknown; right: unknown }
 /** A gateway's response without the headers that necessarily differ. */
 type GatewayResponse = { status: number; headers: Record<string, string>; body: unknown }
 
-/** Headers of the connection (RFC 9110, 7.6.1) and of the body's encoding on it. */
-const isHopByHop = (name: string): boolean =>
-  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*|content-length|content-encoding)$/.test(name)
-const isPerRequest = (name: string): boolean => /^(x-request-id|date|age|ratelimit-.*)$/.test(name)
+/** Headers of the connection (RFC 9110, 7.6.1), of the body's encoding on it, and of a single request. */
+const differing =
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*|content-(length|encoding)|x-request-id|date|age|ratelimit-.*)$/
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
@@ -49,7 +48,7 @@ export async function send(base: string, path: string, credential: string, retri
     await wait(1000 * Number(response.headers.get('retry-after') ?? 1))
     return send(base, path, credential, retries - 1)
   }
-  const headers = [...response.headers].filter(([name]) => !isHopByHop(name) && !isPerRequest(name))
+  const headers = [...response.headers].filter(([name]) => !differing.test(name))
   return { status: response.status, headers: Object.fromEntries(headers), body }
 }
 
