@@ -18,7 +18,7 @@ export function drift(recorded: unknown, live: unknown): Drift[] {
       const always = was.get(place.parent)?.count === place.count && !path.endsWith(']')
       const seen = is.get(place.parent)?.kinds.has('object')
       if (always && seen) lines.push({ path, what: 'gone', was: kindsOf(place), is: '' })
-    } else if (isNewKind(place, now)) {
+    } else if (place.kinds.size > 0 && [...now.kinds].some((kind) => !place.kinds.has(kind))) {
       lines.push({ path, what: 'changed', was: kindsOf(place), is: kindsOf(now) })
     }
   }
@@ -30,9 +30,6 @@ export function drift(recorded: unknown, live: unknown): Drift[] {
 }
 
 const kindsOf = ({ kinds }: Place): string => [...kinds].sort().join(' or ') || 'null'
-
-const isNewKind = (was: Place, is: Place): boolean =>
-  was.kinds.size > 0 && [...is.kinds].some((kind) => !was.kinds.has(kind))
 
 function shapeOf(body: unknown): Shape {
   const shape: Shape = new Map()
