@@ -99,10 +99,9 @@ export const format = (value: unknown): string => `${layout(value, '', 0)}\n`
 function layout(value: unknown, indent?: string, column = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const isList = Array.isArray(value)
-  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  const members = isList
-    ? value.map((item) => ['', item] as const)
-    : sorted.map(([key, item]) => [`${JSON.stringify(key)}: `, item] as const)
+  const entries: [key: string, item: unknown][] = Object.entries(value)
+  if (!isList) entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  const members = entries.map(([key, item]) => [isList ? '' : `${JSON.stringify(key)}: `, item] as const)
   const [open, gap, close] = isList ? ['[', '', ']'] : ['{', ' ', '}']
   if (members.length === 0) return open + close
   const flat = open + gap + members.map(([head, item]) => head + layout(item)).join(', ') + gap + close

@@ -29,10 +29,7 @@ export function match(request: PlatformRequest, exchanges: readonly Exchange[]):
 }
 
 /** The exchange that comes nearest to a request without a match, and where they differ. */
-export function nearest(
-  request: PlatformRequest,
-  exchanges: readonly Exchange[],
-): { file: string; action?: string; differs: Difference[] } | undefined {
+export function nearest(request: PlatformRequest, exchanges: readonly Exchange[]) {
   const same = exchanges.filter((exchange) => exchange.action === request.action)
   const [best] = (same.length > 0 ? same : exchanges).toSorted(
     (a, b) => differencesOf(request, a).length - differencesOf(request, b).length,
