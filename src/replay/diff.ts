@@ -25,31 +25,33 @@ export function compare(left: unknown, right: unknown, path = '$'): JsonDifferen
   return keys.flatMap((key) => compare(left[key], right[key], step(key)))
 }
 
-/** For a request or a body that fails. @throws Error naming the base URL. */
-export const noResponse =
-  (base: string) =>
-  (error: Error & { cause?: NodeJS.ErrnoException }): never => {
-    throw new Error(`${base} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message})`)
+/** Sends a GET and follows no redirect. @throws Error naming the base URL when nothing responds there, or the response is cut. */
+export async function fetchFrom(base: string, path: string, init: RequestInit) {
+  try {
+    const response = await fetch(base + path, { redirect: 'manual', ...init })
+    // Unlike `text()`, this keeps a byte order mark.
+    const text = Buffer.from(await response.arrayBuffer()).toString()
+    return { status: response.status, headers: Object.fromEntries(response.headers), text }
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+    throw new Error(`${base} does not respond (${cause?.code ?? cause?.message ?? message})`)
   }
-
-/** Sends a GET and follows no redirect. @throws Error naming the base URL when nothing responds there. */
-export const fetchFrom = (base: string, path: string, init: RequestInit): Promise<Response> =>
-  fetch(base + path, { redirect: 'manual', ...init }).catch(noResponse(base))
+}
 
 /**
  * Sends a request to a gateway; `base` ends in `/api`. After a 429 or an overload it waits for `Retry-After` and tries again.
  * @throws Error as `fetchFrom`.
  */
 export async function send(base: string, path: string, credential: string, retries = 3): Promise<GatewayResponse> {
-  const response = await fetchFrom(base, path, { headers: { authorization: `Bearer ${credential}` } })
-  const text = await response.text().catch(noResponse(base))
+  const init = { headers: { authorization: `Bearer ${credential}` } }
+  const { status, headers, text } = await fetchFrom(base, path, init)
   const body = jsonIn(text) ?? text
-  if (retries > 0 && isTemporary(response.status, body)) {
-    await wait(1000 * Number(response.headers.get('retry-after') ?? 1))
+  if (retries > 0 && isTemporary(status, body)) {
+    await wait(1000 * Number(headers['retry-after'] ?? 1))
     return send(base, path, credential, retries - 1)
   }
-  const headers = [...response.headers].filter(([name]) => !differing.test(name))
-  return { status: response.status, headers: Object.fromEntries(headers), body }
+  const compared = Object.entries(headers).filter(([name]) => !differing.test(name))
+  return { status, headers: Object.fromEntries(compared), body }
 }
 
 const isTemporary = (status: number, body: unknown): boolean =>

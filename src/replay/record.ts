@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import { compare, fetchFrom, noResponse } from './diff.js'
+import { compare, fetchFrom } from './diff.js'
 import { drift } from './drift.js'
 import {
   type Exchange,
@@ -30,7 +30,7 @@ const isReadAction = (action: string): boolean => readActions.has(action) || /^s
 const timeoutMs = 60_000
 const maxShownDifferences = 20
 
-type PlatformResponse = { status: number; headers: Record<string, string>; body: string }
+type PlatformResponse = Awaited<ReturnType<typeof fetchFrom>>
 
 type RecorderOptions = {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
@@ -44,24 +44,19 @@ type RecorderOptions = {
   log: (line: string) => void
 }
 
-/** @throws Error naming the platform when it cannot be reached, or its response is cut. */
-async function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
-  const response = await fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, {
-    headers: { accept: 'application/json' },
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-  // Unlike `text()`, this keeps a byte order mark.
-  const body = Buffer.from(await response.arrayBuffer().catch(noResponse(platform))).toString()
-  return { status: response.status, headers: Object.fromEntries(response.headers), body }
+/** @throws Error as `fetchFrom`. */
+function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
+  const init = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) }
+  return fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, init)
 }
 
 /** Sends a request of our own. @throws Error as `forward`. */
 const sendAs = (hash: string, platform: string, { action, query }: PlatformRequest): Promise<PlatformResponse> =>
   forward(platform, action, new URLSearchParams({ ...query, lang: 'en', user_api_hash: hash }))
 
-function exchangeOf({ action, query }: PlatformRequest, { status, headers, body }: PlatformResponse): Exchange {
-  const bom = body.startsWith('\uFEFF')
-  const response: RecordedResponse = { ...bodyOf(bom ? body.slice(1) : body), headers }
+function exchangeOf({ action, query }: PlatformRequest, { status, headers, text }: PlatformResponse): Exchange {
+  const bom = text.startsWith('\uFEFF')
+  const response: RecordedResponse = { ...bodyOf(bom ? text.slice(1) : text), headers }
   return { action, query, responses: [{ ...response, ...(bom ? { bom } : {}), ...(status === 200 ? {} : { status }) }] }
 }
 
@@ -107,7 +102,7 @@ export function buildRecorder(options: RecorderOptions) {
     const { location, 'content-type': type = 'application/json', 'retry-after': retry } = response.headers
     if (location !== undefined) reply.header('location', location)
     if (retry !== undefined) reply.header('retry-after', retry)
-    return reply.code(response.status).type(type).send(response.body)
+    return reply.code(response.status).type(type).send(response.text)
   })
   return { app, counts }
 }
@@ -127,9 +122,9 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
 }
 
 async function validateHash(platform: string, hash: string): Promise<void> {
-  const { status, body } = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
+  const { status, text } = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
   // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
-  const { status: flag } = (jsonIn(body) ?? {}) as { status?: unknown }
+  const { status: flag } = (jsonIn(text) ?? {}) as { status?: unknown }
   if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
     throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
 }
