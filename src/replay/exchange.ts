@@ -127,7 +127,9 @@ export function parseExchange(file: string, text: string): Exchange {
 
 /** The value of a file, and the line of each value in it. @throws Error as `parseExchange`. */
 function parse<T>(file: string, text: string, shape: Validator<object, T>): { value: T; lines: Map<string, number> } {
-  const { value, lines } = parseLines(file, text)
+  const json = text.replace(/^\uFEFF/, '')
+  const lines = linesOf(json, file)
+  const value: unknown = JSON.parse(json)
   if (shape.Check(value)) return { value, lines }
   const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, params, message }) => {
     // A field too many has two problems: it must be `false`, and its parent must not have it.
@@ -138,15 +140,6 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
     return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`]
   })
   throw new Error(sentences.join('\n'))
-}
-
-function parseLines(file: string, text: string): { value: unknown; lines: Map<string, number> } {
-  try {
-    const json = text.replace(/^\uFEFF/, '')
-    return { lines: linesOf(json), value: JSON.parse(json) }
-  } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`)
-  }
 }
 
 const memberOf = (value: unknown, name: string): unknown =>

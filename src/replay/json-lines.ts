@@ -13,9 +13,9 @@ export function jsonIn(text: string): unknown {
 
 /**
  * JSON pointer (RFC 6901) → line, from 1.
- * @throws SyntaxError with line, expected and found, which `JSON.parse` reports only sometimes.
+ * @throws SyntaxError naming the file, with line, expected and found, which `JSON.parse` reports only sometimes.
  */
-export function linesOf(text: string): Map<string, number> {
+export function linesOf(text: string, file: string): Map<string, number> {
   const lines = new Map<string, number>()
   const found = text.matchAll(tokens)
   /** The next token, empty at the end, and its line. */
@@ -31,7 +31,7 @@ export function linesOf(text: string): Map<string, number> {
     return taken
   }
   const fail = (expected: string): never => {
-    throw new SyntaxError(`line ${line}: expected ${expected}, found ${token || 'the end of the file'}`)
+    throw new SyntaxError(`${file}: line ${line}: expected ${expected}, found ${token || 'the end of the file'}`)
   }
   const scalar = (expected: string): unknown => {
     const value = jsonIn(token)
