@@ -52,7 +52,6 @@ export async function gatherRoutes(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', components: { securitySchemes } },
     hideUntagged: true,
-    stripBasePath: false,
     convertConstToEnum: false,
     transform: ({ schema, url }) => ({ schema, url: url.replace(/^\/api(?=\/)/, '') }),
   })
