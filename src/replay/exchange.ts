@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/schema'
+import { Compile, Pointer, type Validator } from 'typebox/schema'
 import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Partial(
@@ -134,16 +134,13 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
   const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, params, message }) => {
     // A field too many has two problems: it must be `false`, and its parent must not have it.
     if (keyword === 'additionalProperties') return []
-    const found = instancePath.split('/').slice(1).reduce(memberOf, value)
+    const found = short(Pointer.Get(value, instancePath))
     const listed = 'allowedValues' in params ? `must be ${params.allowedValues.join(' or ')}` : message
     const expected = keyword === 'boolean' ? 'must not be here' : listed
-    return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${short(found)}`]
+    return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${found}`]
   })
   throw new Error(sentences.join('\n'))
 }
-
-const memberOf = (value: unknown, name: string): unknown =>
-  (value as Record<string, unknown> | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')]
 
 function short(value: unknown): string {
   const text = layout(value)
