@@ -39,24 +39,21 @@ export function linesOf(text: string, file: string): Map<string, number> {
     skip()
     return value
   }
-  const list = (close: string, item: (index: number) => void): void => {
-    skip()
-    if (token === close) return void skip()
-    let index = 0
-    do item(index++)
-    while (take(',', close) === ',')
+  const name = (): string => {
+    if (!token.startsWith('"')) fail('a name in double quotes')
+    const key = String(scalar('a name in double quotes'))
+    take(':')
+    return key.replaceAll('~', '~0').replaceAll('/', '~1')
   }
   const value = (path: string): void => {
     lines.set(path, line)
-    if (token === '[') list(']', (index) => value(`${path}/${index}`))
-    else if (token === '{') list('}', () => member(path))
-    else scalar('a value')
-  }
-  const member = (path: string): void => {
-    if (!token.startsWith('"')) fail('a name in double quotes')
-    const name = String(scalar('a name in double quotes'))
-    take(':')
-    value(`${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    const close = token === '[' ? ']' : token === '{' ? '}' : undefined
+    if (close === undefined) return void scalar('a value')
+    skip()
+    if (token === close) return void skip()
+    let index = 0
+    do value(`${path}/${close === ']' ? index++ : name()}`)
+    while (take(',', close) === ',')
   }
   skip()
   value('')
