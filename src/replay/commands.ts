@@ -179,20 +179,17 @@ function requestOf(action: string, { device, day }: Values): PlatformRequest {
   if (action === 'get_history' && (device === undefined || day === undefined))
     throw new Error('--only get_history needs --device and --day')
   if (action === 'services' && device !== undefined) return { action: `services/${device}`, query: {} }
-  const pages: Record<string, Record<string, string>> = {
+  if (day !== undefined && !/^get_(history|events)$/.test(action))
+    throw new Error('--day goes with get_history and get_events only')
+  const days = day !== undefined && { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59` }
+  const fixed: Record<string, Record<string, string>> = {
     get_user_drivers: { page: '1' },
-    get_events: { limit: '50', page: '1' },
+    get_events: { limit: '50', page: '1', ...days },
+    get_history: { from_date: `${day}`, from_time: '00:00:00', to_date: `${day}`, to_time: '23:59:59' },
     services: { limit: '100', page: '1' },
   }
-  const query: Record<string, string> = { ...pages[action] }
-  if (device !== undefined) query[action === 'get_devices' ? 'id' : 'device_id'] = device
-  if (day === undefined) return { action, query }
-  const days: Record<string, Record<string, string>> = {
-    get_history: { from_date: day, from_time: '00:00:00', to_date: day, to_time: '23:59:59' },
-    get_events: { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59` },
-  }
-  if (!Object.hasOwn(days, action)) throw new Error('--day goes with get_history and get_events only')
-  return { action, query: { ...query, ...days[action] } }
+  const id = action === 'get_devices' ? 'id' : 'device_id'
+  return { action, query: { ...fixed[action], ...(device !== undefined && { [id]: device }) } }
 }
 
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && DateTime.fromISO(text).isValid
