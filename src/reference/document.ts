@@ -43,11 +43,7 @@ export const securitySchemes = {
 
 const anyCredential = Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }))
 
-/**
- * The document as served.
- * @param paths what @fastify/swagger collected from the routes.
- * @param publicUrl the address of the API as callers see it; only `servers` depends on it.
- */
+/** The document as served. @param paths those that @fastify/swagger collected. @param publicUrl only `servers` depends on it. */
 export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string) {
   const operations = Object.values(paths).flatMap((item) => Object.values(item))
   const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response] as const)

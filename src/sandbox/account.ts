@@ -6,9 +6,8 @@ import { between, roll } from './random.js'
 export type Account = ReturnType<typeof createAccount>
 export type Geofence = Account['geofences'][number]
 /**
- * `type` is the platform's word; `value` is km/h for `overspeed`, a change in km/h for `custom`, minutes for durations,
- * 0 all, 1 on, 2 off for `ignition`.
- * The alert covers every nth device.
+ * `type` is the platform's word; `value` is km/h for `overspeed`, a change in km/h for `custom`, minutes for durations, 0 all, 1 on,
+ * 2 off for `ignition`. The alert covers every nth device.
  */
 export type Alert = Account['alerts'][number]
 /** `index` is the position of the assigned device in its fleet. */
