@@ -16,15 +16,18 @@ function count(raw: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
+const numbers = ['total', 'per_page', 'current_page', 'last_page']
+
 /**
- * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or rows beside `pagination`.
- * A body without a paginator is one page with all rows.
+ * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or rows beside `pagination`. Its numbers may
+ * stand further out than its rows. A body without a paginator is one page with all rows.
  * @param name the key below `items` under which this action puts its paginator or its rows (`drivers`, `geofences`).
  */
 export function pageOf(body: unknown, name?: string): Page {
   const paginator = paginatorOf(body, name)
-  const beside = [paginator, body].map((one) => (isObject(one) ? one.pagination : undefined))
-  const meta = [...beside, paginator].find(isObject) ?? {}
+  const outward = [paginator, isObject(body) ? unwrapped(body.items) : undefined, body].filter(isObject)
+  const places = outward.flatMap((one) => [one.pagination, one]).filter(isObject)
+  const meta = places.find((one) => numbers.some((name) => name in one)) ?? {}
   return {
     rows: rowsOf(paginator),
     total: count(meta.total),

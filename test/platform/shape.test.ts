@@ -66,6 +66,10 @@ t.test('every paginator layout reads as the same page', async (t) => {
     ['numeric keys beside pagination', { 3: rows[0], pagination: numbers }, undefined],
     ['the same in items', { status: 1, items: { 3: rows[0], pagination: numbers } }, 'drivers'],
     ['the same in items.<name>', { items: { drivers: { 3: rows[0], pagination: numbers } } }, 'drivers'],
+    ['a list in items.<name>, pagination in items', { items: { drivers: rows, pagination: numbers } }, 'drivers'],
+    ['a list in items.<name>, pagination beside items', { items: { drivers: rows }, pagination: numbers }, 'drivers'],
+    ['a list in items.<name>, its numbers in items', { items: { drivers: rows, ...numbers } }, 'drivers'],
+    ['a list in items, its numbers beside it', { status: 1, items: rows, ...numbers }, undefined],
     ['items as JSON text', { items: JSON.stringify({ drivers: { ...numbers, data: rows } }) }, 'drivers'],
     ['items.<name> as JSON text', { items: { drivers: JSON.stringify({ ...numbers, data: rows }) } }, 'drivers'],
   ]
