@@ -77,6 +77,10 @@ function daysOf(value: WireService['last_service'], dayFirst: boolean | undefine
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }
 
+/** Whether a date can be read in two orders of day and month. */
+const isAmbiguous = ({ last_service, expires_date }: WireService): boolean =>
+  [last_service, expires_date].some((date) => new Set(daysOf(date, undefined)).size > 1)
+
 const nearest = (days: readonly number[], day: number): Maybe =>
   days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
@@ -122,8 +126,19 @@ function leftInText({ id, name, expires }: WireService, device: ServiceDevice | 
 const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a + b, 6))
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
+/** What services need of their account. */
+export interface ServiceAccount {
+  /** Has the unit of distance, for a device that is not known; undefined if it is unknown. */
+  setup: WireSetup | undefined
+  /** The day on the account's clock, in days since 1970-01-01. */
+  today: number
+  /** The account's order of day and month, for a device that does not show it; undefined if no device does. */
+  dayFirst: () => boolean | undefined
+}
+
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
-function amountsOf(wire: WireService, device: ServiceDevice | undefined, setup: WireSetup | undefined, today: number) {
+function amountsOf(wire: WireService, device: ServiceDevice | undefined, account: ServiceAccount) {
+  const { setup, today } = account
   const by = unitOf(wire)
   const isDays = by === 'days'
   const isDistance = by === 'odometer'
@@ -131,7 +146,7 @@ function amountsOf(wire: WireService, device: ServiceDevice | undefined, setup: 
   const written = leftInText(wire, device)
   const { amount, unit } = quantity(written) ?? {}
   const expected = plus(today, amount)
-  const dayFirst = device?.dayFirst
+  const dayFirst = device?.dayFirst ?? (isDays && isAmbiguous(wire) ? account.dayFirst() : undefined)
   const last = isDays ? lastDay(wire, interval, today, expected, dayFirst) : number(wire.last_service)
   const due =
     plus(last, interval) ??
@@ -151,18 +166,15 @@ function amountsOf(wire: WireService, device: ServiceDevice | undefined, setup: 
 /**
  * The maintenance service of a platform row (spec.md, Maintenance service; platform.md 8.3).
  * @param device the service's device if known, for its counters, units and name.
- * @param setup has the account's unit of distance, for a device that is not known.
- * @param today the day on the account's clock, in days since 1970-01-01.
  */
 export function toMaintenanceService(
   wire: WireService,
   serviceId: number,
   device: ServiceDevice | undefined,
-  setup: WireSetup | undefined,
-  today: number,
+  account: ServiceAccount,
 ): MaintenanceService {
   const by = unitOf(wire)
-  const { interval, last, due, remaining } = amountsOf(wire, device, setup, today)
+  const { interval, last, due, remaining } = amountsOf(wire, device, account)
   const date = (day: Maybe): string | null => (by === 'days' && day !== undefined ? (dayText(day) ?? null) : null)
   return {
     id: serviceId,

@@ -5,6 +5,7 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
 import type { WireService, WireSetup } from '../platform/wire.js'
+import { writesDayFirst } from '../resources/device.js'
 import { ListOf, page } from '../resources/list.js'
 import {
   MaintenanceService,
@@ -40,13 +41,21 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const setup = requested.some(({ row }) => needsSetup(row, fleet)) ? await setupOf(account) : undefined
-    const day = today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 })
+    let order: { dayFirst: boolean | undefined } | undefined
+    const facts = {
+      setup,
+      today: today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 }),
+      dayFirst: () => {
+        order ??= { dayFirst: dayFirstIn(fleet) }
+        return order.dayFirst
+      },
+    }
     // The services of a device come one after another: each row is read once, and one is kept.
     const devices = new BoundedMap<number, ServiceDevice | undefined>(1)
     const toService = (row: WireService, serviceId: number): MaintenanceService => {
       const owner = deviceOf(row)
       if (!devices.has(owner)) devices.set(owner, serviceDevice(fleet.row(owner)))
-      return toMaintenanceService(row, serviceId, devices.get(owner), setup, day)
+      return toMaintenanceService(row, serviceId, devices.get(owner), facts)
     }
     return pageOfRows(reply, requested, paging, toService, undefined, deviceOf)
   })
@@ -71,6 +80,19 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
 function needsSetup(row: WireService, fleet: Fleet): boolean {
   const unit = unitOf(row)
   return unit === 'days' || (unit === 'odometer' && !fleet.has(deviceOf(row)))
+}
+
+/** Devices to read for the order of day and month: the first one that has sent data shows it, unless on a day such as 5 May. */
+const maxOrderReads = 100
+
+/** Whether the account's dates have the day before the month; undefined if its devices do not show it. */
+function dayFirstIn(fleet: Fleet): boolean | undefined {
+  for (const id of fleet.ids.slice(0, maxOrderReads)) {
+    const row = fleet.row(id)
+    const dayFirst = row && writesDayFirst(row)
+    if (dayFirst !== undefined) return dayFirst
+  }
+  return undefined
 }
 
 /** Undefined where the account may not read its setup, or the platform has none. */

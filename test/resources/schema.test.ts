@@ -86,7 +86,11 @@ const locationOf = (raw: unknown) => {
   return device && toLocation(device)
 }
 const serviceOf = (raw: unknown) =>
-  toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), undefined, 20_584)
+  toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), {
+    setup: undefined,
+    today: 20_584,
+    dayFirst: () => undefined,
+  })
 const historyOf = (raw: unknown) => history(raw, {})
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire

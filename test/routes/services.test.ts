@@ -135,6 +135,26 @@ t.test("the days that remain are those of the account's calendar", async (t) => 
   }
 })
 
+t.test('the dates of a silent device are in the order of day and month that others show', async (t) => {
+  const data = [1, 9].map((device_id) => ({
+    ...{ id: device_id, device_id, expiration_by: 'days', interval: 365 },
+    ...{ last_service: '11-09-2025', expires_date: '11-09-2026' },
+  }))
+  const never = { id: 1, time: 'Not connected', timestamp: 0 }
+  const timestamp = Date.UTC(2026, 10, 26, 12) / 1000
+  for (const [time, last_service_date] of [
+    ['26-11-2026 12:00:00', '2025-09-11'],
+    ['11/26/2026 12:00 PM', '2025-11-09'],
+    ['2026-11-26 12:00:00', '2025-11-09'],
+  ] as const) {
+    const clock = new Clock(timestamp * 1000)
+    const bodies = { get_devices: [{ items: [never, { id: 2, time, timestamp }] }], services: { ...paged, data } }
+    const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
+    const { body } = await get('/v1/services', someHash)
+    t.match(body.data, [{ last_service_date }, { last_service_date }], time)
+  }
+})
+
 t.test('devices with an empty list of services have none, and are not requested one by one', async (t) => {
   const items = [
     { id: 1, device_data: { services: [] } },
