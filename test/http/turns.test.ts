@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { sendTogether, Turns } from '../../src/http/turns.js'
@@ -42,17 +41,6 @@ t.test('connections are accepted while many requests wait, which begin in order'
   t.ok(Math.max(...gaps) <= 32, `requests begun between two connections: ${gaps}`)
   for (const socket of [...clients, ...later]) socket.destroy()
   server.close()
-})
-
-t.test('the first request that waits shows how long, until it begins', async (t) => {
-  let now = 0
-  const turns = new Turns(() => now)
-  const begin = turns.limit(() => {}) as (...request: unknown[]) => void
-  for (let requests = 0; requests < 17; requests += 1) begin({}, {})
-  now = 900
-  t.equal(turns.waitMs, 900)
-  await endOfTurn()
-  t.equal(turns.waitMs, 0)
 })
 
 t.test('log line and latency of a request include its wait for a turn', async (t) => {

@@ -135,15 +135,6 @@ t.test('a call whose deadline passes leaves the queue, and the others keep their
   t.ok(isIdle())
 })
 
-t.test('a call that fails gives its slot back and fails as it did', async (t) => {
-  const { guard, isIdle } = bulkhead()
-  const failing = guard.run({ account: 'a', action: 'get_devices', isKnown: true }, new AbortController().signal, () =>
-    Promise.reject(new Error('so')),
-  )
-  await t.rejects(failing, { message: 'so' })
-  t.ok(isIdle())
-})
-
 t.test('the queue is bounded, and twenty accounts do not fill it for the next', async (t) => {
   const { guard, calls, rejected } = bulkhead()
   const isTurnedAway = async (account: string): Promise<boolean> => {
