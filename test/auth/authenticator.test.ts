@@ -2,11 +2,10 @@
 import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { ownerOf, Secret } from '../../src/auth/credential.js'
+import { Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import {
   type Answer,
-  answers,
   type Bodies,
   Clock,
   embeddedStore,
@@ -31,7 +30,6 @@ import {
   statusesOf,
 } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
-import { aKey, DAY_MS } from '../store/places.js'
 
 /** A platform that accepts `someHash` alone. */
 const strict = accountsOf([owner()])
@@ -116,15 +114,6 @@ t.test('however many unknown hashes await validation, accounts of API keys and k
   t.equal(waiting, 40, 'the others wait for these')
   releases.emit('all')
   t.same(new Set((await Promise.all(guesses)).map(({ status }) => status)), new Set([401]))
-})
-
-t.test('concurrent requests with the same unknown hash count as one', async (t) => {
-  const { get, calls } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '4' } }, (...call) => {
-    setTimeout(() => answers(fleet)(...call), 20)
-  })
-  const results = await Promise.all(Array.from({ length: 8 }, (_, i) => get('/v1/me', [someHash, otherHash][i % 2])))
-  t.same(new Set(results.map(({ status }) => status)), new Set([200]))
-  t.equal(calls.length, 4, 'a validation and a setup for each hash')
 })
 
 t.test('of the requests with one unknown hash, four times the limit wait, and the others cost nothing', async (t) => {
@@ -221,16 +210,4 @@ t.test('keys whose hash the platform refuses cost it no more calls than unknown 
   delete bodies['*']
   clock.advance(61_000)
   for (const key of keys) t.equal((await get('/v1/me', key)).status, 200, 'they work again once the hash is accepted')
-})
-
-t.test('a key of the first release becomes renewable with its first use here, however recent', async (t) => {
-  const [clock, store] = [new Clock(), await embeddedStore(t)]
-  const { record, key, hash } = aKey(ownerOf('owner@example.com'), { email: 'owner@example.com' })
-  const now = clock.now()
-  await store.keys.create({ ...record, createdAt: now, expiresAt: now + DAY_MS, lastUsedAt: now - 1 }, 20, now)
-  const users = [{ ...owner(), hash: hash.reveal() }]
-  const { get } = await gatewayOn(t, { clock: clock.now, store }, accountsOf(users))
-  t.equal((await get('/v1/me', key.reveal())).status, 200)
-  // In the background.
-  await until(async () => (await store.keys.find(record.digest, now))?.renewal?.userId === '7')
 })
