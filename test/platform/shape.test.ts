@@ -32,14 +32,6 @@ t.test('scalars are texts, flags and finite numbers', async (t) => {
     t.equal(read('scalar', raw), undefined)
 })
 
-maps('ids come from a list of ids or of records with an id', (raw: unknown) => read('ids', raw), [
-  [
-    [1, '2', 3, undefined, undefined, undefined],
-    [1, '2', { id: 3 }, { name: 'x' }, null, [4]],
-  ],
-  [[], 'x'],
-])
-
 maps('a list may be an array, a PHP array with gaps, or either as JSON text (N16 to N18, N51)', itemsOf, [
   [[1, 2], [1, 2], { 0: 1, 7: 2, pagination: 3, '1a': 4, a1: 5 }, ' [1,2]', '{"0":1,"7":2,"x":3}'],
   [[], null, undefined, 7, 'text', '[1,', '"[1]"', ''],
