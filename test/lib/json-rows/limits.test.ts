@@ -125,16 +125,6 @@ t.test('a row whose kept fields exceed 128 KiB, or are not as described, is left
   }
 })
 
-t.test('objects of the envelope can be added as rows', async (t) => {
-  const { reader, records, write } = open({ normalize: ({ id }) => ({ id: Number(id) }) })
-  write('{"items":[{"items":[{"id":1}]}],"0":{"id":"1e300"}}')
-  const envelope = reader.end() as { items: [{ items: unknown[] }]; 0: Record<string, unknown> }
-  t.equal(reader.rowAt(envelope.items[0].items[0]), 0)
-  t.equal(reader.rowAt(envelope[0]), undefined)
-  t.equal(reader.add(envelope[0]), 1)
-  t.same(ids(records), [1, 1e300])
-})
-
 t.test('512 levels are read, and more are refused early and without a deep stack', async (t) => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   for (const chunk of [1, 1 << 20]) {
