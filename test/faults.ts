@@ -1,11 +1,17 @@
 /** What the tests of hostile conditions share: what a caller must be told, and waiting for a recovery nobody announces. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Test } from 'tap'
 import type { Answer } from './helper.js'
 
 /** Minutes instead of seconds: real time limits run out, and everything happens more often. */
 export const isLong = process.env.FAULTS === 'long'
+
+setFlagsFromString('--expose-gc')
+/** Collects garbage now. */
+export const collect = runInNewContext('gc') as () => void
 
 /** The 503 of the interface, complete. */
 export function isUnavailable(t: Test, { status, headers, body }: Answer, name: string): void {

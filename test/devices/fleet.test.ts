@@ -1,8 +1,6 @@
 /** Fleets and histories read by the real worker over real sockets: the same as parsing the whole response. */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type DeviceFilter, Fleet } from '../../src/devices/fleet.js'
@@ -14,6 +12,7 @@ import { type WireDevice, wireDevice, wireHistory, wireSetup } from '../../src/p
 import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
 import { toHistory, toTrack } from '../../src/resources/history.js'
+import { collect } from '../faults.js'
 import { sends } from '../platform/faulty.js'
 import { atOnce } from '../resources/history-rows.js'
 import { jobs, list, lists, now, row, zone } from './worker.js'
@@ -225,8 +224,6 @@ t.test('every layout of a history gives the response of the whole document', asy
 })
 
 t.test('a fleet of a device that does not exist counts for at least the heap that it takes', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc')
   const { devices } = await jobs(t, sends('[]'))
   const columns = await devices(1)
   collect()

@@ -1,16 +1,13 @@
 /** The memory that a connection takes, also while its request waits, whatever it sends. */
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { openOps } from '../../src/ops/listener.js'
+import { collect } from '../faults.js'
 import { gateway, gatewayOn } from '../helper.js'
 import { until } from '../redis.js'
 import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
 const count = 20
 /** Each connection has 64 KiB; here, its client and the platform take as much. */
 const maxKb = 128

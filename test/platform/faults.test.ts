@@ -1,10 +1,8 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { textIn } from '../../src/platform/body.js'
 import { HttpClient } from '../../src/platform/http-client.js'
-import { isLong, isUnavailable, nowhere } from '../faults.js'
+import { collect, isLong, isUnavailable, nowhere } from '../faults.js'
 import { type Bodies, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
 
@@ -98,8 +96,6 @@ t.test('a host name that leads nowhere is a 503, and the log has the reason', as
 })
 
 t.test('requests to a platform that is down leave no memory behind', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
   const { become, devicesOf } = await faulty(t, { ...impatient, LOG_LEVEL: 'silent' })
   await devicesOf()
   become(hangs)
