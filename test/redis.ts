@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { certificate } from './faults.js'
 import { temporaryFolder } from './folder.js'
 
 /** For tap's `skip`: the reason where redis-server is missing. In CI this module throws instead. */
@@ -96,6 +97,14 @@ export async function redisServer(t: Test, ...options: string[]): Promise<RedisS
   t.teardown(() => server.stop())
   await server.start()
   return server
+}
+
+/** A server that also listens with TLS, by a certificate that is trusted only where `cert`, its file, is. */
+export async function tlsRedis(t: Test, ...options: string[]) {
+  const { key, cert } = certificate(temporaryFolder(t))
+  const port = await freePort()
+  const tls = `--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
+  return { server: await redisServer(t, ...tls.split(' '), ...options), tlsUrl: `rediss://localhost:${port}`, cert }
 }
 
 /** What each of three masters gets of the 16,384 slots. */

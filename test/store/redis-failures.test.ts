@@ -2,8 +2,7 @@
 import { inspect } from 'node:util'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { certificate } from '../faults.js'
-import { freePort, type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
+import { type RedisServer, redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 /** Gives rights to a user; `urlOfUser` connects as that user. */
@@ -125,15 +124,12 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
 })
 
 t.test('when no node of a cluster can be used, the reason is that of a node', { skip: withoutRedis }, async (t) => {
-  const { key, cert } = certificate(t.testdir({}))
-  const tlsPort = await freePort()
-  const tls = `--tls-port ${tlsPort} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
-  const server = await redisServer(t, '--requirepass', 'invented-right', ...tls.split(' '))
+  const { server, tlsUrl } = await tlsRedis(t, '--requirepass', 'invented-right')
   const wrong = server.url.replace('//', '//:invented-wrong@')
   const plain = server.url.replace('//', '//:invented-right@')
   const cases: [url: string, reason: RegExp][] = [
     [wrong, /^WRONGPASS/],
-    [`rediss://localhost:${tlsPort}`, /^self-signed certificate/],
+    [tlsUrl, /^self-signed certificate/],
     [plain, /^ERR This instance has cluster support disabled$/],
     ['redis://127.0.0.1:1', /^connect ECONNREFUSED 127.0.0.1:1$/],
     // Too long for a name: no server is asked for its address.

@@ -2,8 +2,7 @@
 import t from 'tap'
 import { Batch } from '../../src/store/batch.js'
 import { StoreUnavailable, usedAt } from '../../src/store/store.js'
-import { certificate } from '../faults.js'
-import { freePort, redisServer, until, withoutRedis } from '../redis.js'
+import { redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
@@ -140,11 +139,8 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
 })
 
 t.test('the certificate of a Redis behind TLS must be trusted', { skip: withoutRedis }, async (t) => {
-  const { key, cert } = certificate(t.testdir({}))
-  const port = await freePort()
-  const options = `--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
-  await redisServer(t, ...options.split(' '))
-  const config = { redisUrl: `rediss://localhost:${port}`, dataDir: '' }
+  const { tlsUrl, cert } = await tlsRedis(t)
+  const config = { redisUrl: tlsUrl, dataDir: '' }
   const { record } = aKey(anOwner())
   const [trusting, wary] = await Promise.all([instance(t, config, { NODE_EXTRA_CA_CERTS: cert }), instance(t, config)])
   t.equal(await trusting.call({ create: record, max: 1 }), 'created')

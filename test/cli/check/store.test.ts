@@ -7,9 +7,8 @@ import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
 import { encryption } from '../../../src/cli/check/store.js'
 import { PERFORM } from '../../../src/store/scripts.js'
-import { certificate } from '../../faults.js'
 import { mounting, program, withoutMount } from '../../program.js'
-import { detour, freePort, listening, redisCluster, redisServer, until, withoutRedis } from '../../redis.js'
+import { detour, listening, redisCluster, redisServer, tlsRedis, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
@@ -95,11 +94,8 @@ t.test('a full disk is found, and one of any size is not', { skip: withoutMount 
 })
 
 t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, async (t) => {
-  const { key, cert } = certificate(t.testdir({}))
-  const port = await freePort()
-  const tls = `--tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-auth-clients no`
-  const server = await redisServer(t, ...tls.split(' '))
-  const untrusted = await findings({ REDIS_URL: `rediss://localhost:${port}` })
+  const { server, tlsUrl } = await tlsRedis(t)
+  const untrusted = await findings({ REDIS_URL: tlsUrl })
   t.match(untrusted.Redis, /^fail: cannot be used: self-signed certificate.*: set NODE_EXTRA_CA_CERTS/)
   const found = () => findings({ REDIS_URL: server.url })
   t.match(await found(), { Redis: /^ok: version \d/, 'Redis eviction': /^ok/, 'Redis persistence': /^fail: none/ })
