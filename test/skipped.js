@@ -1,17 +1,8 @@
 // Runs after `npm test`: prints which tests were skipped because a program is not installed, and how to install it.
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { spawnSync } from 'node:child_process'
 
-const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
-const isInstalled = (program) =>
-  folders.some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+const env = { PATH: `${process.env.PATH}:/usr/sbin` }
+const isInstalled = (program) => spawnSync('/bin/sh', ['-c', `command -v ${program}`], { env }).status === 0
 
 /** Each needs any one of its programs. */
 const parts = [
