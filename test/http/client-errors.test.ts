@@ -36,10 +36,8 @@ t.test('a client that is still sending gets its error, and is disconnected if it
     t.equal((await raw(url, head + body)).status, 413)
     t.equal((await raw(url, `GET /api/health HTTP/1.1\r\nX: ${body}`)).status, 431)
   }
-  let requests = 0
-  httpServer.on('request', () => {
-    requests += 1
-  })
+  const requests: unknown[] = []
+  httpServer.on('request', (request) => requests.push(request))
   const started = performance.now()
   for (const more of ['x', body + request('/v1/me').repeat(1_000)]) {
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
@@ -50,7 +48,7 @@ t.test('a client that is still sending gets its error, and is disconnected if it
   }
   await until(async () => (await promisify(httpServer.getConnections).call(httpServer)) === 0)
   t.ok(performance.now() - started < 12_000)
-  t.ok(requests < 10, 'most of what follows the body is not parsed')
+  t.ok(requests.length < 10, 'most of what follows the body is not parsed')
   for (const { status } of lines('request')) t.equal(status, 413, 'nothing behind the body is a request')
 })
 
