@@ -27,14 +27,12 @@ t.test('twenty requests in one packet are handled one at a time, in order', asyn
 
 t.test('a connection with too many waiting requests is closed, and others are served', async (t) => {
   const { url, get, held, httpServer, metrics } = await heldGateway(t)
-  let requests = 0
-  httpServer.on('request', () => {
-    requests += 1
-  })
+  const requests: unknown[] = []
+  httpServer.on('request', (request) => requests.push(request))
   const text = exchange(url, request('/v1/devices/1') + request('/v1/me').repeat(500))
   await until(async () => /^gateway_connections_cut_total\{reason="pipelining"\} 1$/m.test(await metrics()))
   t.equal(await text.catch(() => ''), '')
-  t.ok(requests < 100, 'the rest of the packet is not parsed')
+  t.ok(requests.length < 100, 'the rest of the packet is not parsed')
   t.equal((await get('/v1/me', someHash)).status, 200)
   for (const one of held) send(one)
 })
@@ -202,40 +200,19 @@ t.test('requests on connections that are not accepted yet when the gateway close
   for (const text of await Promise.all(texts)) t.match(text, /served$/)
 })
 
-t.test('a response that its client is still reading when the gateway closes arrives whole', async (t) => {
-  const { app } = bareApp(t)
-  app.get('/', async () => 'x'.repeat(20_000_000))
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const accepted = once(app.server, 'connection')
-  const client = connect(Number(new URL(url).port), '127.0.0.1')
-  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-  const [socket] = await accepted
-  await until(() => socket.writableLength > 0)
-  const closed = app.close()
-  await until(() => !app.server.listening)
-  t.equal((await untilClosed(client)).split('\r\n\r\n')[1]?.length, 20_000_000)
-  await closed
-})
-
-t.test('closing idle connections spares one whose request is in progress, or has begun to arrive', async (t) => {
+t.test('closing idle connections spares one whose next request came with the one before', async (t) => {
   const { app, connections } = bareApp(t)
   const replies: FastifyReply[] = []
   app.get('/', (_request, reply) => void replies.push(reply))
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const begun = 'GET / HTTP/1.1\r\nHost: x\r\n'
-  const last = 'Connection: close\r\n\r\n'
-  const texts = [exchange(url, `${begun}\r\n${begun}${last}`)]
-  await until(() => replies.length === 1)
-  replies[0]?.send('first')
-  await until(() => replies.length === 2)
-  const client = connect(Number(new URL(url).port), '127.0.0.1', () => client.write(begun))
-  texts.push(untilClosed(client))
-  await until(() => [...connections.open].some(({ socket, pending }) => pending.length === 0 && socket.bytesRead > 0))
-  connections.closeIdle()
-  client.write(last)
-  await until(() => replies.length === 3)
-  for (const reply of replies.slice(1)) reply.send('last')
-  for (const text of texts) t.match(await text, /last$/)
+  const text = exchange(url, `${begun}\r\n${begun}Connection: close\r\n\r\n`)
+  for (const number of [1, 2]) {
+    await until(() => replies.length === number)
+    connections.closeIdle()
+    replies[number - 1]?.send(number)
+  }
+  t.match(await text, /2$/)
 })
 
 t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
