@@ -1,5 +1,4 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
-import { hash } from 'node:crypto'
 import { parsedJson } from '../lib/parsed-json.js'
 import type { Batch } from './batch.js'
 import { active, isDigest, isKeyId, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
@@ -26,8 +25,8 @@ const MAX_UPDATES = 5
 export class RedisKeys implements KeyStore {
   readonly #batch: Batch
   readonly #onDamaged: OnDamaged
-  /** The version is what `again` replies to an unchanged record, as JSON. */
-  readonly #cache = recordCache<string>()
+  /** The version is what Redis replied. */
+  readonly #cache = recordCache<readonly (string | null | undefined)[]>()
 
   constructor(batch: Batch, onDamaged: OnDamaged) {
     this.#batch = batch
@@ -54,15 +53,12 @@ export class RedisKeys implements KeyStore {
   }
 
   async find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    return active(await this.#read(digest), now)
+    return active(this.#decode(digest, await this.#batch.request('find', recordKey(digest))), now)
   }
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
-    const cached = this.#cache.get(digest)
-    const reply = await this.#batch.request(cached ? 'again' : 'use', recordKey(digest), windowMs)
-    const isSame = cached?.version === JSON.stringify(reply.slice(0, 3))
-    const read = () => (cached ? this.#read(digest) : this.#decode(digest, reply as Replies['use']))
-    const record = active(isSame ? cached.record : await read(), now)
+    const reply = await this.#batch.request('use', recordKey(digest), windowMs)
+    const record = active(this.#decode(digest, reply), now)
     if (!record || reply === 'damaged') return undefined
     const [, , , current, ttlMs] = reply
     return { record, count: current === null ? null : { current, ttlMs } }
@@ -121,28 +117,18 @@ export class RedisKeys implements KeyStore {
     return { records, unusable }
   }
 
-  /** The record of a digest, active or not. */
-  async #read(digest: string): Promise<KeyRecord | undefined> {
-    return this.#decode(digest, await this.#batch.request('find', recordKey(digest)))
-  }
-
   /** The record in `reply`, now cached; undefined when it is damaged, too. */
   #decode(digest: string, reply: Replies['find' | 'use']): KeyRecord | undefined {
     const [used, limit, json] = reply === 'damaged' ? [] : reply
-    if (used === null) {
-      this.#cache.delete(digest)
-      return undefined
-    }
+    const { version, record: cached } = this.#cache.get(digest) ?? {}
+    if (version && used === version[0] && limit === version[1] && json === version[2]) return cached
+    this.#cache.delete(digest)
+    if (used === null) return undefined
     const changing = { lastUsedAt: used === '0' ? null : toNumber(used), limit: limit === '' ? null : toNumber(limit) }
     const record = toRecord({ ...(parsedJson(json ?? '') as object), ...changing })
-    if (record?.digest === digest) {
-      const version = JSON.stringify([used, limit, hash('sha1', json ?? '', 'hex')])
-      this.#cache.set(digest, { version, record })
-      return record
-    }
-    this.#cache.delete(digest)
-    this.#onDamaged('key', digest)
-    return undefined
+    if (record?.digest !== digest) return void this.#onDamaged('key', digest)
+    this.#cache.set(digest, { version: [used, limit, json], record })
+    return record
   }
 }
 

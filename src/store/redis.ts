@@ -37,7 +37,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
       const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
-      return connection.send(command === 'again' ? 'use' : command, perform, hasWritten)
+      return connection.send(command, perform, hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
   )

@@ -15,8 +15,6 @@ export interface Replies {
    * full or cannot save, which knows each revocation all the same. One that was demoted may not, and fails.
    */
   use: [...Fields, current: number | null, ttlMs: number] | 'damaged'
-  /** (windowMs) As `use`, but replies with the SHA-1 of the record: the caller has the record cached. */
-  again: [used: string | null, limit: string | null, sha1: string, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) */
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
@@ -57,7 +55,7 @@ local function call(...)
 end
 local function perform(command, key, ...)
   local a, b, c, d, e, f = ...
-  if command == 'find' or command == 'use' or command == 'again' then
+  if command == 'find' or command == 'use' then
     local found = call('HMGET', key, 'used', 'limit', 'record', 'count', 'until')
     if found.err then return found end
     if not found[1] then return redis.call('PTTL', key) == -2 and found or { err = 'WRONGTYPE no field used' } end
@@ -71,7 +69,6 @@ local function perform(command, key, ...)
     if failure and not (string.find(failure, 'OOM', 1, true) or string.find(failure, 'MISCONF', 1, true)) then
       error(failure, 0)
     end
-    if command == 'again' then found[3] = redis.sha1hex(found[3] or '') end
     found[4], found[5] = not failure and count + 1, last - now
     return found
   elseif command == 'increment' then
