@@ -6,46 +6,39 @@ import { StoreUnavailable } from './store.js'
 type Value = string | number
 
 /** What is sent as one call. A command that a full server refuses fails no other command. */
-export interface Call {
+interface Call {
   readonly command: Command
   readonly values: readonly Value[]
   readonly keys: string[]
 }
 
-/** Resolves with one reply per key, in order; an Error among them concerns its key only. */
-type Send = (call: Call) => Promise<unknown>
+/** Rejects with the error of the whole call. */
+export type Request = <C extends Command>(command: C, key: string, ...values: Value[]) => Promise<Replies[C]>
 
-export class Batch {
-  readonly #send: Send
-  /** Only keys of the same group may share a call. */
-  readonly #groupOf: (key: string) => string
+/**
+ * @param send resolves with one reply per key, in order; an Error among them concerns its key only.
+ * @param groupOf only keys of the same group may share a call.
+ */
+export function batched(send: (call: Call) => Promise<unknown>, groupOf: (key: string) => string): Request {
   /** By group, command and values. */
-  readonly #pending = new Map<string, { keys: string[]; replies: Promise<unknown> }>()
-
-  constructor(send: Send, groupOf: (key: string) => string) {
-    this.#send = send
-    this.#groupOf = groupOf
+  const pending = new Map<string, { keys: string[]; replies: Promise<unknown> }>()
+  const open = (name: string, call: Call) => {
+    // Immediates run once all readable sockets have been read; a microtask would run after each of them.
+    const replies = setImmediate().then(() => {
+      pending.delete(name)
+      return send(call)
+    })
+    const opened = { keys: call.keys, replies }
+    pending.set(name, opened)
+    return opened
   }
-
-  /** Rejects with the error of the whole call. */
-  async request<C extends Command>(command: C, key: string, ...values: Value[]): Promise<Replies[C]> {
-    const name = `${this.#groupOf(key)} ${command} ${values.join('\0')}`
-    const { keys, replies } = this.#pending.get(name) ?? this.#open(name, { command, values, keys: [] })
+  return async <C extends Command>(command: C, key: string, ...values: Value[]) => {
+    const name = `${groupOf(key)} ${command} ${values.join('\0')}`
+    const { keys, replies } = pending.get(name) ?? open(name, { command, values, keys: [] })
     const place = keys.push(key) - 1
     const all = await replies
     const isReply = Array.isArray(all) && all.length === keys.length && (all[place] !== null || command === 'GET')
     if (!isReply) throw new StoreUnavailable('Redis sent an unexpected reply')
     return (all[place] instanceof Error ? 'damaged' : all[place]) as Replies[C]
-  }
-
-  #open(name: string, call: Call) {
-    // Immediates run once all readable sockets have been read; a microtask would run after each of them.
-    const replies = setImmediate().then(() => {
-      this.#pending.delete(name)
-      return this.#send(call)
-    })
-    const opened = { keys: call.keys, replies }
-    this.#pending.set(name, opened)
-    return opened
   }
 }

@@ -1,6 +1,6 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { parsedJson } from '../lib/parsed-json.js'
-import type { Batch } from './batch.js'
+import type { Request } from './batch.js'
 import { active, isDigest, isKeyId, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
@@ -23,20 +23,20 @@ const MAX_UPDATES = 5
  * without it the key does not exist, and all three expire together. In an index entry `reservedAt` is 0 once the record is written.
  */
 export class RedisKeys implements KeyStore {
-  readonly #batch: Batch
+  readonly #request: Request
   readonly #onDamaged: OnDamaged
   /** The version is what Redis replied. */
   readonly #cache = recordCache<readonly (string | null | undefined)[]>()
 
-  constructor(batch: Batch, onDamaged: OnDamaged) {
-    this.#batch = batch
+  constructor(request: Request, onDamaged: OnDamaged) {
+    this.#request = request
     this.#onDamaged = onDamaged
   }
 
   async create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     const { id, digest, owner, expiresAt } = record
     const reserve = async (max: number, at: number): Promise<boolean> =>
-      (await this.#batch.request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
+      (await this.#request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
     if (!(await reserve(maxPerOwner, now))) {
       // Entries without a usable record count until a listing finds them.
       const { records, unusable } = await this.#owned(owner, now)
@@ -44,8 +44,8 @@ export class RedisKeys implements KeyStore {
       if (records.length >= maxPerOwner || !(await reserve(maxPerOwner + unusable, now))) return 'too_many'
     }
     await Promise.all([
-      this.#batch.request('SET', idKey(id), digest, 'PXAT', expiresAt),
-      this.#batch.request('write', recordKey(digest), ...fieldsOf(record), expiresAt),
+      this.#request('SET', idKey(id), digest, 'PXAT', expiresAt),
+      this.#request('write', recordKey(digest), ...fieldsOf(record), expiresAt),
     ])
     // A listing that saw no record may have dropped the entry by now; from here on it cannot.
     await reserve(Number.MAX_SAFE_INTEGER, 0)
@@ -53,11 +53,11 @@ export class RedisKeys implements KeyStore {
   }
 
   async find(digest: string, now: number): Promise<KeyRecord | undefined> {
-    return active(this.#decode(digest, await this.#batch.request('find', recordKey(digest))), now)
+    return active(this.#decode(digest, await this.#request('find', recordKey(digest))), now)
   }
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
-    const reply = await this.#batch.request('use', recordKey(digest), windowMs)
+    const reply = await this.#request('use', recordKey(digest), windowMs)
     const record = active(this.#decode(digest, reply), now)
     if (!record || reply === 'damaged') return undefined
     const [, , , current, ttlMs] = reply
@@ -65,7 +65,7 @@ export class RedisKeys implements KeyStore {
   }
 
   async findById(id: string, now: number): Promise<KeyRecord | undefined> {
-    const digest = isKeyId(id) ? await this.#batch.request('GET', idKey(id)) : null
+    const digest = isKeyId(id) ? await this.#request('GET', idKey(id)) : null
     if (digest === null) return undefined
     const record = await this.find(digest, now)
     if (!isDigest(digest) || (record && record.id !== id)) this.#onDamaged('id', id)
@@ -78,28 +78,28 @@ export class RedisKeys implements KeyStore {
 
   async revoke(owner: string, id: string, now: number): Promise<boolean> {
     const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
-    if (record?.owner !== owner || !(await this.#batch.request('DEL', recordKey(record.digest)))) return false
+    if (record?.owner !== owner || !(await this.#request('DEL', recordKey(record.digest)))) return false
     this.#cache.delete(record.digest)
     // The key is gone with its record; the rest is dropped by the next listing, or expires.
-    await Promise.allSettled([this.#batch.request('HDEL', indexKey(owner), id), this.#batch.request('DEL', idKey(id))])
+    await Promise.allSettled([this.#request('HDEL', indexKey(owner), id), this.#request('DEL', idKey(id))])
     return true
   }
 
   async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
     for (let update = 0; update < MAX_UPDATES; update += 1) {
-      const reply = await this.#batch.request('find', recordKey(digest))
+      const reply = await this.#request('find', recordKey(digest))
       const record = active(this.#decode(digest, reply), now)
       const next = record && change(record)
       if (!next || reply === 'damaged') return undefined
       const values = [...reply.map((field) => field ?? ''), ...fieldsOf(next)]
-      if ((await this.#batch.request('replace', recordKey(digest), ...values)) === 1) return next
+      if ((await this.#request('replace', recordKey(digest), ...values)) === 1) return next
     }
     throw new StoreUnavailable('A record changed during each of its updates')
   }
 
   /** The owner's active records, and how many other entries of its index count as active. */
   async #owned(owner: string, now: number): Promise<{ records: KeyRecord[]; unusable: number }> {
-    const index = await this.#batch.request('HGETALL', indexKey(owner))
+    const index = await this.#request('HGETALL', indexKey(owner))
     if (index === 'damaged') throw new StoreUnavailable(`${indexKey(owner).slice(0, 18)}… is no hash in Redis`)
     const records: KeyRecord[] = []
     let unusable = 0
@@ -107,11 +107,11 @@ export class RedisKeys implements KeyStore {
       const [, digest, expiresAt, reservedAt] = ENTRY.exec(text) ?? []
       if (digest === undefined || Number(expiresAt) > MAX_TIME) return this.#onDamaged('owner', owner)
       if (Number(expiresAt) <= now) return
-      const reply = await this.#batch.request('find', recordKey(digest))
+      const reply = await this.#request('find', recordKey(digest))
       const record = active(this.#decode(digest, reply), now)
       if (record?.id === id && record.owner === owner) records.push(record)
       else if (reply === 'damaged' || reply[0] !== null) unusable += 1
-      else if (now - Number(reservedAt) > RESERVED_MS) await this.#batch.request('prune', indexKey(owner), id, text)
+      else if (now - Number(reservedAt) > RESERVED_MS) await this.#request('prune', indexKey(owner), id, text)
     }
     await Promise.all(index.map((id, i) => (i % 2 === 0 ? look(id, index[i + 1] ?? '') : undefined)))
     return { records, unusable }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { Batch } from './batch.js'
+import { batched } from './batch.js'
 import { Connection, SILENCE_MS } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { refusedCommands } from './redis-rights.js'
@@ -32,7 +32,7 @@ declare module 'ioredis' {
 export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client)
-  const batch = new Batch(
+  const request = batched(
     ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
@@ -49,10 +49,10 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
     pause(OPENING_MS, undefined, { ref: false }),
   ])
   return {
-    keys: new RedisKeys(batch, deps.onDamaged),
+    keys: new RedisKeys(request, deps.onDamaged),
     counters: {
-      increment: async (name, windowMs) => toCount(await batch.request('increment', counterKey(name), windowMs)),
-      read: async (name) => toCount(await batch.request('read', counterKey(name))),
+      increment: async (name, windowMs) => toCount(await request('increment', counterKey(name), windowMs)),
+      read: async (name) => toCount(await request('read', counterKey(name))),
     },
     digests: () => digests(client).catch((error) => Promise.reject(connection.unavailable(error))),
     up: () => connection.up,

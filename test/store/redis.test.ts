@@ -1,6 +1,6 @@
 /** What only Redis promises: counters shared by all instances, few calls, nothing left of a key, and TLS. */
 import t from 'tap'
-import { Batch } from '../../src/store/batch.js'
+import { batched } from '../../src/store/batch.js'
 import { StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
@@ -8,25 +8,25 @@ import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 t.test('a reply that is not one per key fails the requests that wait for it, and nothing else', async (t) => {
   for (const reply of [null, undefined, 'OK', 7, {}, [], [null], [1, 2]]) {
-    const batch = new Batch(
+    const request = batched(
       async () => reply,
       () => '',
     )
-    await t.rejects(batch.request('find', 'k'), StoreUnavailable, JSON.stringify(reply))
+    await t.rejects(request('find', 'k'), StoreUnavailable, JSON.stringify(reply))
   }
 })
 
 t.test('a request made while a call is in flight is not part of it', async (t) => {
   let second: Promise<unknown> | undefined
-  const batch = new Batch(
+  const request = batched(
     async ({ keys }) => {
       const replies = [...keys]
-      second ??= batch.request('find', 'b')
+      second ??= request('find', 'b')
       return replies
     },
     () => '',
   )
-  t.equal(await batch.request('find', 'a'), 'a')
+  t.equal(await request('find', 'a'), 'a')
   t.equal(await second, 'b')
 })
 
