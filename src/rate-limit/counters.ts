@@ -6,46 +6,6 @@ import type { Count, Counters } from '../store/store.js'
 /** Names counted at once, about 30 MB; beyond this the oldest window is evicted. */
 const maxNames = 200_000
 
-/** The counters of one process. */
-class LocalCounters {
-  /** In the order in which the windows were opened. */
-  readonly #windows = new BoundedMap<string, { current: number; endsAt: number }>(maxNames)
-  readonly #now: () => number
-
-  constructor(clock: () => number) {
-    this.#now = monotonicClock(clock)
-  }
-
-  get size(): number {
-    return this.#windows.size
-  }
-
-  increment(name: string, windowMs: number): Count {
-    const now = this.#now()
-    const open = this.#windows.get(name)
-    if (open && now < open.endsAt) {
-      open.current += 1
-      return { current: open.current, ttlMs: open.endsAt - now }
-    }
-    this.#deleteEnded(now)
-    this.#windows.set(name, { current: 1, endsAt: now + windowMs })
-    return { current: 1, ttlMs: windowMs }
-  }
-
-  read(name: string): Count {
-    const now = this.#now()
-    const open = this.#windows.get(name)
-    return open && now < open.endsAt ? { current: open.current, ttlMs: open.endsAt - now } : { current: 0, ttlMs: 0 }
-  }
-
-  #deleteEnded(now: number): void {
-    for (const [name, { endsAt }] of this.#windows) {
-      if (now < endsAt) return
-      this.#windows.delete(name)
-    }
-  }
-}
-
 interface FailoverCountersOptions {
   /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
@@ -63,18 +23,20 @@ const retryMs = 1_000
 /** The shared counters; the counters of this process while those are unavailable, or if there are none. Never rejects. */
 export class FailoverCounters {
   readonly #options: FailoverCountersOptions
-  readonly #local: LocalCounters
+  readonly #now: () => number
+  /** Of this process, in the order in which they were opened. */
+  readonly #windows = new BoundedMap<string, { current: number; endsAt: number }>(maxNames)
   /** When a call may try the shared counters again; 0 while they are available. */
   #retryAt = 0
 
   constructor(options: FailoverCountersOptions) {
     this.#options = options
-    this.#local = new LocalCounters(options.clock)
+    this.#now = monotonicClock(options.clock)
   }
 
   /** Windows in this process, for the metrics. */
   get localWindows(): number {
-    return this.#local.size
+    return this.#windows.size
   }
 
   /** Reports a request that the store has counted together with its key. */
@@ -103,12 +65,25 @@ export class FailoverCounters {
 
   #incrementLocal(name: string, windowMs: number): Count {
     this.#options.onCounted?.('local')
-    return this.#local.increment(name, windowMs)
+    const now = this.#now()
+    const open = this.#windows.get(name)
+    if (open && now < open.endsAt) {
+      open.current += 1
+      return { current: open.current, ttlMs: open.endsAt - now }
+    }
+    for (const [ended, { endsAt }] of this.#windows) {
+      if (now < endsAt) break
+      this.#windows.delete(ended)
+    }
+    this.#windows.set(name, { current: 1, endsAt: now + windowMs })
+    return { current: 1, ttlMs: windowMs }
   }
 
   /** What has been counted here lasts beyond an outage: neither budget is forgotten for the other. */
   #withLocal(name: string, shared: Count | undefined): Count {
-    const local = this.#local.read(name)
+    const { current, endsAt } = this.#windows.get(name) ?? { current: 0, endsAt: 0 }
+    const ttlMs = Math.max(0, endsAt - this.#now())
+    const local = ttlMs > 0 ? { current, ttlMs } : { current: 0, ttlMs }
     return shared && shared.current >= local.current ? shared : local
   }
 
