@@ -111,16 +111,7 @@ function openParts(config: Config, deps: Deps) {
   const platforms = openPlatforms(config, deps, budget, outages)
   const { accounts, demo, deviceCache } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
-  metrics.watch({
-    cacheBytes: () => deviceCache.bytes,
-    workerBytes: () => deps.worker.usedBytes,
-    entries: {
-      accounts: () => accounts.size,
-      rate_limit_windows: () => counters.localWindows,
-    },
-    isStoreUp: () => store.up(),
-    budget,
-  })
+  metrics.watch({ deviceCache, worker: deps.worker, accounts, counters, store, budget })
   return { ...platforms, outages, store, budget, limits, authenticator, turns: new Turns(ticks) }
 }
 

@@ -5,6 +5,7 @@ import type { BreakerState } from '../lib/circuit-breaker.js'
 import { actions } from '../platform/actions.js'
 import type { CallReport } from '../platform/client.js'
 import type { StoreReport } from '../store/instrumented.js'
+import type { Store } from '../store/store.js'
 import { Callers } from './callers.js'
 import { knownValues } from './unknown-values.js'
 
@@ -30,13 +31,15 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 0.5, 1, 2.5, 5, 10, 
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const storeBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]
 
-/** Values that are read when the metrics are scraped. */
+type Values = Record<string, () => number>
+
+/** What is read when the metrics are scraped. */
 interface Watched {
-  cacheBytes: () => number
-  workerBytes: () => number
-  /** Sizes of caches and counters, by name. */
-  entries: Readonly<Record<string, () => number>>
-  isStoreUp: () => boolean
+  deviceCache: { bytes: number }
+  worker: { usedBytes: number }
+  accounts: { size: number }
+  counters: { localWindows: number }
+  store: Pick<Store, 'up'>
   budget: ByteBudget
 }
 
@@ -134,14 +137,15 @@ export class Metrics {
   )
 
   /** Adds the metrics that are read when they are scraped. */
-  watch({ cacheBytes, workerBytes, entries, isStoreUp, budget }: Watched) {
+  watch({ deviceCache, worker, accounts, counters, store, budget }: Watched) {
     const gauge = (name: string, help: string, value: () => number): void =>
       this.#read(Gauge, name, help, { '': value })
-    gauge('gateway_positions_bytes', 'Bytes of the device cache', cacheBytes)
-    gauge('gateway_worker_bytes', 'Bytes of the responses that the worker is reading', workerBytes)
+    gauge('gateway_positions_bytes', 'Bytes of the device cache', () => deviceCache.bytes)
+    gauge('gateway_worker_bytes', 'Bytes of the responses that the worker is reading', () => worker.usedBytes)
+    const entries = { accounts: () => accounts.size, rate_limit_windows: () => counters.localWindows }
     const kinds = 'Entries of what grows with requests; each kind has a maximum'
     this.#read(Gauge, 'gateway_entries', kinds, entries, 'of')
-    gauge('gateway_store_up', '1 while the key store replies', () => Number(isStoreUp()))
+    gauge('gateway_store_up', '1 while the key store replies', () => Number(store.up()))
     gauge('gateway_in_flight_bytes', 'Bytes of responses in flight', () => budget.usedBytes)
     gauge('gateway_in_flight_max_bytes', 'Maximum bytes of responses in flight', () => budget.maxBytes)
     const rejected = 'Responses rejected for the bytes in flight'
@@ -180,7 +184,7 @@ export class Metrics {
   }
 
   /** A metric that is read when it is scraped, for each value of the label, or without one. */
-  #read(Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Watched['entries'], label?: string) {
+  #read(Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Values, label?: string) {
     const collect = (): void => {
       metric.reset()
       for (const [value, read] of Object.entries(values)) metric.inc(label ? { [label]: value } : {}, read())

@@ -165,9 +165,9 @@ const namesIn = (expression: string): string[] =>
 
 t.test('dashboard and alerts use existing metrics, and every metric is on the dashboard or in an alert', async (t) => {
   const metrics = new Metrics()
-  const budget = new ByteBudget(1)
-  const zero = () => 0
-  metrics.watch({ cacheBytes: zero, workerBytes: zero, entries: { accounts: zero }, isStoreUp: () => true, budget })
+  const sizes = { bytes: 0, usedBytes: 0, size: 0, localWindows: 0, up: () => true }
+  const [deviceCache, worker, accounts, counters, store] = [sizes, sizes, sizes, sizes, sizes]
+  metrics.watch({ deviceCache, worker, accounts, counters, store, budget: new ByteBudget(1) })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const read = (name: string): string => readFileSync(`src/ops/${name}`, 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
