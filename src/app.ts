@@ -184,7 +184,7 @@ function openPlatforms(
 
 /** The routes, each behind the hook that counts its requests. */
 async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, parts: Parts): Promise<void> {
-  const { store, limits, authenticator, turns, deviceCache, translate, platformState, demo } = parts
+  const { store, limits, authenticator, turns, deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, ticks, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -196,7 +196,7 @@ async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, 
   const v1 = async (v1: App): Promise<void> => {
     shedOverload(v1, turns, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
-      behindCredential.addHook('onRequest', authentication(authenticator, demo?.token, clock))
+      behindCredential.addHook('onRequest', authentication(authenticator, clock))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config
       const needs = { deviceCache, translate, keys: store.keys, clock, ttlMs, maxDays }
       for (const route of [devices, geofences, events, history, alerts, services, drivers, me, keys])

@@ -14,7 +14,7 @@ import {
 } from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
-import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
+import { hashPrintOf, parseCredential, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
 import { publicKeyOf, unseal } from './seal.js'
 
@@ -61,11 +61,12 @@ export class Authenticator {
   }
 
   /**
-   * Counts a request on its credential and finds the account.
+   * Counts a request on its credential and finds the account. @param header `Authorization`.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  async authenticate(credential: Credential, attempt: Attempt): Promise<Identity> {
+  async authenticate(header: string | undefined, attempt: Attempt): Promise<Identity> {
     const { ip } = attempt
+    const credential = parseCredential(header, this.#options.demo?.token)
     try {
       switch (credential.kind) {
         case 'none':

@@ -27,11 +27,12 @@ export class Secret {
 }
 
 /** `none`: no Bearer credential was sent. `malformed`: it is invalid by its form alone. */
-export type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'key' | 'demo'; secret: Secret }
+type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'key' | 'demo'; secret: Secret }
 
 /**
  * Parses an `Authorization` header (RFC 9110 11.4, RFC 6750 2.1): the scheme in any case, one or more spaces, the credential.
- * Another scheme, or a scheme without a credential, is none. It takes linear time; a pattern such as `/ +$/` takes quadratic time.
+ * Another scheme, or a scheme without a credential, is none. It takes linear time; a pattern such as `/ +$/` takes quadratic time. With
+ * the hash it takes 1 µs of some 25, so nothing is cached.
  */
 export function parseCredential(header: string | undefined, demoToken: string | undefined): Credential {
   if (header === undefined || header.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: 'none' }
