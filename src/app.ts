@@ -15,8 +15,8 @@ import { ByteBudget } from './lib/byte-budget.js'
 import type { BreakerState } from './lib/circuit-breaker.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
-import { Outages } from './ops/outages.js'
-import { UnknownValues } from './ops/unknown-values.js'
+import { type Outages, outagesIn } from './ops/outages.js'
+import { unknownValues } from './ops/unknown-values.js'
 import type { Account } from './platform/account.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
 import { type CallReport, Platform } from './platform/client.js'
@@ -96,7 +96,7 @@ type Parts = ReturnType<typeof openParts>
 /** The objects that hooks and routes share. */
 function openParts(config: Config, deps: Deps) {
   const { logger, clock, ticks, metrics } = deps
-  const outages = new Outages(logger, ticks)
+  const outages = outagesIn(logger, ticks)
   const store = instrumented(deps.store, (report) => {
     metrics.observeStoreCall(report)
     if (report.outcome === 'unavailable') outages.failed('key store', report.error)
@@ -131,7 +131,7 @@ function openPlatforms(
     skippedAt.set(action, ticks())
     logger.warn({ action, rows }, 'rows skipped')
   }
-  const unknownValues = new UnknownValues({
+  const unknown = unknownValues({
     onUnknown: (action, field, rows) => metrics.unknownValues.inc({ action, field }, rows),
     onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
   })
@@ -141,7 +141,7 @@ function openPlatforms(
     maxBytes: Math.min(config.cacheMaxBytes, getHeapStatistics().heap_size_limit / 2),
     clock,
     onSkipped: (rows) => onSkipped('get_devices', rows),
-    onUnknownState: (word, rows) => unknownValues.report('get_devices', 'online', word, rows),
+    onUnknownState: (word, rows) => unknown.report('get_devices', 'online', word, rows),
     onWallClock: (account, offsetMinutes) =>
       logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
     onCorrected: () => metrics.corrected.inc(),
@@ -176,7 +176,7 @@ function openPlatforms(
     accounts,
     demo: hasDemo ? { token: demoToken, accounts: demoAccounts, hash: new Secret(sandbox.demoHash) } : undefined,
     deviceCache,
-    translate: translator(onSkipped, (action, rows) => unknownValues.check(action, rows)),
+    translate: translator(onSkipped, unknown.check),
     platformState: () => health.state,
     close: () => Promise.all(platforms.map((platform) => platform.close())),
   }

@@ -17,48 +17,40 @@ interface Outage {
   hasSucceeded?: boolean
 }
 
-export class Outages {
-  readonly #log: Pick<Log, 'warn'>
-  readonly #now: () => number
-  readonly #open = new Map<string, Outage>()
+export type Outages = ReturnType<typeof outagesIn>
 
-  /** @param now monotonic milliseconds. */
-  constructor(log: Pick<Log, 'warn'>, now: () => number) {
-    this.#log = log
-    this.#now = now
-  }
-
-  /** @param of what failed: one of a few fixed names. @param reqId of the request that failed, if it was one. */
-  failed(of: string, error: unknown, reqId?: string): void {
-    const now = this.#now()
-    // Calls of a platform that hangs fail together, more than `quietMs` apart.
-    if (this.#open.get(of)?.hasSucceeded) this.#end(of)
-    const outage = this.#open.get(of) ?? { since: now, lastAt: now, failures: 0, reasons: new Set() }
-    const isAgain = now - outage.lastAt >= quietMs
-    if (isAgain) outage.reasons.clear()
-    outage.lastAt = now
-    outage.hasSucceeded = false
-    outage.failures += 1
-    this.#open.set(of, outage)
-    const reason = reasonOf(error)
-    if (outage.reasons.has(reason) || outage.reasons.size === maxReasons) return
-    outage.reasons.add(reason)
-    const further = isAgain ? 'outage goes on' : 'outage has another reason'
-    this.#log.warn({ of, reason, reqId }, outage.failures === 1 ? 'outage begins' : further)
-  }
-
-  readonly succeeded = (of: string): void => {
-    if (this.#open.size > 0) this.#end(of)
-  }
-
-  #end(of: string): void {
-    const outage = this.#open.get(of)
+/** @param now monotonic milliseconds. */
+export function outagesIn(log: Pick<Log, 'warn'>, now: () => number) {
+  const open = new Map<string, Outage>()
+  const end = (of: string): void => {
+    const outage = open.get(of)
     if (outage === undefined) return
     outage.hasSucceeded = true
-    if (this.#now() - outage.lastAt < quietMs) return
-    this.#open.delete(of)
+    if (now() - outage.lastAt < quietMs) return
+    open.delete(of)
     const { since, lastAt, failures } = outage
-    this.#log.warn({ of, failures, seconds: Math.round((lastAt - since) / 1_000) }, 'outage over')
+    log.warn({ of, failures, seconds: Math.round((lastAt - since) / 1_000) }, 'outage over')
+  }
+  return {
+    /** @param of what failed: one of a few fixed names. @param reqId of the request that failed, if it was one. */
+    failed(of: string, error: unknown, reqId?: string): void {
+      const at = now()
+      // Calls of a platform that hangs fail together, more than `quietMs` apart.
+      if (open.get(of)?.hasSucceeded) end(of)
+      const outage = open.get(of) ?? { since: at, lastAt: at, failures: 0, reasons: new Set() }
+      const isAgain = at - outage.lastAt >= quietMs
+      if (isAgain) outage.reasons.clear()
+      outage.lastAt = at
+      outage.hasSucceeded = false
+      outage.failures += 1
+      open.set(of, outage)
+      const reason = reasonOf(error)
+      if (outage.reasons.has(reason) || outage.reasons.size === maxReasons) return
+      outage.reasons.add(reason)
+      const further = isAgain ? 'outage goes on' : 'outage has another reason'
+      log.warn({ of, reason, reqId }, outage.failures === 1 ? 'outage begins' : further)
+    },
+    succeeded: end,
   }
 }
 

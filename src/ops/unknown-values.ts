@@ -37,32 +37,26 @@ interface UnknownValuesOptions {
   onFirst: (found: { action: string; field: string; value: string }) => void
 }
 
-export class UnknownValues {
-  readonly #options: UnknownValuesOptions
-  readonly #reported = new Set<string>()
-
-  constructor(options: UnknownValuesOptions) {
-    this.#options = options
+export function unknownValues({ onUnknown, onFirst }: UnknownValuesOptions) {
+  const reported = new Set<string>()
+  /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
+  const report = (action: string, field: string, sent: string, rows: number): void => {
+    onUnknown(action, field, rows)
+    const value = sent.trim().toLowerCase().slice(0, maxLength)
+    const key = `${action} ${value}`
+    if (reported.size >= maxReported || reported.has(key)) return
+    reported.add(key)
+    onFirst({ action, field, value })
   }
-
   /** Checks the rows of one response. */
-  check(action: string, rows: readonly object[]): void {
+  const check = (action: string, rows: readonly object[]): void => {
     const known = knownValues.get(action)
     if (!known) return
     for (const row of rows) {
       const sent: unknown = Reflect.get(row, known.field)
       const value = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
-      if (value !== '' && !known.isKnown(value)) this.report(action, known.field, value, 1)
+      if (value !== '' && !known.isKnown(value)) report(action, known.field, value, 1)
     }
   }
-
-  /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
-  report(action: string, field: string, sent: string, rows: number): void {
-    this.#options.onUnknown(action, field, rows)
-    const value = sent.trim().toLowerCase().slice(0, maxLength)
-    const key = `${action} ${value}`
-    if (this.#reported.size >= maxReported || this.#reported.has(key)) return
-    this.#reported.add(key)
-    this.#options.onFirst({ action, field, value })
-  }
+  return { check, report }
 }

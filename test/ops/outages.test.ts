@@ -1,6 +1,6 @@
 /** Outages in the log: a line when one begins, one for each further reason, one with a count when it is over, however many requests fail. */
 import t from 'tap'
-import { Outages } from '../../src/ops/outages.js'
+import { outagesIn } from '../../src/ops/outages.js'
 import { type Bodies, gatewayOn, someHash } from '../helper.js'
 import { statusesOf } from '../limits.js'
 import { until } from '../redis.js'
@@ -51,7 +51,7 @@ t.test('a key that the store does not know is no outage of the store', async (t)
 t.test('failures and successes that alternate are one outage', async (t) => {
   const lines: unknown[][] = []
   let now = 0
-  const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
+  const outages = outagesIn({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
   const cause = Object.assign(new Error('two'), { code: 'ECODE' })
   for (let i = 0; i < 100; i += 1) {
     outages.failed('a', new Error('one', { cause }), 'r')
@@ -70,7 +70,7 @@ t.test('failures and successes that alternate are one outage', async (t) => {
 t.test('an outage is over only with a success, however long the pauses between its failures', async (t) => {
   const lines: unknown[][] = []
   let now = 0
-  const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
+  const outages = outagesIn({ warn: (...line: unknown[]) => void lines.push(line) }, () => now)
   outages.failed('a', new Error('timeout'), 'r')
   outages.succeeded('a')
   for (; now < 60_000; now += 15_000) outages.failed('a', new Error('timeout'), 'r')
@@ -84,7 +84,7 @@ t.test('an outage is over only with a success, however long the pauses between i
 
 t.test('an outage logs each of its reasons once, and no more than five', async (t) => {
   const lines: unknown[][] = []
-  const outages = new Outages({ warn: (...line: unknown[]) => void lines.push(line) }, () => 0)
+  const outages = outagesIn({ warn: (...line: unknown[]) => void lines.push(line) }, () => 0)
   const reasons = ['down', 'no field email', 'down', 'c', 'd', 'no field email', 'e', 'f', 'g']
   for (const reason of reasons) outages.failed('a', new Error(reason), 'r')
   const line = (reason: string, msg: string) => [{ of: 'a', reason, reqId: 'r' }, msg]

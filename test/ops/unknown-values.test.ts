@@ -1,11 +1,11 @@
 /** Unknown platform values: which are counted, and how many are reported. */
 import t from 'tap'
-import { UnknownValues } from '../../src/ops/unknown-values.js'
+import { unknownValues } from '../../src/ops/unknown-values.js'
 
 function watched() {
   const counted: string[] = []
   const reported: object[] = []
-  const values = new UnknownValues({
+  const values = unknownValues({
     onUnknown: (action, field) => void counted.push(`${action} ${field}`),
     onFirst: (found) => void reported.push(found),
   })
