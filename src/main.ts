@@ -16,7 +16,6 @@ import { createLogger, type Log } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
 import { WorkerClient } from './platform/worker-client.js'
 import { buildSandbox, sandboxAccounts } from './sandbox/sandbox.js'
-import { keyFileIn, verifyKeyFile } from './store/key-file.js'
 import { openStore } from './store/open.js'
 import { type OnDamaged, StoreUnavailable } from './store/store.js'
 
@@ -81,7 +80,6 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   const ticks = (): number => performance.now()
   const worker = new WorkerClient(new URL('./devices/worker.js', import.meta.url))
   const open = async () => {
-    if (config.redisUrl === undefined) await verifyKeyFile(keyFileIn(config.dataDir))
     const store = await openStore(config, { clock, onDamaged })
     // A demo token needs the sandbox even if there is a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)

@@ -1,7 +1,7 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes } from './key-file.js'
+import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes, verifyKeyFile } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -11,10 +11,11 @@ const MAP_BYTES = 256 * 1024 * 1024
 /** Expired keys that one creation removes: each may write three pages anew, and `minFreeBytes` must suffice. */
 const MAX_REMOVED = 8
 
-/** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. A damaged one ends the process. */
-export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
+/** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. Rejects a damaged one. */
+export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
+  const path = keyFileIn(dataDir)
   try {
-    const path = keyFileIn(dataDir)
+    await verifyKeyFile(path)
     const file = createKeyFile(path)
     // Without overlapping sync a transaction is on the disk once it is committed.
     const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
@@ -30,6 +31,7 @@ export function openEmbedded(dataDir: string, deps: StoreDeps): Store {
       close: () => root.close(),
     }
   } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
     throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -80,19 +80,14 @@ export function keepRoom(path: string, file: number): (used: number, bytes?: num
 }
 
 /**
- * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. To be called before the file is
- * opened: a process that closes a handle of it loses the locks of all others, and the next process to open it then breaks them.
+ * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. In another process: one that closes
+ * a handle of it loses the locks of all others, and the next process to open it then breaks them.
  */
 export async function verifyKeyFile(path: string): Promise<void> {
   if (!existsSync(path) || statSync(path).size === 0) return
   const lock = lockOf(path)
-  try {
-    // The process that reads it creates a missing lock.
-    for (const one of [path, existsSync(lock) ? lock : dirname(path)]) accessSync(one, constants.R_OK | constants.W_OK)
-  } catch (error) {
-    const { message } = error as Error
-    throw new StoreUnavailable(`Cannot use ${dirname(path)} for API keys: ${message}`, { cause: error })
-  }
+  // The process that reads it creates a missing lock.
+  for (const one of [path, existsSync(lock) ? lock : dirname(path)]) accessSync(one, constants.R_OK | constants.W_OK)
   const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
   // Without memory for another process, the file is opened as it is.
   const [code, signal] = await once(child, 'exit').catch(() => [0])

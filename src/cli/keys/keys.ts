@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { withoutCredentials } from '../../auth/credential.js'
 import { ConfigError, readConfig } from '../../config.js'
-import { keyFileIn, verifyKeyFile } from '../../store/key-file.js'
+import { keyFileIn } from '../../store/key-file.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
 import { commands, NotFound, UsageError } from './commands.js'
@@ -57,7 +57,6 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
       `There is no key file in ${dataDir}. Is DATA_DIR, or REDIS_URL, set as for the gateway, and is this its user?`,
     )
   }
-  if (redisUrl === undefined) await verifyKeyFile(keyFileIn(dataDir))
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
   const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onDamaged })
   try {
