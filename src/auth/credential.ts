@@ -31,21 +31,15 @@ type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'k
 
 /**
  * Parses an `Authorization` header (RFC 9110 11.4, RFC 6750 2.1): the scheme in any case, one or more spaces, the credential.
- * Another scheme, or a scheme without a credential, is none. It takes linear time; a pattern such as `/ +$/` takes quadratic time. With
- * the hash it takes 1 µs of some 25, so nothing is cached.
+ * Another scheme, or a scheme without a credential, is none. With the hash it takes 1 µs of some 25, so nothing is cached.
  */
 export function parseCredential(header: string | undefined, demoToken: string | undefined): Credential {
   if (header === undefined || header.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: 'none' }
   return toCredential(withoutSpaces(header.slice(scheme.length)), demoToken)
 }
 
-function withoutSpaces(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && text[start] === ' ') start += 1
-  while (end > start && text[end - 1] === ' ') end -= 1
-  return text.slice(start, end)
-}
+/** Without the lookbehind, it would take quadratic time. */
+const withoutSpaces = (text: string): string => (text.includes(' ') ? text.replace(/^ +|(?<! ) +$/g, '') : text)
 
 /** A complete or truncated credential within a text: an API key, or a platform hash. */
 const credentialLike = /gps_live_\w+|\$2\w\$.+/gi
