@@ -1,4 +1,5 @@
 /** Client connections: the requests of each are handled one at a time, in the order in which they arrive (RFC 9112 9.3.2). */
+import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
@@ -20,8 +21,6 @@ export interface Connection {
   readonly socket: Socket
   /** Responses that are not written yet, oldest first; only the first one is in progress. */
   readonly pending: ServerResponse[]
-  /** Callbacks of `idle`. */
-  readonly waiters: (() => void)[]
   /** The reply to the request in progress. */
   reply: { reply: FastifyReply; since: number } | undefined
   /** What had been received at the end of the last response; -1 before. */
@@ -71,8 +70,7 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const nothing = { reply: undefined, unread: undefined }
-    const connection: Connection = { socket, pending: [], waiters: [], receivedBytes: -1, ...nothing }
+    const connection: Connection = { socket, pending: [], receivedBytes: -1, reply: undefined, unread: undefined }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -107,12 +105,11 @@ export class Connections {
     const finish = (connection: Connection): void => {
       this.#shift(connection)
       if (this.#open.delete(connection)) this.#open.add(connection)
-      const { socket, pending, waiters } = connection
+      const { socket, pending } = connection
       const [first] = pending
       if (first) start(connection, first)
       else if (socket.isPaused()) socket.resume()
       connection.receivedBytes = socket.bytesRead
-      if (isIdle(connection)) for (const resolve of waiters.splice(0)) resolve()
     }
     return (request, response) => {
       const { socket } = request
@@ -138,7 +135,7 @@ export class Connections {
   /** Resolves when every complete request of a connection has its response. */
   async idle(socket: Socket): Promise<void> {
     const connection = this.#bySocket.get(socket)
-    if (connection && !isIdle(connection)) await new Promise<void>((resolve) => connection.waiters.push(resolve))
+    while (connection && !isIdle(connection)) await once(connection.pending[0]!, 'close')
     // The caller responds to what is left of it, a request that is incomplete.
     if (connection) connection.reply = undefined
   }
