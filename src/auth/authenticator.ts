@@ -30,9 +30,6 @@ interface AuthenticatorOptions {
   clock: () => number
 }
 
-const hashCaller: Caller = { credential: 'platform_hash', key: null }
-const demoCaller: Caller = { credential: 'demo', key: null }
-
 interface Identity {
   account: Account
   usage: Usage
@@ -112,7 +109,7 @@ export class Authenticator {
   async #demo({ ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
     const { demo } = this.#options
     if (!demo) throw new ApiError('invalid_token')
-    attribution.caller = demoCaller
+    attribution.caller = { credential: 'demo', key: null }
     attribution.accountId = demo.accounts.peek(demo.hash)?.id
     const usage = within(await this.#options.limits.count(`demo:${addressName(ip)}`))
     return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), usage }
@@ -123,7 +120,7 @@ export class Authenticator {
     const known = accounts.peek(hash)
     const account = known ?? (await this.#validate(hash, ip))
     attribution.accountId = account.id
-    attribution.caller = hashCaller
+    attribution.caller = { credential: 'platform_hash', key: null }
     // On the account, because a platform may accept several spellings of a hash.
     const usage = await limits.count(`hash:${account.id}`)
     if (!known && isExceeded(usage) && !this.#charged.has(account)) {
