@@ -61,7 +61,9 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     const { headers } = request.raw
     const forwarded = headers['x-forwarded-for']
     if (forwarded && forwarded.length > maxForwarded) headers['x-forwarded-for'] = forwarded.slice(-maxForwarded)
-    setCommonHeaders(request, reply)
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')
     next(requestError(request))
   })
   app.addHook('onSend', (_request, reply, _payload, next) => {
@@ -73,12 +75,6 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     report(reply, raw.socket.errored ? closedByClient : reply.statusCode)
     next()
   })
-}
-
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id)
-  reply.header('x-content-type-options', 'nosniff')
-  if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')
 }
 
 /** What is wrong with a request, found before its body is read. */
