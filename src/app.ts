@@ -46,7 +46,6 @@ const version = '1.0.0'
 /** Lookups in the sandbox cost nothing. */
 const sandboxAddressLookups = 600
 
-/** Skipped rows are logged at most this often. */
 const skippedLogMs = 60_000
 
 interface Deps {
@@ -126,7 +125,7 @@ function openPlatforms(
   const skippedAt = new Map<string, number>()
   const onSkipped = (action: string, rows: number): void => {
     metrics.skipped.inc({ action }, rows)
-    // Once for each action, because every response of a changed platform has such rows.
+    // Once a minute for each action, because every response of a changed platform has such rows.
     if (ticks() - (skippedAt.get(action) ?? Number.NEGATIVE_INFINITY) < skippedLogMs) return
     skippedAt.set(action, ticks())
     logger.warn({ action, rows }, 'rows skipped')

@@ -59,7 +59,6 @@ export class AccountCache {
     })
   }
 
-  /** Entries, for the metrics. */
   get size(): number {
     return this.#cache.size
   }

@@ -120,7 +120,6 @@ export class Metrics {
     for (const state of breakerStates) this.#breaker.set({ realm, state }, state === now ? 1 : 0)
   }
 
-  /** @param result of a lookup in the device cache. */
   readonly countLookup = this.#plainCounter(
     'gateway_positions_lookups_total',
     'Lookups in the device cache',
@@ -128,7 +127,6 @@ export class Metrics {
     ['hit', 'miss'],
   )
 
-  /** @param counter where the request is counted. */
   readonly countLimited = this.#plainCounter(
     'gateway_limiter_counts_total',
     'Requests counted by the limiter',
@@ -152,7 +150,6 @@ export class Metrics {
     this.#read(Counter, 'gateway_in_flight_rejected_total', rejected, { '': () => budget.rejected })
   }
 
-  /** The body of a scrape, and its media type. */
   async text(): Promise<{ type: string; body: string }> {
     return { type: this.#registry.contentType, body: await this.#registry.metrics() }
   }

@@ -1,9 +1,8 @@
-/** A line of the log for a terminal. Pure. */
+/** A line of the log, which is JSON, for a terminal. Pure. */
 
 /** Everything else is quoted: a terminal would obey a control character. */
 const plain = /^[\w.,:;/'()<>=?$ -]+$/
 
-/** @param line of JSON. */
 export function readableLine(line: string): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
   const shown = (value: unknown): string =>

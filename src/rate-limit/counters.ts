@@ -34,7 +34,6 @@ export class FailoverCounters {
     this.#now = monotonicClock(options.clock)
   }
 
-  /** Windows in this process, for the metrics. */
   get localWindows(): number {
     return this.#windows.size
   }

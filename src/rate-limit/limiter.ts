@@ -38,7 +38,6 @@ export class Limits {
     this.#counters = counters
   }
 
-  /** Counts one request. */
   count(name: string, limit = this.max): Usage | Promise<Usage> {
     const count = this.#counters.increment(name, this.windowMs)
     return count instanceof Promise ? count.then((shared) => toUsage(shared, limit)) : toUsage(count, limit)
