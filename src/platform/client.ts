@@ -5,7 +5,7 @@ import type { Action } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
-import { type CallOutcome, meanings, outcomeOf, PlatformError, PlatformUnavailable } from './errors.js'
+import { type CallOutcome, meanings, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient, type Query } from './http-client.js'
 import { Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
@@ -126,7 +126,8 @@ export class Platform {
       report('ok')
       return found
     } catch (error) {
-      report(outcomeOf(error))
+      // Anything else is a bug of the gateway.
+      if (error instanceof PlatformError) report(error.reason)
       throw error
     }
   }
@@ -148,7 +149,6 @@ export class Platform {
         permit.record('success')
         return found
       } catch (error) {
-        // Anything else is a bug of the gateway.
         permit.record(error instanceof PlatformError ? meanings[error.reason].breaker : 'ignored')
         throw error
       }

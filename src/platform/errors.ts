@@ -101,9 +101,3 @@ export function fromFailure(action: string, { reason, detail }: Failure): Platfo
   if (reason === 'refused') return new PlatformRefused(action, detail)
   return reason === 'forbidden' ? new PlatformForbidden(action) : new PlatformUnavailable(action, reason, { detail })
 }
-
-/** Classifies the error of a platform call. @throws the error itself if it is not a platform failure. */
-export function outcomeOf(error: unknown): FailedOutcome {
-  if (error instanceof PlatformError) return error.reason
-  throw error
-}

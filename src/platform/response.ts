@@ -2,7 +2,7 @@
 import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
-import { loginRedirect, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { loginRedirect, type PlatformError, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import { isObject, itemsOf, read } from './shape.js'
 
 /** A response without a success status. */
@@ -27,7 +27,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
 
 /** The failure of a response without a success status. */
-export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): Error {
+export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): PlatformError {
   const detail = `status ${status}`
   if (mayRefuse(status)) {
     if (!isRefusal(body)) return new PlatformUnavailable(action, 'foreign_refusal', { detail })

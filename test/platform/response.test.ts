@@ -1,19 +1,19 @@
 /** Every known response of a platform becomes data or one of three failures. */
 import t from 'tap'
 import { type Action, actions } from '../../src/platform/actions.js'
-import { outcomeOf } from '../../src/platform/errors.js'
+import type { PlatformError } from '../../src/platform/errors.js'
 import { dataOf, failureOfStatus, isSuccess } from '../../src/platform/response.js'
 import { maps } from '../resources/rows.js'
 
 /** `data`, or how the call failed. */
 function outcome(action: Action, status: number, sent: unknown = '', location?: string): string {
   const body = typeof sent === 'string' ? sent : JSON.stringify(sent)
-  if (!isSuccess(status)) return outcomeOf(failureOfStatus(action, { status, location, body }))
+  if (!isSuccess(status)) return failureOfStatus(action, { status, location, body }).reason
   try {
     dataOf(action, body)
     return 'data'
   } catch (error) {
-    return outcomeOf(error)
+    return (error as PlatformError).reason
   }
 }
 
