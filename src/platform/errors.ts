@@ -38,7 +38,7 @@ export const meanings = {
 } satisfies Record<string, Meaning>
 
 export type CallOutcome = keyof typeof meanings
-type FailedOutcome = Exclude<CallOutcome, 'ok'>
+export type FailedOutcome = Exclude<CallOutcome, 'ok'>
 
 /** The detail of a refusal by a redirect to a login page, which any web application may do. */
 export const loginRedirect = 'redirect to a login page'
@@ -71,17 +71,11 @@ export type Failure = Pick<PlatformError, 'reason' | 'detail'>
 /** The platform does not accept the hash (wrong, expired, account deactivated). */
 export class PlatformRefused extends PlatformError {
   override name = 'PlatformRefused'
-  constructor(action: string, detail?: string) {
-    super(action, 'refused', { detail })
-  }
 }
 
 /** The hash is valid, but the account lacks the permission for this action. */
 export class PlatformForbidden extends PlatformError {
   override name = 'PlatformForbidden'
-  constructor(action: string) {
-    super(action, 'forbidden')
-  }
 }
 
 /** No usable response. */
@@ -97,7 +91,9 @@ const lastingReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rej
 /** Whether the platform will most likely respond the same to the same request. */
 export const lasts = (error: unknown): boolean => error instanceof PlatformError && lastingReasons.has(error.reason)
 
-export function fromFailure(action: string, { reason, detail }: Failure): PlatformError {
-  if (reason === 'refused') return new PlatformRefused(action, detail)
-  return reason === 'forbidden' ? new PlatformForbidden(action) : new PlatformUnavailable(action, reason, { detail })
+/** The failure of a reason, in its class. */
+export function failure(action: string, reason: FailedOutcome, detail?: string): PlatformError {
+  if (reason === 'refused') return new PlatformRefused(action, reason, { detail })
+  const Failed = reason === 'forbidden' ? PlatformForbidden : PlatformUnavailable
+  return new Failed(action, reason, { detail })
 }

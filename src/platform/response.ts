@@ -2,7 +2,7 @@
 import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
-import { loginRedirect, type PlatformError, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { type FailedOutcome, failure, loginRedirect, type PlatformError } from './errors.js'
 import { isObject, itemsOf, read } from './shape.js'
 
 /** A response without a success status. */
@@ -28,19 +28,16 @@ export const mayRefuse = (status: number): boolean => status === 401 || status =
 
 /** The failure of a response without a success status. */
 export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): PlatformError {
-  const detail = `status ${status}`
+  const failed = (reason: FailedOutcome): PlatformError => failure(action, reason, `status ${status}`)
   if (mayRefuse(status)) {
-    if (!isRefusal(body)) return new PlatformUnavailable(action, 'foreign_refusal', { detail })
-    return status === 403 ? new PlatformForbidden(action) : new PlatformRefused(action, detail)
+    if (!isRefusal(body)) return failed('foreign_refusal')
+    return status === 403 ? failure(action, 'forbidden') : failed('refused')
   }
-  if (status >= 300 && status < 400) {
-    if (isLogin(location)) return new PlatformRefused(action, loginRedirect)
-    return new PlatformUnavailable(action, 'redirect', { detail })
-  }
-  if (status === 404 || status === 405) return new PlatformUnavailable(action, 'missing_action', { detail })
-  if (status === 429) return new PlatformUnavailable(action, 'rate_limited', { detail })
-  if (status >= 400 && status < 500) return new PlatformUnavailable(action, 'rejected', { detail })
-  return new PlatformUnavailable(action, 'server_error', { detail })
+  if (status >= 300 && status < 400)
+    return isLogin(location) ? failure(action, 'refused', loginRedirect) : failed('redirect')
+  if (status === 404 || status === 405) return failed('missing_action')
+  if (status === 429) return failed('rate_limited')
+  return failed(status >= 400 && status < 500 ? 'rejected' : 'server_error')
 }
 
 /** Whether a redirect leads to a login page: by its path, since a host or a query may hold such a word by chance. */
@@ -51,10 +48,10 @@ function isLogin(location = ''): boolean {
 
 /** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
 export function dataOf(action: Action, body: string): unknown {
-  if (/^\s*</.test(body)) throw new PlatformUnavailable(action, 'html')
+  if (/^\s*</.test(body)) throw failure(action, 'html')
   const data = parsedJson(body)
   // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
-  if (data === undefined) throw new PlatformUnavailable(action, 'bad_json', { detail: `${body.length} characters` })
+  if (data === undefined) throw failure(action, 'bad_json', `${body.length} characters`)
   return checked(action, data)
 }
 
@@ -66,20 +63,17 @@ function isRefusal(body = ''): boolean {
 
 /** The data of a body with a success status. @throws for a refusal, a deactivated account, or a response to something else. */
 export function checked(action: Action, data: unknown): unknown {
-  if (isAccountAction(action) && isDeactivated(data)) throw new PlatformRefused(action, 'account deactivated')
+  if (isAccountAction(action) && isDeactivated(data)) throw failure(action, 'refused', 'account deactivated')
   const texts = isStatusZero(data) ? textsOf(data) : []
   const isOfDevice = deviceActions.includes(action)
   const isRefused = texts.some((text) => authenticationText.test(text) || (!isOfDevice && lapsedText.test(text)))
   // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
   if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
   // A 404 that a proxy has turned into a success (platform.md 1.3).
-  if (isObject(data) && String(read('scalar', data.statusCode)) === '404')
-    throw new PlatformUnavailable(action, 'missing_action')
-  if (!isStatusZero(data)) throw new PlatformUnavailable(action, 'wrong_shape', { detail: fieldsOf(data) })
+  if (isObject(data) && String(read('scalar', data.statusCode)) === '404') throw failure(action, 'missing_action')
+  if (!isStatusZero(data)) throw failure(action, 'wrong_shape', fieldsOf(data))
   if (action === 'get_history' && texts.some((text) => noDataText.test(text))) return data
-  throw isRefused
-    ? new PlatformRefused(action, 'status 0 with an authentication text')
-    : new PlatformUnavailable(action, 'status_0')
+  throw isRefused ? failure(action, 'refused', 'status 0 with an authentication text') : failure(action, 'status_0')
 }
 
 /** The names that the platform uses for errors; `errors` is a list, or lists by field. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { fromFailure, PlatformUnavailable } from './errors.js'
+import { failure, PlatformUnavailable } from './errors.js'
 import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
 
 const bytesPerMb = 1024 * 1024
@@ -102,7 +102,7 @@ export class WorkerClient {
     if (message.kind === 'ready') return
     const pending = this.#pending.get(message.id)
     if (message.kind === 'result') pending?.resolve(message.result)
-    else pending?.reject(fromFailure(pending.action, message.failure))
+    else pending?.reject(failure(pending.action, message.failure.reason, message.failure.detail))
   }
 
   /** The error's message may quote a response, so only its code is kept. */
