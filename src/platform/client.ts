@@ -7,7 +7,7 @@ import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
 import { type CallOutcome, meanings, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient, type Query } from './http-client.js'
-import { Reading } from './reading.js'
+import { openReading, type Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
 import type { JobAction, JobParams, JobResults } from './worker-messages.js'
 
@@ -100,7 +100,7 @@ export class Platform {
   /** Begins a list of an account, whose first call is sent now. @param account its id. @param calls how many it may send. */
   openList(account: string, calls = Number.POSITIVE_INFINITY): Reading {
     const deadline = this.#now() + maxListMs
-    return new Reading(this.#options.budget.open(account), () => this.#now() > deadline, calls)
+    return openReading(this.#options.budget.open(account), () => this.#now() > deadline, calls)
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */
