@@ -20,7 +20,7 @@ import { unknownValues } from './ops/unknown-values.js'
 import type { Account } from './platform/account.js'
 import { Addresses, type LookupOutcome } from './platform/addresses.js'
 import { type CallReport, Platform } from './platform/client.js'
-import { PlatformHealth } from './platform/health.js'
+import { platformHealth } from './platform/health.js'
 import type { WorkerClient } from './platform/worker-client.js'
 import { FailoverCounters } from './rate-limit/counters.js'
 import { countAddress, Limits, showLimits } from './rate-limit/limiter.js'
@@ -148,7 +148,7 @@ function openPlatforms(
     onEvicted: () => metrics.evictions.inc(),
   })
   const onRefused = (account: Account): void => deviceCache.delete(account)
-  const health = new PlatformHealth(ticks)
+  const health = platformHealth(ticks)
   const platforms: Platform[] = []
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute

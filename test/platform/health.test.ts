@@ -2,13 +2,13 @@
 import t from 'tap'
 import type { Action } from '../../src/platform/actions.js'
 import type { CallOutcome } from '../../src/platform/errors.js'
-import { PlatformHealth } from '../../src/platform/health.js'
+import { platformHealth } from '../../src/platform/health.js'
 
 /** Each step is a call of an account, `a ok`, or time that passes, `1 ms`; after it the state must be this. */
 const story = (title: string, steps: [step: string, state: string][]) =>
   t.test(title, async (t) => {
     let now = 0
-    const health = new PlatformHealth(() => now)
+    const health = platformHealth(() => now)
     t.equal(health.state, 'unknown')
     for (const [step, state] of steps) {
       const [account = '', outcome, action = 'get_devices'] = step.split(' ')
