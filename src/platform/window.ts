@@ -5,6 +5,8 @@ import { isObject, itemsOf } from './shape.js'
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
 export type FetchPage = (number: number, size: number) => Promise<Page>
 
+type IsEnough = (rows: unknown[]) => boolean
+
 interface Count {
   /** Items in the whole list; counted page by page where the platform does not send it. */
   total: number
@@ -66,29 +68,20 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   return { rows: seen.slice(start, start + limit), seen, count: () => pages.count() }
 }
 
-/** Rows from the first page on, each once, until `isEnough` holds for the rows of a page, or the list ends; not called for its last page. */
-export async function readUntil(
-  fetchPage: FetchPage,
-  size: number,
-  isEnough: (rows: unknown[]) => boolean,
-): Promise<unknown[]> {
-  const fetch = numbered(fetchPage)
-  const page = await fetch(1, size)
-  return new Pages(fetch, await appliedSize(fetch, page, size), page).read(Number.POSITIVE_INFINITY, isEnough)
-}
-
 /**
  * All rows, each once. The pages after the first one are requested a few at a time, if it says how many there are.
  * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
+ * @param isEnough ends the list with a page whose rows are enough: then pages are requested one by one. Not called for the last one.
  */
-export async function readAll(fetchPage: FetchPage, size: number): Promise<unknown[]> {
+export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsEnough): Promise<unknown[]> {
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
   // More rows than requested and no numbers of pages: all rows are there.
-  const isWhole = !page.isPaged && !page.perPage && itemsOf(page.rows).length > size
+  const isWhole = !isEnough && !page.isPaged && !page.perPage && itemsOf(page.rows).length > size
   const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
-  return new Pages(readAhead(fetch, last), applied, page).read(Number.POSITIVE_INFINITY)
+  const pages = new Pages(isEnough ? fetch : readAhead(fetch, last), applied, page)
+  return pages.read(Number.POSITIVE_INFINITY, isEnough)
 }
 
 /** Pages in order; while one is awaited, those after it up to the last one are requested as well, a few at once. */
@@ -176,7 +169,7 @@ class Pages {
   }
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
-  async read(count: number, isEnough: (rows: unknown[]) => boolean = () => false): Promise<unknown[]> {
+  async read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
     while (this.#rows.length < count && this.#hasMore() && !isEnough(itemsOf(this.#page.rows))) {
       this.#page = await this.#fetch(this.#page.number + 1, this.#size)
       this.#hasNewRows = this.#add(this.#page)

@@ -2,7 +2,7 @@
 import type { Account, EventFilter } from '../platform/account.js'
 import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
-import { type FetchPage, maxPageSize, readUntil, TooManyCalls, type Window, windowOf } from '../platform/window.js'
+import { type FetchPage, maxPageSize, readAll, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { describe, type Event, eventDevice, newestFirst, toEvent } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
@@ -170,7 +170,7 @@ export class EventReader {
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */
   async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const rows = await readUntil(this.#pages(filter), size, (rows) => {
+    const rows = await readAll(this.#pages(filter), size, (rows) => {
       const page = readRows(rows)
       return isEnough(page) || this.#ignoresType(page, filter)
     })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused } from '../../src/platform/errors.js'
-import { readUntil, windowOf } from '../../src/platform/window.js'
+import { readAll, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
 import { listening, until } from '../redis.js'
@@ -170,7 +170,7 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
   t.equal(await failureOf(account.drivers()), 'timeout')
   t.equal(calls.length, 5, 'one, and four at once')
   const pages = account.eventPages({}, account.openSearch(20))
-  t.equal(await failureOf(readUntil(pages, 100, () => false)), 'timeout')
+  t.equal(await failureOf(readAll(pages, 100, () => false)), 'timeout')
   t.equal(await failureOf(windowOf(pages, 0, 1)), 'timeout')
   t.equal(calls.length, 7)
 })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
-import { type FetchPage, readAll, readUntil, TooManyCalls, windowOf } from '../../src/platform/window.js'
+import { type FetchPage, readAll, TooManyCalls, windowOf } from '../../src/platform/window.js'
 
 type Says = 'total' | 'lastPage' | 'currentPage' | 'perPage'
 /** The largest page, or, when `fixed`, the size of every page; what the platform says of each page, perhaps in `strings`. */
@@ -190,7 +190,7 @@ t.test('behind its end a list is empty, also where the platform repeats its firs
     }
   }
   const repeating: FetchPage = async () => pageOf({ items: first })
-  t.same(await readUntil(repeating, 30, () => false), thirty)
+  t.same(await readAll(repeating, 30, () => false), thirty)
 })
 
 t.test('a list that never ends is read no further than its budget', async (t) => {
@@ -242,9 +242,9 @@ t.test('pages are read until one is enough, or the list ends, each row once', as
   const isBelow = (min: number) => (rows: unknown[]) => (rows as { id: number }[]).every(({ id }) => id < min)
   for (const habits of [tellsAll, { perPage: true }]) {
     const { fetchPage, calls } = pager(() => all, { pageSize: 30, fixed: true, ...habits })
-    t.same(await readUntil(fetchPage, 1_000, isBelow(60)), all.slice(0, 90))
+    t.same(await readAll(fetchPage, 1_000, isBelow(60)), all.slice(0, 90))
     t.equal(calls.length, 3)
-    t.same(await readUntil(fetchPage, 1_000, () => false), all)
-    t.same(await readUntil(fetchPage, 1_000, () => true), all.slice(0, 30))
+    t.same(await readAll(fetchPage, 1_000, () => false), all)
+    t.same(await readAll(fetchPage, 1_000, () => true), all.slice(0, 30))
   }
 })
