@@ -8,11 +8,11 @@ import { fieldOfMember, firstLink, generation, learn, lengthOf, MAX_SHAPES, memb
 const SCALAR: u32 = 0
 const OBJECT: u32 = 1
 
-// A shape is a hash table of fields by name.
-const BUCKETS: usize = 64
+// A shape is an array of fields that ends with an empty one; the next members are predicted, so few names are searched in it.
+const SHAPE_FIELDS: usize = 64
 // A field: its name and a mask of the same length, 32 bytes each with zeros behind them, and these numbers.
 const MASK: usize = 32
-const LENGTH: usize = 64 // of the name, plus 1; 0 in a free bucket
+const LENGTH: usize = 64 // of the name, plus 1; 0 for an empty field
 const KIND: usize = 68
 const SLOT: usize = 72
 const SHAPE: usize = 76 // of the object, or of the list's items
@@ -26,7 +26,7 @@ const PADDING: usize = 64
 
 const shapes: usize = membersEnd
 /** Start and end of the value of each slot; two words each. */
-export const slots: usize = shapes + MAX_SHAPES * BUCKETS * FIELD_BYTES
+export const slots: usize = shapes + MAX_SHAPES * SHAPE_FIELDS * FIELD_BYTES
 const nullText: usize = slots + MAX_SLOTS * 8
 const lists: usize = nullText + PADDING
 /** The text of the row. */
@@ -59,25 +59,14 @@ export function compactedLength(): usize {
 }
 
 @inline
-function bucketOf(shape: usize, name: usize, length: usize): usize {
-  let first = load<u64>(name)
-  let last: u64 = 0
-  if (length < 8) first &= ((<u64>1) << ((<u64>length) << 3)) - 1
-  else last = load<u64>(name + length - 8)
-  const hash = <usize>(((first ^ (last * 0xc2b2ae3d27d4eb4f)) * 0x9e3779b97f4a7c15) >> 58)
-  return shapes + (shape * BUCKETS + hash) * FIELD_BYTES
-}
-
-@inline
-function nextBucket(field: usize): usize {
-  const at = field + FIELD_BYTES
-  return (at - shapes) % (BUCKETS * FIELD_BYTES) == 0 ? at - BUCKETS * FIELD_BYTES : at
+function firstField(shape: usize): usize {
+  return shapes + shape * SHAPE_FIELDS * FIELD_BYTES
 }
 
 /** Adds a field to a shape, which has fewer than 64; its name, of at most 31 bytes, is in the input. */
 export function addField(shape: usize, length: usize, kind: u32, slot: u32, inner: u32, first: u32, count: u32): void {
-  let field = bucketOf(shape, input, length)
-  while (load<u32>(field, LENGTH) != 0) field = nextBucket(field)
+  let field = firstField(shape)
+  while (load<u32>(field, LENGTH) != 0) field += FIELD_BYTES
   memory.copy(field, input, length)
   memory.fill(field + MASK, 0xff, length)
   store<u32>(field, <u32>length + 1, LENGTH)
@@ -91,7 +80,7 @@ export function addField(shape: usize, length: usize, kind: u32, slot: u32, inne
 /** The field of this name, or 0. */
 @inline
 function fieldOf(shape: usize, name: usize, length: usize): usize {
-  let field = bucketOf(shape, name, length)
+  let field = firstField(shape)
   for (;;) {
     const own = <usize>load<u32>(field, LENGTH)
     if (own == 0) return 0
@@ -100,7 +89,7 @@ function fieldOf(shape: usize, name: usize, length: usize): usize {
       const high = v128.xor(v128.and(v128.load(name, 16), v128.load(field, MASK + 16)), v128.load(field, 16))
       if (!v128.any_true(v128.or(low, high))) return field
     }
-    field = nextBucket(field)
+    field += FIELD_BYTES
   }
   return 0
 }
