@@ -176,11 +176,3 @@ export function endOfEmpty(at: usize): usize {
   const byte = load<u8>(at)
   return (byte == OPEN_LIST || byte == OPEN_OBJECT) && load<u8>(at, 1) == byte + 2 ? at + 2 : DECLINED
 }
-
-/** The end of a name of more than 31 bytes, which no shape has. A name with an escape is declined: it may be shorter than it looks. */
-export function endOfLongName(from: usize): usize {
-  let at = from
-  while (special(at) == 0) at += 16
-  at += <usize>ctz(special(at))
-  return load<u16>(at) == QUOTE_COLON ? at + 2 : DECLINED
-}

@@ -1,6 +1,6 @@
 /** Reads the fields of one object that its shape names, and writes them as a flat JSON list. Returns 0 for unusual or invalid objects. */
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
-import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfLongName, endOfValue } from './json'
+import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfValue } from './json'
 import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
 import { fieldOfMember, firstLink, generation, learn, lengthOf, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
 
@@ -178,17 +178,13 @@ function readName(shape: usize, at: usize): usize {
   foundField = 0
   if (load<u8>(at) != QUOTE) return DECLINED
   const name = at + 1
-  let bits = special(name)
-  let length: usize = 0
-  if (bits == 0) {
-    length = 16
-    bits = special(name + 16)
-    if (bits == 0) return endOfLongName(name + 32)
-  }
-  length += <usize>ctz(bits)
-  if (load<u16>(name + length) != QUOTE_COLON) return DECLINED
-  foundField = fieldOf(shape, name, length)
-  return name + length + 2
+  let end = name
+  while (special(end) == 0) end += 16
+  end += <usize>ctz(special(end))
+  // A name with an escape is declined: it may be shorter than it looks.
+  if (load<u16>(end) != QUOTE_COLON) return DECLINED
+  foundField = fieldOf(shape, name, end - name)
+  return end + 2
 }
 
 /** Reads an object without whitespace between its tokens; the last of several members of one name wins. */
