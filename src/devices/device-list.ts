@@ -36,8 +36,7 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   const fleet = new FleetBuilder(now, clock && toZone(clock))
   const needsList = id === undefined ? await readAll(job, context, fleet) : await readOne(id, job, context, fleet)
   const result = { ...fleet.columns(), needsList }
-  if (result.ids.length === 0 && result.skippedRows > 0 && !needsList)
-    throw changed('get_devices', 'id in any row', undefined)
+  if (result.ids.length === 0 && result.skippedRows > 0 && !needsList) throw changed('get_devices', 'id in any row')
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }

@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { type Row, RowReader, TooLarge } from '../lib/json-rows/index.js'
 import { heapOf, reserve, tooLarge } from '../platform/body.js'
-import { PlatformUnavailable } from '../platform/errors.js'
+import { failure } from '../platform/errors.js'
 import { checked } from '../platform/response.js'
 import { isObject, read } from '../platform/shape.js'
 import type { wireDevice, wirePoint } from '../platform/wire.js'
@@ -43,7 +43,7 @@ export async function readItems(
   let [received, ofTurn, start] = [0, 0, '']
   for await (const chunk of body) {
     if (start === '') start = Buffer.from(chunk).toString().trimStart()
-    if (start[0] === '<') throw new PlatformUnavailable(action, 'html')
+    if (start[0] === '<') throw failure(action, 'html')
     received += chunk.byteLength
     ofTurn += chunk.byteLength
     if (received > maxBytes) throw tooLarge(action, received)
@@ -64,7 +64,7 @@ export async function readItems(
     const row = reader.rowAt(item)
     if (row !== undefined || !isObject(item)) return row
     added += 1
-    if (added > maxAddedRows) throw new PlatformUnavailable(action, 'too_large', { detail: 'rows that are no list' })
+    if (added > maxAddedRows) throw failure(action, 'too_large', 'rows that are no list')
     return reader.add(item)
   }
   return { envelope, rowOf }
@@ -75,9 +75,8 @@ function parsing<T>(action: JobAction, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const { message: detail } = error as Error
-    if (error instanceof SyntaxError) throw new PlatformUnavailable(action, 'bad_json', { detail })
-    if (error instanceof TooLarge) throw new PlatformUnavailable(action, 'too_large', { detail })
+    if (error instanceof SyntaxError) throw failure(action, 'bad_json', error.message)
+    if (error instanceof TooLarge) throw failure(action, 'too_large', error.message)
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib'
 import type { Reservation } from '../lib/byte-budget.js'
 import { hasTooManyNames } from '../lib/json-rows/index.js'
 import type { Action } from './actions.js'
-import { PlatformUnavailable } from './errors.js'
+import { failure, type PlatformError } from './errors.js'
 import { dataOf, isAccountAction } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
@@ -65,7 +65,7 @@ export async function readDocument(
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks)
-  if (hasTooManyNames(bytes)) throw new PlatformUnavailable(action, 'too_large', { detail: 'too many names' })
+  if (hasTooManyNames(bytes)) throw failure(action, 'too_large', 'too many names')
   return dataOf(action, bytes.toString())
 }
 
@@ -79,9 +79,7 @@ function openingsIn(chunk: Uint8Array): number {
 
 /** @throws PlatformUnavailable `overload` where the reservation has no room for so many more bytes. */
 export function reserve(action: Action, reservation: Reservation, bytes: number): void {
-  if (!reservation.grow(bytes))
-    throw new PlatformUnavailable(action, 'overload', { detail: 'no memory for the response' })
+  if (!reservation.grow(bytes)) throw failure(action, 'overload', 'no memory for the response')
 }
 
-export const tooLarge = (action: Action, bytes: number): PlatformUnavailable =>
-  new PlatformUnavailable(action, 'too_large', { detail: `${bytes} bytes` })
+export const tooLarge = (action: Action, bytes: number): PlatformError => failure(action, 'too_large', `${bytes} bytes`)

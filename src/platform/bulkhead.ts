@@ -1,7 +1,7 @@
 /** Admission of platform calls: limits what is in flight per account and per kind of call, and queues the rest fairly. */
 import type { Call } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
-import { PlatformUnavailable } from './errors.js'
+import { failure } from './errors.js'
 
 /** Sockets to the platform; a PHP platform serves no more at once anyway. */
 export const maxInFlight = 64
@@ -99,7 +99,7 @@ export class Bulkhead {
     const maxLength = Math.min(maxQueuedPerAccount, (maxQueued - this.#queued) / 4)
     // Each of these accounts has one call.
     const isCrowded = priority === unknown && queues.size >= maxUnknownQueued
-    if (queue.length >= maxLength || isCrowded || signal.aborted) throw overload(action, 'the queue is full')
+    if (queue.length >= maxLength || isCrowded || signal.aborted) throw failure(action, 'overload', 'the queue is full')
     queues.set(account, queue)
     this.#queued += 1
     await new Promise<void>((resolve, reject) => {
@@ -111,7 +111,7 @@ export class Bulkhead {
         queue.splice(queue.indexOf(start), 1)
         if (queue.length === 0) queues.delete(account)
         this.#queued -= 1
-        reject(overload(action, 'no slot before the deadline'))
+        reject(failure(action, 'overload', 'no slot before the deadline'))
       }
       signal.addEventListener('abort', leave)
       queue.push(start)
@@ -130,6 +130,3 @@ export class Bulkhead {
     }
   }
 }
-
-const overload = (action: Action, detail: string): PlatformUnavailable =>
-  new PlatformUnavailable(action, 'overload', { detail })

@@ -1,6 +1,6 @@
 /** Recognises responses of a changed platform: they hold rows, or say that there are some, and none can be read. */
 import type { Action } from './actions.js'
-import { PlatformUnavailable } from './errors.js'
+import { failure, type PlatformError } from './errors.js'
 import { type Page, pageOf } from './pages.js'
 import { isObject, itemsOf, read, type Scalar } from './shape.js'
 import type { WireHistory } from './wire.js'
@@ -16,10 +16,8 @@ export function fieldsOf(raw: unknown): string {
 }
 
 /** @param missing the field that was expected. @param found where it was expected, as the platform sent it. */
-export const changed = (action: Action, missing: string, found: unknown): PlatformUnavailable =>
-  new PlatformUnavailable(action, 'wrong_shape', {
-    detail: `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`,
-  })
+export const changed = (action: Action, missing: string, found?: unknown): PlatformError =>
+  failure(action, 'wrong_shape', `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`)
 
 /** Content in place of a list: a record, since what was the list has another name now, a number, or text that is not a list. */
 export function isUnread(raw: unknown): boolean {
@@ -83,17 +81,16 @@ export function checkedHistory(history: WireHistory, raw: unknown, isTime: (valu
   checkGroups(action, sent)
   const { items: groups } = history
   if (groups.length > 0 && !groups.some(({ status }) => groupStatus.test(String(status))))
-    throw changed(action, 'status in any group', undefined)
+    throw changed(action, 'status in any group')
   const points = groups.flatMap(({ items }) => items)
   if (points.length === 0 && itemsOf(sent).some((group) => isObject(group) && itemsOf(group.items).length > 0))
-    throw changed(action, 'record in any point', undefined)
+    throw changed(action, 'record in any point')
   // Events may have no place.
   const placed = groups.flatMap(({ status, items }) => (String(status) === '5' ? [] : items))
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
     placed.length > 0 && placed.every((point) => names.every((name) => point[name] === undefined))
-  if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
-    throw changed(action, 'latitude or longitude in any point', undefined)
+  if (lacks('latitude', 'lat') || lacks('longitude', 'lng')) throw changed(action, 'latitude or longitude in any point')
   if (points.length > 0 && !points.some(({ raw_time, time }) => isTime(raw_time) || isTime(time)))
-    throw changed(action, 'raw_time or time in any point', undefined)
+    throw changed(action, 'raw_time or time in any point')
   return history
 }
