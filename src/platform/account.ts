@@ -57,11 +57,7 @@ export class Account {
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
-  /**
-   * All devices of the account, or, with an id, that device, where the platform sends it alone (`needsList`).
-   * @param now Unix milliseconds; the status of a device depends on it.
-   * @param clock the account's setup, if its Unix times are its wall clock and have to be corrected.
-   */
+  /** All devices of the account, or, with an id, that device, where the platform sends it alone; see `JobParams`. */
   devices(id: number | undefined, now: number, clock?: wire.WireSetup): Promise<FleetColumns> {
     return this.#platform.run('get_devices', this.#requester, { id, now, clock })
   }
@@ -131,7 +127,7 @@ export class Account {
   }
 
   /** The documented history, serialized. */
-  async history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
+  history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
     return this.#shared(`get_history ${JSON.stringify(request)}`, async () => {
       const { json, skippedRows } = await this.#platform.run('get_history', this.#requester, { ...request, setup })
       if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
@@ -148,13 +144,11 @@ export class Account {
   }
 
   /** The account's maintenance services; undefined on a platform too old to have the action. */
-  async services(): Promise<wire.WireService[] | undefined> {
-    try {
-      return await this.#all('services', wire.wireService, 'services')
-    } catch (error) {
-      if (isMissingAction(error)) return undefined
-      throw error
-    }
+  services(): Promise<wire.WireService[] | undefined> {
+    return this.#all('services', wire.wireService, 'services').catch((error: unknown) => {
+      if (!isMissingAction(error)) throw error
+      return undefined
+    })
   }
 
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
@@ -234,8 +228,8 @@ export class Account {
    */
   #shared<T>(key: string, send: () => Promise<T>, isFresh = false): Promise<T> {
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
-    if (inFlight !== undefined && !isFresh) return inFlight
-    if (inFlight !== undefined)
+    if (inFlight && !isFresh) return inFlight
+    if (inFlight)
       return this.#shared(`next ${key}`, async () => {
         await inFlight.catch(() => {})
         this.#inFlight.delete(`next ${key}`)
