@@ -57,10 +57,7 @@ export class FleetBuilder {
   #bytes = 0
   #skipped = 0
 
-  /**
-   * @param now Unix milliseconds, see `statusOf`.
-   * @param clock the account's zone, if its Unix times are its wall clock and have to be corrected.
-   */
+  /** @param now see `statusOf`. @param clock the account's zone, if its Unix times have to be corrected. */
   constructor(now: number, clock?: Zone) {
     this.#now = now
     this.#clock = clock

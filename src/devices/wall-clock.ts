@@ -76,7 +76,6 @@ export class CorrectedLists {
   readonly #unclearAt = new BoundedMap<string, number>(maxAccounts)
   readonly #onFound: (account: string, offsetMinutes: number) => void
 
-  /** @param onFound called when such an account is recognised. */
   constructor(onFound: (account: string, offsetMinutes: number) => void) {
     this.#onFound = onFound
   }

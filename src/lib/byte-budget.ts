@@ -57,7 +57,6 @@ export class ByteBudget {
     }
   }
 
-  /** Returns false and changes nothing if a limit would be exceeded. */
   #add(owner: string, bytes: number): boolean {
     const owned = (this.#byOwner.get(owner) ?? 0) + bytes
     const used = this.usedBytes + bytes

@@ -110,7 +110,6 @@ export class Platform {
     return this.#call(action, requester, (signal) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
-  /** Closes every socket; calls in flight fail. */
   async close(): Promise<void> {
     await Promise.all([this.#http.close(), this.addresses?.close()])
   }

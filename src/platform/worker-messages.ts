@@ -6,8 +6,8 @@ import type { WireSetup } from './wire.js'
 /** The parameters of a request beside the account's hash. */
 export interface JobParams {
   /**
-   * All devices of the account, or, with `id`, one of them (`FleetColumns.needsList`). `now`: Unix milliseconds;
-   * `clock`: the account's setup, if its Unix times are its wall clock and have to be corrected.
+   * All devices of the account, or, with `id`, one of them (`FleetColumns.needsList`). `now`: Unix milliseconds, on which the status of a
+   * device depends; `clock`: the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
   get_devices: { id: number | undefined; now: number; clock?: WireSetup | undefined }
   /** `setup`: the account's zone, undefined if the platform does not send it. */

@@ -68,10 +68,7 @@ function typesOf(wire: WireAlert): Types {
 /** Whether the rule covers all devices of the account, whatever devices it lists. */
 export const coversAll = (wire: WireAlert): boolean => flag(wire.for_all_user_devices) === true
 
-/**
- * The alert of a platform row (spec.md, Alert; platform.md 11.6).
- * @param fleet all devices of the account.
- */
+/** The alert of a platform row (spec.md, Alert; platform.md 11.6). @param fleet all devices of the account. */
 export function toAlert(wire: WireAlert, alertId: number, fleet: AlertFleet): Alert {
   const types = typesOf(wire)
   const all_devices = coversAll(wire)

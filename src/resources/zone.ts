@@ -6,7 +6,6 @@ import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving
 import { wallClockText } from './time.js'
 import { id, text } from './units.js'
 
-const UTC = { zone: 'utc' }
 const MAX_OFFSET_MINUTES = 14 * 60
 const DAY_MS = 86_400_000
 
@@ -108,7 +107,7 @@ function parse(value: string): { ms: number; isDay: boolean; hasOffset: boolean 
   const [match, day, clock, offset] = ISO_8601.exec(value) ?? []
   if (match === undefined) return undefined
   const zone = offset?.trim().replace(/^\d/, '+$&') ?? ''
-  const date = DateTime.fromISO(clock === undefined ? `${day}` : `${day}T${clock}${zone}`, UTC)
+  const date = DateTime.fromISO(clock === undefined ? `${day}` : `${day}T${clock}${zone}`, { zone: 'utc' })
   return date.isValid ? { ms: date.toMillis(), isDay: clock === undefined, hasOffset: offset !== undefined } : undefined
 }
 

@@ -43,11 +43,7 @@ export function sendJson<T>(reply: FastifyReply, body: string | Buffer, format: 
   return body as unknown as T
 }
 
-/**
- * Translates the platform rows of an action to resources; rows that are not valid are left out.
- * @param onRows called with all rows.
- * @param onSkipped called with the number of invalid rows, if there are any.
- */
+/** Translates the platform rows of an action to resources; rows that are not valid are left out. */
 export const translator =
   (onSkipped: (action: string, rows: number) => void, onRows: (action: string, rows: readonly object[]) => void) =>
   <Row extends object, T>(action: string, rows: readonly Row[], toX: (row: Row) => T | undefined): T[] => {
