@@ -80,13 +80,9 @@ export class CorrectedLists {
     this.#onFound = onFound
   }
 
-  /** Whether the platform sends the account all devices in place of one. */
-  ignoresIds(account: Account, now: number): boolean {
-    return isWithin(ignoresIdsForMs, this.#ignoredIdAt.get(account.id), now)
-  }
-
   /** One device. @throws OnlyInList, or as `Account.devices`. */
   async device(account: Account, id: number, now: number) {
+    if (isWithin(ignoresIdsForMs, this.#ignoredIdAt.get(account.id), now)) throw new OnlyInList()
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup)
     if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
