@@ -123,8 +123,9 @@ export class FleetBuilder {
       for (const item of itemsOf(items)) {
         index ??= this.#titleIndex(read('scalar', title))
         count += 1
-        const row = rowOf(item)
-        if (row === undefined || !this.#place(this.#arrived[row] as Arrived, index)) skipped += 1
+        const row = this.#arrived[rowOf(item) ?? -1]
+        if (!row?.id) skipped += 1
+        else if (!this.#devices.has(row.id)) this.#devices.set(row.id, Object.assign(row, { group: index }))
         yield
       }
     }
@@ -144,7 +145,7 @@ export class FleetBuilder {
     }
     return {
       ids: new Float64Array(rows.map(({ id }) => id)),
-      rows: this.#texts.build(new Uint32Array(rows.map(({ text }) => text))),
+      rows: this.#texts.build(rows.map(({ text }) => text)),
       groups: [...this.#titles.keys()],
       groupOf: new Uint32Array(rows.map(({ group }) => group)),
       flags: new Uint8Array(rows.map(({ flags }) => flags)),
@@ -159,15 +160,6 @@ export class FleetBuilder {
     const index = this.#titles.get(title) ?? this.#titles.size
     this.#titles.set(title, index)
     return index
-  }
-
-  /** Whether the row is a device. */
-  #place(row: Arrived, title: number): boolean {
-    if (row.id === 0) return false
-    if (this.#devices.has(row.id)) return true
-    this.#devices.set(row.id, row)
-    row.group = title
-    return true
   }
 }
 
