@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { failure, PlatformUnavailable } from './errors.js'
+import { failure } from './errors.js'
 import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
 
 const bytesPerMb = 1024 * 1024
@@ -65,7 +65,7 @@ export class WorkerClient {
     const post = (message: ToWorker): void => worker.postMessage(message)
     const cancel = (): void => {
       post({ kind: 'cancel', id })
-      this.#pending.get(id)?.reject(new PlatformUnavailable(job.action, 'timeout'))
+      this.#pending.get(id)?.reject(failure(job.action, 'timeout'))
     }
     const result = new Promise<JobResults[JobAction]>((resolve, reject) => {
       this.#pending.set(id, { action: job.action, resolve, reject })
@@ -111,8 +111,6 @@ export class WorkerClient {
     this.#worker = undefined
     this.#usedBytes = new Float64Array(1)
     const detail = `the worker ended${error && 'code' in error ? `: ${error.code}` : ''}`
-    for (const { action, reject } of this.#pending.values()) {
-      reject(new PlatformUnavailable(action, 'overload', { detail }))
-    }
+    for (const { action, reject } of this.#pending.values()) reject(failure(action, 'overload', detail))
   }
 }
