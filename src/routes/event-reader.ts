@@ -155,8 +155,7 @@ export class EventReader {
    * list not yet the one before, which the next request would skip: those beyond this id are left to it.
    */
   async #newestId(): Promise<number> {
-    const all = { deviceId: undefined, type: undefined, from: undefined, to: undefined }
-    const { rows } = await this.#pages(all)(1, smallPage)
+    const { rows } = await this.#pages({})(1, smallPage)
     return Math.max(...readRows(itemsOf(rows)).map(idOf).filter(Number.isFinite))
   }
 
