@@ -7,7 +7,7 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { parsedJson } from '../lib/parsed-json.js'
 import { truncated } from '../lib/truncated.js'
 import { textIn } from './body.js'
-import { isMissingAction, PlatformUnavailable } from './errors.js'
+import { failure, isMissingAction } from './errors.js'
 import { HttpClient } from './http-client.js'
 
 /** How a lookup ended; a closed list, safe as a metric label. */
@@ -125,7 +125,7 @@ export async function requestAddress(client: HttpClient, hash: string, { lat, ln
       return client.send({ action: 'geo_address', hash, query: { lat, lon: lng } }, signal, readText)
     })
   const text = body && addressIn(body)
-  if (text === undefined) throw new PlatformUnavailable('address', 'wrong_shape')
+  if (text === undefined) throw failure('address', 'wrong_shape')
   return /^-*$/.test(text) ? null : text
 }
 

@@ -7,7 +7,7 @@ import errors from 'undici/lib/core/errors.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Action } from './actions.js'
 import { textIn, unpacked } from './body.js'
-import { PlatformError, PlatformUnavailable } from './errors.js'
+import { failure, PlatformError, PlatformUnavailable } from './errors.js'
 import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -133,8 +133,7 @@ function searchOf({ hash, query }: PlatformRequest): string {
 /** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
 function asPlatformError(action: Action, error: unknown, signal: AbortSignal, isLookup: boolean): unknown {
   if (error instanceof PlatformError) return error
-  if (signal.aborted)
-    return new PlatformUnavailable(action, 'timeout', { detail: isLookup ? 'name lookup' : undefined })
+  if (signal.aborted) return failure(action, 'timeout', isLookup ? 'name lookup' : undefined)
   const code = codeOf(error)
   if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.

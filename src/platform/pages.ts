@@ -16,7 +16,7 @@ function count(raw: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-const numbers = ['total', 'per_page', 'current_page', 'last_page']
+const numberNames = ['total', 'per_page', 'current_page', 'last_page']
 
 /**
  * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or rows beside `pagination`. Its numbers may
@@ -27,7 +27,7 @@ export function pageOf(body: unknown, name?: string): Page {
   const paginator = paginatorOf(body, name)
   const outward = [paginator, isObject(body) ? unwrapped(body.items) : undefined, body].filter(isObject)
   const places = outward.flatMap((one) => [one.pagination, one]).filter(isObject)
-  const meta = places.find((one) => numbers.some((name) => name in one)) ?? {}
+  const meta = places.find((one) => numberNames.some((field) => field in one)) ?? {}
   return {
     rows: rowsOf(paginator),
     total: count(meta.total),

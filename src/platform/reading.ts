@@ -1,7 +1,7 @@
 /** What the calls of one list share: their memory, a deadline, and how many of them may be sent. */
 import type { Reservation } from '../lib/byte-budget.js'
 import type { Action } from './actions.js'
-import { PlatformUnavailable } from './errors.js'
+import { failure } from './errors.js'
 import type { Page } from './pages.js'
 import { itemsOf } from './shape.js'
 import { TooManyCalls } from './window.js'
@@ -26,14 +26,14 @@ export function openReading(memory: Reservation, isLate: () => boolean, calls: n
      * the call throws.
      */
     async send(action: Action, call: (memory: Reservation) => Promise<Page>): Promise<Page> {
-      if (isClosed || isLate()) throw new PlatformUnavailable(action, 'timeout', { detail: 'of the list' })
+      if (isClosed || isLate()) throw failure(action, 'timeout', 'of the list')
       if (left === 0) throw new TooManyCalls()
       left -= 1
       const sent = call(memory).finally(() => inFlight.delete(sent))
       inFlight.add(sent)
       const page = await sent
       rows += itemsOf(page.rows).length
-      if (rows > maxRows) throw new PlatformUnavailable(action, 'too_large', { detail: `${rows} rows` })
+      if (rows > maxRows) throw failure(action, 'too_large', `${rows} rows`)
       return page
     },
 
