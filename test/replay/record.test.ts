@@ -9,7 +9,7 @@ import { format, readFolder } from '../../src/replay/exchange.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
-import { gateway, platform, sandbox } from '../helper.js'
+import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { exchange, folderOf, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
 
 const hash = hashOf('a test')
@@ -56,6 +56,33 @@ t.test('what is no whole response is not written, and the line names the platfor
     const { url, folder, send } = await recording(t, on, scrub)
     t.match(await send('get_devices'), { status: 502, lines: [`get_devices: ${url} does not respond (${code})`] })
     t.same(await filesIn(folder), [])
+  }
+})
+
+t.test('a recording has the scrubbed responses, and nothing that identifies the account', async (t) => {
+  const ids = { id: 47_110, imei: '356938035643809', plate_number: '1234 BCD', vin: 'WVWZZZ1JZXW000001' }
+  const traccar = { uniqueId: '789832', latest_positions: '41.387917/2.169919;' }
+  const fix = { lat: 41.387917, lng: 2.169919, course: 92, traccar }
+  const device = { ...ids, ...fix, name: 'Falcon 12', driver: 'Ana Ruiz', device_data: { sim_number: '34600123456' } }
+  const event = { id: 9, device_id: 47_110, device_name: 'Falcon 12', geofence_id: 8123, message: 'Zone in (Harbour)' }
+  const service = { id: 5, device_id: 47_110, description: 'Garage Molina', email: 'shop@molina.test' }
+  const bodies: Bodies = {
+    get_user_data: { email: 'ops@fleet.test', plan: 'Gold', days_left: 3 },
+    get_devices: [{ title: 'Northern Depot', items: [device] }],
+    'services/47110': { status: 1, data: [service] },
+    get_events: { status: 1, items: { data: [event] } },
+  }
+  const identifying =
+    /Falcon|47110|356938|789832|1234 BCD|WVWZZZ|346001|fleet\.test|molina|North|41\.38|2\.169|Ruiz|8123|Harbour|Gold|\$2y/i
+  const one = await recording(t, bodies, scrub)
+  for (const [action, body] of Object.entries(bodies)) t.same(JSON.parse((await one.send(action, hash)).text), body)
+  const files = await filesIn(one.folder)
+  t.equal(files.length, 5)
+  for (const file of files) t.notMatch(file + (await readFile(join(one.folder, file), 'utf8')), identifying, file)
+  const { exchanges } = await readFolder(one.folder)
+  for (const [action, json] of Object.entries(bodies)) {
+    const { responses, ...request } = scrub({ action, query: {}, responses: [{ json }] })
+    t.match(exchanges.find((one) => one.action === request.action)?.responses, responses)
   }
 })
 
