@@ -148,6 +148,7 @@ export class Authenticator {
       throw new AuthFailure(usage)
     }
     if (!hash) throw new ApiError('invalid_token')
+    attribution.accountId = this.#options.accounts.peek(hash)?.id
     const account = await this.#accountOf(record, hash, usage, attempt)
     // A failed update fails no request; the store reports it.
     if (isStale(record, now)) keys.update(record.digest, usedAt(now), now).catch(() => {})

@@ -24,7 +24,7 @@ for (const email of ['owner@example.com', undefined]) {
     t.match(all.slice(0, 6), [...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }])
     t.match(all.slice(6, 12), [...Array(5).fill({ status: 200, account }), { ...exceeded, account }])
     t.match(all[17], { ...exceeded, account: demo })
-    t.match(all[19], { status: 401, error: 'invalid_token', key: id })
+    t.match(all[19], { status: 401, error: 'invalid_token', account, key: id })
     t.equal(all[20]?.account === account, email !== undefined, 'without an e-mail, each hash is an account')
     t.notOk('error' in (all[0] ?? {}))
     t.same(busiest, [
