@@ -11,6 +11,9 @@ const maxWaiting = 64
 /** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
+/** An account may have this part of all connections wait for the gateway when no place is left for others. */
+const maxShare = 1 / 64
+
 /** The time that a client may go on sending after its response. */
 const maxLingerMs = 5_000
 
@@ -51,6 +54,7 @@ export function linger(socket: Socket): void {
 export class Connections {
   readonly #onCut: (reason: CutReason) => void
   readonly #onAborted: (reply: FastifyReply) => void
+  readonly #onCrowded: (reply: FastifyReply) => void
   readonly #bySocket = new WeakMap<Socket, Connection>()
   /** The one that has had no request for the longest time first. */
   readonly #open = new Set<Connection>()
@@ -58,10 +62,18 @@ export class Connections {
   /** Requests that waited on connections that are cut, until these are closed. */
   #closing = 0
 
-  /** @param onAborted called when a connection ends before the response in progress is sent. */
-  constructor(onCut: (reason: CutReason) => void, onAborted: (reply: FastifyReply) => void) {
+  /**
+   * @param onAborted called when a connection ends before the response in progress is sent.
+   * @param onCrowded called to refuse a request in progress, because its account leaves no place for others.
+   */
+  constructor(
+    onCut: (reason: CutReason) => void,
+    onAborted: (reply: FastifyReply) => void,
+    onCrowded: (reply: FastifyReply) => void,
+  ) {
     this.#onCut = onCut
     this.#onAborted = onAborted
+    this.#onCrowded = onCrowded
   }
 
   /** Listener of a server's `connection` event. */
@@ -145,10 +157,26 @@ export class Connections {
     if (this.#open.size < max) return
     const open = [...this.#open]
     const idlest = open.find(isIdle)
-    // The new one, which is refused only where all others wait for the gateway.
+    // The new one, which is refused only where all others wait for the gateway, and no account has many of them.
     const isNew = idlest === open.at(-1)
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
-    if (idlest) this.cut(idlest, 'idle')
+    const crowd = isNew ? this.#largestCrowd() : []
+    if (crowd.length > Math.max(1, max * maxShare)) this.#onCrowded(crowd.at(-1)!)
+    else if (idlest) this.cut(idlest, 'idle')
+  }
+
+  /** The requests in progress of the account, or of the address while it is unknown, that has the most. */
+  #largestCrowd(): FastifyReply[] {
+    const crowds = new Map<string, FastifyReply[]>()
+    for (const { reply: current } of this.#open) {
+      if (!current || current.reply.isSending) continue
+      const { account, accountId, ip } = current.reply.request
+      const name = account?.id ?? accountId ?? ip
+      const crowd = crowds.get(name)
+      if (crowd) crowd.push(current.reply)
+      else crowds.set(name, [current.reply])
+    }
+    return [...crowds.values()].reduce((a, b) => (b.length > a.length ? b : a), [])
   }
 
   /** Closes the connections that have had their responses; the function of Node also closes those whose clients are still reading. */

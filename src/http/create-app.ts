@@ -2,6 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TObject } from 'typebox'
+import { ApiError, overloaded } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
@@ -38,6 +39,11 @@ export function createApp(options: CreateAppOptions): App {
   const connections = new Connections(
     (reason) => metrics.cuts.inc({ reason }),
     (reply) => report(reply, closedByClient),
+    (reply) => {
+      metrics.shed.inc()
+      reply.header('connection', 'close')
+      reply.send(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
+    },
   )
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,

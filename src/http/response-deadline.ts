@@ -26,7 +26,7 @@ export function installResponseDeadline(app: App, connections: Connections, tick
     const now = ticks()
     const latest = now > closeBy ? now : now - deadlineMs
     for (const { reply: current } of connections.open) {
-      if (current === undefined || current.since > latest || current.reply.sent) continue
+      if (current === undefined || current.since > latest || current.reply.isSending) continue
       // Its response is being compressed.
       if (current.reply.hasHeader('content-encoding')) continue
       current.reply.send(new ApiError('gateway_error', { message: 'The response took too long.' }))

@@ -67,7 +67,11 @@ export function sendTogether(app: App): void {
       }
     }
   }
+  app.decorateReply('isSending', false)
   app.addHook('onSend', (_request, reply, _payload, send) => {
+    // A handler that returns after the gateway has refused its request.
+    if (reply.isSending) return
+    reply.isSending = true
     if (waiting.push({ reply, send }) === 1) setImmediate(sendAll)
   })
 }

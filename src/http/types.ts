@@ -45,6 +45,8 @@ declare module 'fastify' {
     /** Reserves memory for a response, bytes, until it is sent. @throws ApiError `gateway_error` where there is none. */
     reserve(bytes: number): void
     reserved: Reservation | undefined
+    /** It has a response, which perhaps is not written yet. */
+    isSending: boolean
   }
   interface FastifyContextConfig {
     /** The route honours `stale-if-error`. */

@@ -26,7 +26,7 @@ export function installWriteBudget(app: App, budget: ByteBudget, connections: Co
     if (!reservation.grow(bytes))
       throw noRoom('The response would be too large now. Send a `limit`, or try again shortly.')
     // After the response deadline nothing more is sent.
-    if (this.sent) reservation.release()
+    if (this.isSending) reservation.release()
     else this.reserved = reservation
   })
   app.addHook('onSend', (request, reply, payload, next) => {

@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { closeIdleConnections } from '../../src/http/server-limits.js'
 import { gatewayOn, someHash } from '../helper.js'
+import { createKey, otherHash } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 import { type Held, hasDevices, heldGateway, request, send } from './held.js'
@@ -85,6 +86,24 @@ t.test('clients that do not read their responses keep nobody out: the slowest on
   t.match(await exchange(url, request('/health', 'Connection: close\r\n')), /^HTTP\/1.1 200/)
   t.same([opened[0]?.destroyed, opened[1]?.destroyed], [true, false])
   t.match(await metrics(), /^gateway_connections_cut_total\{reason="slow_reader"\} 1$/m)
+})
+
+t.test('an account whose requests wait for the platform keeps nobody out: the last one gets a 503', async (t) => {
+  const { url, get, held, httpServer, metrics } = await heldGateway(t, { TRUST_PROXY: '1' })
+  const { key } = (await createKey(get)).body
+  await get('/v1/me', otherHash)
+  httpServer.maxConnections = 4
+  const texts: Promise<string>[] = []
+  for (const [at, credential] of [someHash, key, otherHash].entries()) {
+    const extra = `Connection: close\r\nX-Forwarded-For: 192.0.2.${at}\r\n`
+    texts.push(exchange(url, request(`/v1/devices/${at + 1}`, extra, credential)))
+    await until(() => held.length === at + 1)
+  }
+  t.match(await exchange(url, request('/health', 'Connection: close\r\n')), /^HTTP\/1.1 200/)
+  t.match(responsesIn((await texts[1]) ?? ''), [{ status: 503, body: /"gateway_error"/ }])
+  for (const one of held) send(one)
+  t.match(await Promise.all(texts), [/^HTTP\/1.1 200/, /^HTTP\/1.1 503/, /^HTTP\/1.1 200/])
+  t.match(await metrics(), /^gateway_shed_total 1$/m)
 })
 
 t.test('clients whose requests wait behind a response keep nobody from pipelining', async (t) => {

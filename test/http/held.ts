@@ -4,8 +4,8 @@ import type { Test } from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { responsesIn } from './raw.js'
 
-export const request = (path: string, extra = ''): string =>
-  `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${someHash}\r\n${extra}\r\n`
+export const request = (path: string, extra = '', credential = someHash): string =>
+  `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${credential}\r\n${extra}\r\n`
 
 export interface Held {
   id: string
@@ -13,14 +13,14 @@ export interface Held {
 }
 
 /** A gateway on a platform that holds back each response to `get_devices?id=…` until the test sends it. */
-export async function heldGateway(t: Test) {
+export async function heldGateway(t: Test, env: Record<string, string> = {}) {
   const held: Held[] = []
   const get_devices: RequestListener = (incoming, response) => {
     const id = new URL(incoming.url ?? '', 'http://localhost').searchParams.get('id')
     if (id === null) response.end('[]')
     else held.push({ id, response })
   }
-  const parts = await gatewayOn(t, { get_devices })
+  const parts = await gatewayOn(t, { env }, { get_devices, edit_setup_data: { item: {} } })
   await parts.get('/v1/me', someHash)
   return { ...parts, held }
 }

@@ -12,7 +12,7 @@ import type { Test } from '../helper.js'
 /** An app without hooks and routes on the server of the gateway. @param ticks milliseconds that never go back. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
-  const [connections, turns] = [new Connections(nothing, nothing), new Turns(ticks)]
+  const [connections, turns] = [new Connections(nothing, nothing, nothing), new Turns(ticks)]
   const options = { connections, turns, onConnect: nothing, onError: nothing }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App

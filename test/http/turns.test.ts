@@ -66,6 +66,7 @@ async function connected(t: Test, count: number, seen: string[] = []): Promise<S
   const app = fastify() as unknown as App
   sendTogether(app)
   app.get('/invalid-header', (_request, reply) => reply.header('X-Text', 'a\nb').send('never sent'))
+  app.get('/twice', (_request, reply) => reply.send('first').send('second'))
   const onSend = async (): Promise<void> => void seen.push('sent')
   app.get('*', { onSend }, (request, reply) => {
     seen.push('begun')
@@ -103,4 +104,13 @@ t.test('a client that is gone, or a response that cannot be sent, holds up no ot
   ask(good, '/again')
   t.match(await response(good), '/again')
   good.destroy()
+})
+
+t.test('a handler that responds in the turn in which its request was refused changes nothing', async (t) => {
+  const [socket] = (await connected(t, 1)) as [Socket]
+  ask(socket, '/twice')
+  t.match(await response(socket), /\r\n\r\nfirst$/)
+  ask(socket, '/again')
+  t.match(await response(socket), /\r\n\r\n\/again$/)
+  socket.destroy()
 })
