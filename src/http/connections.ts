@@ -1,6 +1,6 @@
 /** Client connections: the requests of each are handled one at a time, in the order in which they arrive (RFC 9112 9.3.2). */
 import { once } from 'node:events'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
@@ -26,6 +26,8 @@ export interface Connection {
   readonly pending: ServerResponse[]
   /** The reply to the request in progress. */
   reply: { reply: FastifyReply; since: number } | undefined
+  /** The last request, if it had its response before it had arrived completely. */
+  unfinished: IncomingMessage | undefined
   /** What had been received at the end of the last response; -1 before. */
   receivedBytes: number
   /** The bytes of the response that the client is reading, for the write budget. */
@@ -82,7 +84,8 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const connection: Connection = { socket, pending: [], receivedBytes: -1, reply: undefined, unread: undefined }
+    const nothing = { reply: undefined, unfinished: undefined, unread: undefined }
+    const connection: Connection = { socket, pending: [], receivedBytes: -1, ...nothing }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -110,6 +113,7 @@ export class Connections {
       response.once('close', () => {
         // Node takes the socket from a response that is sent. One that is not has no `finish`, and Fastify runs no hook for it.
         if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
+        connection.unfinished = response.req.complete ? undefined : response.req
         finish(connection)
       })
       handle(response.req, response as Parameters<RequestListener>[1])
@@ -144,12 +148,14 @@ export class Connections {
     }
   }
 
-  /** Resolves when every complete request of a connection has its response. */
+  /** Resolves when every complete request of a connection has its response. Closes one that is owed no other. */
   async idle(socket: Socket): Promise<void> {
     const connection = this.#bySocket.get(socket)
     while (connection && !isIdle(connection)) await once(connection.pending[0]!, 'close')
+    if (!connection) return
     // The caller responds to what is left of it, a request that is incomplete.
-    if (connection) connection.reply = undefined
+    connection.reply = undefined
+    if (connection.unfinished?.complete === false) socket.destroy()
   }
 
   /** Keeps room for the next connection, however many a client leaves idle, incomplete or unread. @param max that may be open. */

@@ -62,6 +62,15 @@ t.test('a request that the parser gives up has one response and is counted once'
   t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
 })
 
+t.test('a request whose response came before its invalid end has no second one', async (t) => {
+  const { url } = await gatewayOn(t, {})
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(`GET /api/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
+  socket.write('no chunk\r\n')
+  t.equal(await untilClosed(socket), '')
+})
+
 t.test('a request that is not HTTP has one response and is counted once, however many packets follow', async (t) => {
   const { url, get, held, metrics } = await heldGateway(t)
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
