@@ -6,7 +6,8 @@ import { basename, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DateTime } from 'luxon'
 import { compare, documentedPaths, send } from './diff.js'
-import { formatFolder, type PlatformRequest, readFolder } from './exchange.js'
+import { fileNameOf, formatFolder, type PlatformRequest, readFolder } from './exchange.js'
+import { findLeaks } from './find-leaks.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, check, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
@@ -80,12 +81,16 @@ async function listen(app: ReturnType<typeof buildReplay>, port: string): Promis
 }
 
 async function formatAll(paths: string[], { console }: Io): Promise<number> {
+  const leaks: string[] = []
   for (const path of paths) {
     const names = await formatFolder(path)
     for (const name of names) console.log(`wrote ${join(path, name)}`)
     console.log(`${path}: ${names.length} files changed`)
+    for (const exchange of (await readFolder(path)).exchanges)
+      leaks.push(...findLeaks(exchange).map((leak) => `${join(path, fileNameOf(exchange))}: ${leak}`))
   }
-  return 0
+  for (const leak of leaks) console.error(leak)
+  return leaks.length > 0 ? 1 : 0
 }
 
 async function replay(paths: string[], values: Values, io: Io): Promise<number> {

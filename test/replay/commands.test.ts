@@ -9,7 +9,7 @@ import { nowhere } from '../faults.js'
 import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
-import { fixtures, get } from './folders.js'
+import { exchange, fixtures, get } from './folders.js'
 import { acme, mine, record, run, started } from './started.js'
 
 t.test('replay --gateway listens for signals before it starts the gateway, which would go on without it', async (t) => {
@@ -57,6 +57,18 @@ t.test('the fixture that the guide writes from nothing is formatted, and served 
   t.match([status, JSON.parse(text)], [200, { count: 1, data: [{ id: 7, name: 'Van' }] }])
   child.signal('SIGINT')
   t.equal(await child.exited, 0, 'no request was a miss')
+})
+
+t.test('replay --format fails and names each credential in a file, but not its value', async (t) => {
+  const account = { about: 'One.', email: 'a@example.com', origin: 'invented' }
+  const leaking = exchange('get_sensors', {}, { json: { user_api_hash: someHash } })
+  const folder = t.testdir({ 'account.json': JSON.stringify(account), 'mine.json': JSON.stringify(leaking) })
+  const { code, text } = await run(t, 'replay', ['--format', folder])
+  t.match(
+    { code, text },
+    { code: 1, text: /get_sensors\.json: \$\.responses\[0\]\.json\.user_api_hash: a password hash/ },
+  )
+  t.notOk(text.includes(someHash))
 })
 
 t.test('replay --gateway forwards every signal: the second one ends the gateway at once', async (t) => {
