@@ -34,8 +34,9 @@ export type RecordedResponse = Static<typeof RecordedResponse>
 export const Exchange = Type.Object(
   {
     action: Type.String({ pattern: '^[a-z_]+(/[a-z0-9_]+)*$', description: 'The path below the API base.' }),
-    query: Type.Record(Type.String(), Type.String(), {
-      description: 'The parameters of the request. * matches any value. lang and user_api_hash are never compared.',
+    query: Type.Record(Type.String({ pattern: '^(?!(lang|user_api_hash)$)' }), Type.String(), {
+      additionalProperties: false,
+      description: 'The parameters of the request, without lang and user_api_hash. * matches any value.',
     }),
     any: Type.Optional(
       Type.Array(Type.String(), {

@@ -49,6 +49,10 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     [withResponse('{ "reset":\n"never" }'), /line 2: \/responses\/0\/reset must be before or during, found "never"$/],
     [withResponse('\n{ "json": 1, "html": "" }'), /line 2: expected one body, found json/],
     ['{"action": "x", "query": {"a/b~c":\n3}, "responses": [{}]}', /line 2: \/query\/a~1b~0c must be string, found 3$/],
+    [
+      '{"action": "x", "responses": [{}],\n"query": {"lang": "en", "user_api_hash": "x"}}',
+      /line 2: \/query\/lang must not be here, found "en"\nx\.json: line 2: \/query\/user_api_hash must not be here/,
+    ],
     [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
     [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
