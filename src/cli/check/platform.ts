@@ -27,6 +27,8 @@ const actions: Action[] = [
   ...(['get_alerts', 'services', 'get_user_drivers', 'call_actions/event_types'] as const),
 ]
 
+const untried = 'not tried; set PLATFORM_HASH to an account’s hash'
+
 /** @param hash of an account; without it, only an invented hash is sent, which must be refused. */
 export async function platformFindings(config: Config, hash: string | undefined): Promise<Finding[]> {
   const { platformUrl: url, platformTimeoutMs: timeoutMs } = config
@@ -38,10 +40,12 @@ export async function platformFindings(config: Config, hash: string | undefined)
     if (found.isUnavailable) return [found]
     const findings: Finding[] = [found, await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
-    if (hash === undefined) findings.push(warn('platform actions', 'not tried; set PLATFORM_HASH to an account’s hash'))
-    else findings.push(...(await permissions(platform, hash)), await unixTimes(platform, hash))
-    findings.push(await addresses(config, platform, hash))
-    return findings
+    const tried = hash === undefined ? [warn('platform actions', untried)] : await permissions(platform, hash)
+    findings.push(...tried)
+    // Whatever else would be tried fails likewise.
+    if (tried.some(({ name }) => name === 'PLATFORM_HASH')) return findings
+    if (hash !== undefined) findings.push(await unixTimes(platform, hash))
+    return [...findings, await addresses(config, platform, hash)]
   } finally {
     await platform.client.close()
   }
@@ -142,7 +146,7 @@ async function addresses(config: Config, platform: CheckedPlatform, hash: string
   const { addressLookupsPerMinute: perMinute } = config
   if (perMinute === 0) return ok('addresses', 'not looked up; ADDRESS_LOOKUPS_PER_MINUTE is 0')
   const limit = `at most ${perMinute} lookups a minute`
-  if (hash === undefined) return warn('addresses', `${limit}, not tried; set PLATFORM_HASH to an account’s hash`)
+  if (hash === undefined) return warn('addresses', `${limit}, ${untried}`)
   try {
     await requestAddress(platform.client, hash, place)
     return ok('addresses', limit)
