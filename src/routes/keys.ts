@@ -83,14 +83,15 @@ export function audit(request: FastifyRequest, event: string, what: object): voi
   request.log.info({ ...what, account: request.account?.id ?? request.accountId, reqId, ip }, event)
 }
 
-/** An `onError` hook that logs a refused change of a key. A malformed id or label may hold a credential and is left out. */
+/** An `onError` hook that logs a refused change of a key. A malformed id or body may hold a credential and is left out. */
 export const auditRefusal =
   (event: string) =>
   async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
     const error = toApiError(thrown).code
     const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>
-    const { label, renew } = error === 'invalid_request' ? {} : body
+    // The account is known once the body is valid.
+    const { label, renew } = request.account === undefined && error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined
     audit(request, body.renew === undefined ? event : 'API key not renewed', { error, key, label, renew })
   }

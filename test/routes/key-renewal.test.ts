@@ -115,6 +115,7 @@ t.test('nobody else renews a key: not another account, nor one that took over th
     users.splice(0, 1, { hash: otherHash, email: 'owner@example.com', userId })
     clock.advance(61_000)
     t.match(await renew(one.get, otherHash, [id]), { status: 400, body: { error: 'invalid_request', param: 'renew' } })
+    t.match(one.lines('API key not renewed').at(-1), { error: 'invalid_request', renew: [id] })
     t.same(await usable(one, otherHash), { [id]: false })
     t.equal(await statusOf(one, key), 401)
   }
