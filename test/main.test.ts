@@ -189,7 +189,7 @@ t.test('a used port, an unusable data folder and a damaged key file are one sent
   t.match(host, { code: 1, log: /^Cannot listen on x{64}\.invalid \(HOST and PORT\): ENOTFOUND\.\n$/ })
   t.match(free, { code: 1, log: /^Cannot listen on x{64}\.invalid \(HOST\): ENOTFOUND\.\n$/ })
   t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
-  t.match(folder, { code: 1, log: /^Cannot use \S+ for API keys: [^\n]+\n$/ })
+  t.match(folder, { code: 1, log: /^Cannot use \/proc\/nope \(DATA_DIR\): [^\n]+\n$/ })
   t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[\s\S]*gps-fleet-gateway check/ })
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })

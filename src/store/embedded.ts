@@ -32,7 +32,7 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
     }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    throw new StoreUnavailable(`Cannot use ${dataDir} for API keys: ${(error as Error).message}`, { cause: error })
+    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${(error as Error).message}`, { cause: error })
   }
 }
 

@@ -155,7 +155,7 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   rmSync(lock)
   mkdirSync(lock)
   const { err: once } = await keys({ DATA_DIR: dir }, list)
-  t.match(once, /^Cannot use \S+ for API keys: EISDIR: [^:]+$/, 'the reason once')
+  t.match(once, /^Cannot use \S+ \(DATA_DIR\): EISDIR: [^:]+$/, 'the reason once')
 })
 
 t.test('a command whose output is lost, as on a full disk, fails', (t) => {
@@ -178,7 +178,7 @@ t.test('a key file of another user is not taken for a damaged one', { skip: with
   writeFileSync(join(dataDir, 'keys.mdb'), 'nonsense', { mode: 0 })
   chmodSync(dataDir, 0o777)
   const foreign = asStranger(['keys', 'list'], { DATA_DIR: dataDir })
-  t.match(foreign, { status: 1, stdout: '', stderr: `Cannot use ${dataDir} for API keys: EACCES: permission denied` })
+  t.match(foreign, { status: 1, stdout: '', stderr: `Cannot use ${dataDir} (DATA_DIR): EACCES: permission denied` })
   t.notMatch(foreign.stderr, /damaged/)
 })
 

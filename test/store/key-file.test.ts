@@ -66,11 +66,7 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
   const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
   for (const size of ['64k', '68k', '72k', '84k']) {
     const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
-    t.match(
-      ended,
-      { status: 1, stderr: `Cannot use ${folder}/data for API keys: ENOSPC: no space left on device` },
-      size,
-    )
+    t.match(ended, { status: 1, stderr: `Cannot use ${folder}/data (DATA_DIR): ENOSPC: no space left on device` }, size)
   }
 })
 
