@@ -147,6 +147,8 @@ All but the last two read the environment of the gateway.`
 async function start([name, ...args]: string[]): Promise<void> {
   if (name === undefined) return serve()
   failWithoutOutput(console)
+  // ioredis writes warnings to it, for developers.
+  console.warn = () => {}
   // `--check` since the first release.
   if (/^(--)?check$/.test(name) && args.length === 0) return printCheck()
   if (name === 'keys') {

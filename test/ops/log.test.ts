@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { createLogger } from '../../src/ops/log.js'
 import { readableLine } from '../../src/ops/readable-line.js'
 import { platform, someHash } from '../helper.js'
-import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { GatewayProcess, gatewayProcess } from '../process.js'
 import { withEnv } from '../program.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
@@ -77,6 +77,10 @@ t.test('a warning of the Redis client is a line of the log, and comes once', { s
   logged(child.log)
   t.equal(child.log.split('"warn"').length, 2, child.log)
   t.match(child.log, 'NOPERM')
+  const check = new GatewayProcess(t, ['check'], { REDIS_URL: server.url })
+  await check.exited
+  t.match(check.log, 'unknown: the ACL denies INFO')
+  t.notMatch(check.log, 'enableReadyCheck', 'a command says it in its own words')
 })
 
 t.test('a log without a reader takes bounded memory, and dropped lines are counted', async (t) => {
