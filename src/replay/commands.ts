@@ -77,7 +77,10 @@ async function runGateway(platformUrl: string, { env, ended, main }: Io): Promis
 
 async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a whole number from 0 to 65535')
-  return `${await app.listen({ host: '127.0.0.1', port: Number(port) })}/api`
+  const origin = await app.listen({ host: '127.0.0.1', port: Number(port) }).catch(({ message }: Error) => {
+    throw new Error(`${message}; choose another --port`)
+  })
+  return `${origin}/api`
 }
 
 async function formatAll(paths: string[], { console }: Io): Promise<number> {
@@ -145,7 +148,7 @@ async function record(values: Values, { env, console, ended, main }: Io): Promis
   const { log } = console
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
-    throw new Error("--platform must be the platform's base URL")
+    throw new Error("--platform must be the platform's base URL, such as https://tracker.example.com/api")
   if (account === undefined || account !== basename(account) || /^\.{0,2}$/.test(account))
     throw new Error('--as must be the name of a folder')
   const folder = join('fixtures', account)

@@ -127,6 +127,8 @@ async function validateHash(platform: string, hash: string): Promise<void> {
   const { status: flag } = (jsonIn(text) ?? {}) as { status?: unknown }
   if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
     throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
+  if (status === 404)
+    throw new Error(`${platform}/get_user_data has status 404: is it the base URL of the platform, with /api?`)
 }
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */

@@ -8,7 +8,9 @@ import { Exchange, fileNameOf, format, formatFolder, parseExchange, readFolder }
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { jsonIn, linesOf } from '../../src/replay/json-lines.js'
 import { hashOf } from '../../src/replay/replay.js'
+import { someHash } from '../helper.js'
 import { accounts, exchange, fixtures } from './folders.js'
+import { run } from './started.js'
 
 t.test('the committed schema is the one the program validates with', async (t) => {
   const { $schema, ...committed } = JSON.parse(await readFile(join(fixtures, 'exchange.schema.json'), 'utf8'))
@@ -106,6 +108,18 @@ t.test('a file in another layout is read, and --format gives it the canonical la
   await writeFile(join(folder, 'copy.json'), format(good))
   await t.rejects(formatFolder(folder), { message: /get_events\.page=2\.json: .* found that of copy\.json/ })
   t.equal((await readdir(folder)).length, 4, 'neither is lost')
+})
+
+t.test('replay --format fails and names each credential in a file, but not its value', async (t) => {
+  const account = { about: 'One.', email: 'a@example.com', origin: 'invented' }
+  const leaking = exchange('get_sensors', {}, { json: { user_api_hash: someHash } })
+  const folder = t.testdir({ 'account.json': JSON.stringify(account), 'mine.json': JSON.stringify(leaking) })
+  const { code, text } = await run(t, 'replay', ['--format', folder])
+  t.match(
+    { code, text },
+    { code: 1, text: /get_sensors\.json: \$\.responses\[0\]\.json\.user_api_hash: a password hash/ },
+  )
+  t.notOk(text.includes(someHash))
 })
 
 t.test('the canonical layout keeps every JSON value', async () => {
