@@ -56,6 +56,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     const last = String(data.at(-1)?.id)
     await page.locator('#map-choice').selectOption(last)
     t.match(await page.locator('#map-json .chosen').textContent(), new RegExp(`"id": ${last},`))
+    t.match(await page.locator('#map-note').textContent(), /^Live: updated every 30 seconds while visible\./)
     await page.locator('#map-pause').click()
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
   })

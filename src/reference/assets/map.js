@@ -158,7 +158,7 @@ async function run() {
   try {
     await step()
     delay = INTERVAL
-    setNote('Live: updated every 30 seconds while visible.')
+    setNote(`Live: updated every ${INTERVAL / 1000} seconds while visible.`)
   } catch (error) {
     delay = Math.max(Math.min(delay * 2, MAX_DELAY), error.waitMs ?? 0)
     const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet cannot be loaded'
