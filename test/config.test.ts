@@ -33,6 +33,7 @@ t.test('every problem stands in one message, and no value of a variable does', a
   const error = t.throws(() => readConfig(env)) as unknown as ConfigError
   t.type(error, ConfigError)
   for (const name of Object.keys(env)) t.match(error.message, new RegExp(`\\b${name}\\b`), name)
+  t.match(error.message, /LOG_LEVEL must be .*: trace, debug, info, warn, error, fatal, silent$/m)
   t.notMatch(error.message, 'secret-word')
 })
 

@@ -178,7 +178,9 @@ t.test('an account renews as often as it may send requests, which takes nothing 
 
 t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
   const one = await opened(t)
-  const [a, b] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
+  const label = 'Board'
+  const create = async () => (await createKey(one.get, { platform_hash: someHash, label })).body
+  const [a, b] = [await create(), await create()]
   one.user.hash = otherHash
   const { keys } = one.store
   const update = keys.update.bind(keys)
@@ -189,5 +191,5 @@ t.test('of keys that are renewed together, those before a failure of the store a
   t.match(await renew(one.get, otherHash, [b.id, a.id]), { status: 503 })
   t.match(one.lines('API key not renewed'), [{ error: 'gateway_error', renew: [b.id, a.id] }])
   await until(() => one.lines('API key renewed').length > 0)
-  t.match(one.lines('API key renewed'), [{ key: a.id }])
+  t.match(one.lines('API key renewed'), [{ key: a.id, label }])
 })
