@@ -48,7 +48,10 @@ t.test('the image runs without root, without tools, and can be read-only', async
   const finalOf = (wanted: string) => final.filter(({ verb }) => verb === wanted).map(({ rest }) => rest)
   t.ok(finalOf('ENV').includes('OPS_HOST=0.0.0.0'), 'operations are reachable from outside the container')
   t.match(finalOf('HEALTHCHECK'), [/\/api\/health/])
-  const start = JSON.parse(text('package.json')).scripts.start.split(' ')
+  const { scripts, bin } = JSON.parse(text('package.json'))
+  const name = 'gps-fleet-gateway'
+  t.ok(finalOf('RUN').includes(`ln -s /app/${bin[name]} /usr/local/bin/${name}`), 'its command is found by its name')
+  const start = scripts.start.split(' ')
   const [command = '', ...more] = finalOf('CMD')
   t.same([JSON.parse(command), more], [start, []], 'the process itself, so that it gets the signals')
 })
@@ -90,8 +93,8 @@ t.test('Fly.io finds the ports, checks and settings it is told of', async (t) =>
   })
   t.equal(config.opsHost, '0.0.0.0')
   t.notOk('app' in fly || 'PUBLIC_URL' in fly.env, 'the name of an app belongs to one deployment')
-  const memoryBytes = Number.parseInt(fly.vm[0].memory, 10) * 1024 ** 3
-  t.ok(memoryBytes >= 4 * config.cacheMaxBytes, 'room for cache, heap and the rest')
+  const [, gigabytes] = /^(\d+)gb$/.exec(fly.vm[0].memory) ?? []
+  t.ok(Number(gigabytes) * 1024 ** 3 >= 4 * config.cacheMaxBytes, 'room for cache, heap and the rest')
   t.ok(config.dataDir.startsWith(`${fly.mounts[0].destination}/`), 'keys live on the volume')
   t.ok(Number.parseInt(fly.kill_timeout, 10) > graceS(), 'longer than the process itself waits')
   t.ok(fly.http_service.concurrency.soft_limit < fly.http_service.concurrency.hard_limit)

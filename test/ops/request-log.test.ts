@@ -57,4 +57,9 @@ t.test('however many callers there are, the list and the memory are bounded', as
   callers.count('busy', null, false)
   t.equal(callers.top().length, 50)
   t.match(callers.top()[0], { account: 'busy', requests: 2 })
+  for (let i = 0; i < 3; i += 1) callers.count('late', null, false)
+  t.notOk(
+    callers.top().some(({ account }) => account === 'late'),
+    'further ones are not kept',
+  )
 })
