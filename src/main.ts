@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
+import { getSystemErrorMap } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
 import { failWithoutOutput } from './cli/output.js'
@@ -182,10 +183,10 @@ function because(settings: string) {
 /** One sentence for what an operator can mend, else the whole error. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const { code, address, hostname, port, settings } = error as ListenError
+  const { code, errno, address, hostname, port, settings } = error as ListenError
   if (settings === undefined) return error
   const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
-  return `Cannot listen on ${where} (${settings}): ${code === 'EADDRINUSE' ? 'the port is in use' : code}.`
+  return `Cannot listen on ${where} (${settings}): ${getSystemErrorMap().get(errno ?? 0)?.[1] ?? code}.`
 }
 
 try {
