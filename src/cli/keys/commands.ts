@@ -148,7 +148,7 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
 
 /** Some platforms have a name in place of an e-mail. */
 function ownerIn(email: string): string {
-  if (email.trim() === '') throw new UsageError('no account')
+  if (email.trim() === '') throw new UsageError('expected the e-mail of an account')
   return ownerOf(email)
 }
 

@@ -48,7 +48,7 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   if (values.help) return usage
   const [name = '', ...args] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw new UsageError(name === '' ? 'no command' : `no command ${name}`)
+  if (!command) throw new UsageError(name === '' ? 'Name a command.' : `Unknown command: ${name}`)
   const { redisUrl, dataDir: folder } = readConfig(env)
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
