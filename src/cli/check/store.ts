@@ -18,7 +18,7 @@ async function redis(urls: string): Promise<Finding[]> {
     const text = `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`
     const found = ms > REPLY_MS ? fail('Redis', `${text}: the gateway waits for ${REPLY_MS} ms`) : ok('Redis', text)
     // A cluster redirects a client that has the address of one server.
-    const isCluster = servers.some(({ info }) => fieldOf(info, 'redis_mode') === 'cluster')
+    const isCluster = servers.some(({ info }) => fieldOf(info, 'cluster_enabled') === '1')
     if (isCluster && !urls.includes(','))
       return [fail('Redis', 'is a node of a cluster: name several of its nodes in REDIS_URL, comma-separated')]
     return [
