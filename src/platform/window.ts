@@ -197,8 +197,9 @@ class Pages {
     }
     const rows = await this.read(Number.POSITIVE_INFINITY)
     if (rows.length > 0 || this.#before === 0) return counted(this.#before + rows.length)
-    // Past the end, only the pages before show where that is.
-    return new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).count()
+    // Past the end, only the pages before show where that is. A platform without paging may count rows that it never sends.
+    const { total: all, isCounted } = await new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).count()
+    return { total: Math.min(all, this.#before), isCounted }
   }
 
   /** Whether the page has rows that no earlier page had. */

@@ -154,7 +154,7 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
   t.same(rows, [{ id: 1 }, { id: '2' }, { name: 'x' }, { name: 'x' }, { id: null }], 'up to a page of nothing new')
 })
 
-t.test('behind its end a list is empty, also where the platform repeats its first page or its last one', async (t) => {
+t.test('behind its end a list is empty and has no more, also where the platform repeats its first page or its last one', async (t) => {
   const [all, thirty, seven] = [rowsOf(57), rowsOf(30), rowsOf(7)]
   const same = (items: object) => () => items
   const clamping = (more: object) => (number: number) => {
@@ -166,7 +166,7 @@ t.test('behind its end a list is empty, also where the platform repeats its firs
   const zeros = { data: [], per_page: 0, last_page: 0, current_page: 1 }
   const platforms: [windows: string, rows: object[], total: number, ...items: ((number: number) => object)[]][] = [
     ['57/10 60/10 200/50 0/57', all, 57, same({ data: all, total: 57 }), ...clamped],
-    ['0/30 30/30', thirty, 57, same(first)],
+    ['30/30 30/10', thirty, 30, same(first)],
     ['0/200', thirty, 30, same({ data: thirty, per_page: 30 })],
     ['0/200', thirty, 90, same({ data: thirty, per_page: 30, total: 90 })],
     // An empty page ends a list, whatever its numbers; a page size or last page of 0 is none.
