@@ -18,6 +18,7 @@ function outcome(action: Action, status: number, sent: unknown = '', location?: 
 }
 
 const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+const refusal = `{"status":0,"error":"token","items":${'{"a":'.repeat(10_000)}0${'}'.repeat(10_001)}`
 const zero = { status: 0, errors: ['Wrong credentials.'] }
 
 const cases: [name: string, action: Action, expected: string, status: number, body?: unknown, location?: string][] = [
@@ -64,6 +65,7 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['N54 any other text', 'get_history', 'status_0', 200, { status: 0, message: 'Too many days' }],
   ['N54 an authentication text, no data', 'get_devices', 'refused', 200, { ...zero, data: [] }],
   ['N54 the same beside an empty page', 'get_user_drivers', 'refused', 200, { ...zero, items: { a: { data: [] } } }],
+  ['N54 the same beside 10,000 objects', 'get_events', 'refused', 200, refusal],
   ['N54 the same beside rows', 'get_user_drivers', 'data', 200, { ...zero, items: { a: { data: [{ id: 1 }] } } }],
   ['N54 the same beside an e-mail', 'get_user_data', 'data', 200, { ...zero, email: 'a@example.com' }],
   ['N54 any other text beside no data', 'get_events', 'data', 200, { status: 0, message: 'No events', items: [] }],
