@@ -27,7 +27,7 @@ function clockText(text: string): string | undefined {
 
 /** The possible readings of a date as year, month and day, the likeliest first. */
 function datesOf(first: string, second: string, last: string): string[][] {
-  if (first.length === 4 && last.length < 3) return [[first, second, last]]
+  if (first.length === 4) return [[first, second, last]]
   if (first.length > 2 || last.length !== 4) return []
   return [
     [last, second, first],
