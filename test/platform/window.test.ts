@@ -37,10 +37,7 @@ const countedWindow = (...window: Parameters<typeof windowOf>) =>
 
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 
-/**
- * Smaller pages than requested are always noticed; larger ones by `per_page` alone, since their last page may be as long as
- * the requested ones.
- */
+/** Smaller pages than requested are always noticed; larger ones, whose last page may be as long, by `per_page` alone. */
 const isReadable = ({ pageSize, fixed, perPage }: Habits): boolean => perPage || pageSize === 30 || !fixed
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
@@ -145,6 +142,8 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
   const nameless = Array.from({ length: 60 }, () => ({ message: 'SOS' }))
   const found = await countedWindow(async () => pageOf({ items: { data: nameless, total: 60 } }), 0, 100)
   t.same([found.rows, found.total], [nameless, 60])
+  const unnumbered = rowsOf(100).map(({ id }) => ({ message: id }))
+  t.same((await windowOf(pager(() => unnumbered, large).fetchPage, 50, 50)).rows, unnumbered.slice(50))
   const pages = [
     [{ id: 1 }, { id: '2' }, { name: 'x' }],
     [{ id: '1' }, { id: 2 }, { name: 'x' }, { id: null }],
