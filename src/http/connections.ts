@@ -239,7 +239,7 @@ export class Connections {
     connection.unread?.reservation.release()
     connection.unread = undefined
     connection.reply = undefined
-    if (socket.destroyed || !socket.writable) this.#drop(pending.splice(1))
+    if (!socket.writable) this.#drop(pending.splice(1))
     pending.shift()
     if (pending.length > 0) this.#waiting -= 1
   }
