@@ -177,7 +177,7 @@ export class WasmRow {
       const count = inner ? slotNames(inner).length : 0
       const first = kind === kinds.list ? this.#addSlots(count) : slot
       const innerNumber = inner ? this.#define(inner, first) : 0
-      const length = this.input.fill(0, 0, MAX_NAME + 1).write(name)
+      const length = this.input.write(name)
       this.#exports.addField(number, length, kind, slot, innerNumber, first, count)
       slot += kind === kinds.object ? count : 1
     }
