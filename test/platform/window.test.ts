@@ -154,7 +154,7 @@ t.test('rows come once each, by their ids in either spelling; rows without an id
   t.same(rows, [{ id: 1 }, { id: '2' }, { name: 'x' }, { name: 'x' }, { id: null }], 'up to a page of nothing new')
 })
 
-t.test('behind its end a list is empty and has no more, also where the platform repeats its first page or its last one', async (t) => {
+t.test('behind its end a list is empty and has no more, also where the platform repeats a page', async (t) => {
   const [all, thirty, seven] = [rowsOf(57), rowsOf(30), rowsOf(7)]
   const same = (items: object) => () => items
   const clamping = (more: object) => (number: number) => {
