@@ -219,13 +219,14 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     }
   })
 
-  t.test('wants a password, all nodes get it, also those that only the cluster names', async (t) => {
+  t.test('wants a user and a password, all nodes get them, also those that only the cluster names', async (t) => {
     const records = await Promise.all([0, 1, 2].map(async (node) => (await recordAt(node)).record))
-    for (const node of nodes) await node.command('config', 'set', 'requirepass', 'invented-right')
-    const withPassword = nodes[0]!.url.replace('//', '//:invented-right@')
-    const { keys } = await openRedis(t, `${withPassword},${withPassword}`)
+    const user = ['acl', 'setuser', 'gate/way', 'on', '>invented/right', 'allkeys', 'allcommands']
+    for (const node of nodes) await node.commands(user, ['config', 'set', 'requirepass', 'another'])
+    const asUser = nodes[0]!.url.replace('//', '//gate%2Fway:invented%2Fright@')
+    const { keys } = await openRedis(t, `${asUser},${asUser}`)
     for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
-    for (const node of nodes) await node.commands(['auth', 'invented-right'], ['config', 'set', 'requirepass', ''])
+    for (const node of nodes) await node.commands(['auth', 'another'], ['config', 'set', 'requirepass', ''])
   })
 
   t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {
