@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile, Pointer, type Validator } from 'typebox/schema'
+import { findLeaks } from './find-leaks.js'
 import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Partial(
@@ -135,7 +136,9 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
   const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, params, message }) => {
     // A field too many has two problems: it must be `false`, and its parent must not have it.
     if (keyword === 'additionalProperties') return []
-    const found = short(Pointer.Get(value, instancePath))
+    const sent: unknown = Pointer.Get(value, instancePath)
+    const leaks = findLeaks({ [instancePath.slice(instancePath.lastIndexOf('/') + 1)]: sent })
+    const found = leaks.length > 0 ? 'a credential or personal data' : short(sent)
     const listed = 'allowedValues' in params ? `must be ${params.allowedValues.join(' or ')}` : message
     const expected = keyword === 'boolean' ? 'must not be here' : listed
     return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${found}`]

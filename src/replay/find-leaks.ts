@@ -1,6 +1,4 @@
 /** The check before anything is written: whether a scrubbed exchange still holds something secret, and where. */
-import type { Exchange } from './exchange.js'
-
 const credentialKey =
   /pass(word|wd)?$|passwd|token|api_?hash|secret|api_?key$|^ott$|gateway_params|authorization|cookie/i
 
@@ -42,7 +40,7 @@ const unescaped = (run: string): string => Buffer.from(run.replaceAll('%', ''), 
  * Every leak as `<JSON path>: <kind>`, never the value itself. Empty when the exchange may be written.
  * @param hashes credentials seen on the wire; those of six letters or more must not occur in any encoding.
  */
-export function findLeaks(exchange: Exchange, hashes: Iterable<string> = []): string[] {
+export function findLeaks(exchange: object, hashes: Iterable<string> = []): string[] {
   const spellings = [...hashes]
     .filter((hash) => hash.length >= 6)
     .flatMap((hash) => [hash, Buffer.from(hash).toString('hex')])
