@@ -63,7 +63,7 @@ t.test('a client that sends endlessly, slowly or not at all is disconnected with
     endless(),
   ])
   t.match(headers, /^HTTP\/1\.1 400 /)
-  t.match(headers, /"error":"invalid_request"/)
+  t.match(headers, /"error":"invalid_request","message":"The request did not arrive in time/)
   t.match(headers, /\r\nRateLimit-Limit: /i)
   t.match(body, /^HTTP\/1\.1 400 /)
   t.match(silent, /^HTTP\/1\.1 400 /)
