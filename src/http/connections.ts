@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
 import { stopParsing } from '../lib/stop-parsing.js'
 
@@ -33,6 +33,10 @@ export interface Connection {
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
 }
+
+/** Whose share of places and memory a request takes. Many callers share the demo account, so each of them has a share of its own. */
+export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
+  caller?.credential === 'demo' ? ip : (account?.id ?? accountId ?? ip)
 
 /** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
@@ -171,16 +175,15 @@ export class Connections {
     else if (idlest) this.cut(idlest, 'idle')
   }
 
-  /** The requests in progress of the account, or of the address while it is unknown, that has the most. */
+  /** The requests in progress of the owner that has the most. */
   #largestCrowd(): FastifyReply[] {
     const crowds = new Map<string, FastifyReply[]>()
     for (const { reply: current } of this.#open) {
       if (!current || current.reply.isSending) continue
-      const { account, accountId, ip } = current.reply.request
-      const name = account?.id ?? accountId ?? ip
-      const crowd = crowds.get(name)
+      const owner = ownerOf(current.reply.request)
+      const crowd = crowds.get(owner)
       if (crowd) crowd.push(current.reply)
-      else crowds.set(name, [current.reply])
+      else crowds.set(owner, [current.reply])
     }
     return [...crowds.values()].reduce((a, b) => (b.length > a.length ? b : a), [])
   }

@@ -42,6 +42,7 @@ export function createApp(options: CreateAppOptions): App {
     (reply) => {
       metrics.shed.inc()
       reply.header('connection', 'close')
+      reply.isRefused = true
       reply.send(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
     },
   )

@@ -29,6 +29,7 @@ export function installResponseDeadline(app: App, connections: Connections, tick
       if (current === undefined || current.since > latest || current.reply.isSending) continue
       // Its response is being compressed.
       if (current.reply.hasHeader('content-encoding')) continue
+      current.reply.isRefused = true
       current.reply.send(new ApiError('gateway_error', { message: 'The response took too long.' }))
     }
   }, 1_000).unref()

@@ -68,10 +68,12 @@ export function sendTogether(app: App): void {
     }
   }
   app.decorateReply('isSending', false)
+  app.decorateReply('isRefused', false)
   app.addHook('onSend', (_request, reply, _payload, send) => {
-    // A handler that returns after the gateway has refused its request.
     if (reply.isSending) return
     reply.isSending = true
+    // Its handler may respond in this turn, and would change the headers.
+    if (reply.isRefused) return send()
     if (waiting.push({ reply, send }) === 1) setImmediate(sendAll)
   })
 }

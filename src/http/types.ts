@@ -47,6 +47,8 @@ declare module 'fastify' {
     reserved: Reservation | undefined
     /** It has a response, which perhaps is not written yet. */
     isSending: boolean
+    /** The gateway has responded in place of the handler, which may still do so. */
+    isRefused: boolean
   }
   interface FastifyContextConfig {
     /** The route honours `stale-if-error`. */

@@ -1,18 +1,14 @@
 /** The memory of responses being made and read: bounded by a budget in bytes, and reclaimed from slow readers when it is short. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
-import type { Connection, Connections } from './connections.js'
+import { type Connection, type Connections, ownerOf } from './connections.js'
 import type { App } from './types.js'
 
 /** Smaller bodies are not counted: the system's send buffer takes one whole, and most responses are smaller. */
 const minBytes = 16_384
 /** The time that a client may take to read a response while memory is short. */
 const slowReaderMs = 5_000
-
-/** Many callers share the demo account, so each of them has a share of its own. */
-const ownerOf = ({ account, caller, ip }: FastifyRequest): string =>
-  account === undefined || caller.credential === 'demo' ? ip : account.id
 
 const sinceOf = ({ unread }: Connection): number => unread?.since ?? Number.POSITIVE_INFINITY
 

@@ -67,6 +67,10 @@ async function connected(t: Test, count: number, seen: string[] = []): Promise<S
   sendTogether(app)
   app.get('/invalid-header', (_request, reply) => reply.header('X-Text', 'a\nb').send('never sent'))
   app.get('/twice', (_request, reply) => reply.send('first').send('second'))
+  app.get('/refused', (_request, reply) => {
+    reply.isRefused = true
+    reply.send('refused').header('x-late', '1').send('late')
+  })
   const onSend = async (): Promise<void> => void seen.push('sent')
   app.get('*', { onSend }, (request, reply) => {
     seen.push('begun')
@@ -110,6 +114,10 @@ t.test('a handler that responds in the turn in which its request was refused cha
   const [socket] = (await connected(t, 1)) as [Socket]
   ask(socket, '/twice')
   t.match(await response(socket), /\r\n\r\nfirst$/)
+  ask(socket, '/refused')
+  const text = await response(socket)
+  t.match(text, /\r\n\r\nrefused$/)
+  t.notMatch(text, 'x-late')
   ask(socket, '/again')
   t.match(await response(socket), /\r\n\r\n\/again$/)
   socket.destroy()
