@@ -166,6 +166,7 @@ t.test('behind its end a list is empty and has no more, also where the platform 
   const zeros = { data: [], per_page: 0, last_page: 0, current_page: 1 }
   const platforms: [windows: string, rows: object[], total: number, ...items: ((number: number) => object)[]][] = [
     ['57/10 60/10 200/50 0/57', all, 57, same({ data: all, total: 57 }), ...clamped],
+    ['0/30', thirty, 57, same(first)],
     ['30/30 30/10', thirty, 30, same(first)],
     ['0/200', thirty, 30, same({ data: thirty, per_page: 30 })],
     ['0/200', thirty, 90, same({ data: thirty, per_page: 30, total: 90 })],
@@ -176,7 +177,7 @@ t.test('behind its end a list is empty and has no more, also where the platform 
   ]
   for (const data of [thirty, rowsOf(50), rowsOf(100), rowsOf(300)])
     platforms.push(['0/1 0/50 10/1 10/50 50/1 50/199 1000/50', data, data.length, same({ data })])
-  for (const [windows, rows, total, ...pagers] of platforms) {
+  for (const [windows, rows, total, ...pagers] of platforms)
     for (const [at, items] of pagers.entries()) {
       for (const window of windows.split(' ')) {
         const [offset = 0, limit = 0] = window.split('/').map(Number)
@@ -188,7 +189,6 @@ t.test('behind its end a list is empty and has no more, also where the platform 
         t.ok(calls.every(Number.isInteger), 'each page has a number')
       }
     }
-  }
   const repeating: FetchPage = async () => pageOf({ items: first })
   t.same(await readAll(repeating, 30, () => false), thirty)
 })
