@@ -100,19 +100,17 @@ export function encryption(urls: string): Finding {
 
 /** Room for some 60,000 keys. */
 const scarceBytes = 64 * 1024 * 1024
+const full = fail('disk', 'full: API keys can be neither created nor revoked')
 
 async function keyFolder(path: string): Promise<Finding[]> {
   const folder = await stat(path).catch(() => undefined)
-  if (!folder && (await isCreatable(path))) {
-    return [warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)]
-  }
-  if (!folder) return [fail('DATA_DIR', `${path} does not exist and cannot be created`)]
+  if (!folder) return [await missingFolder(path)]
   if (!folder.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
   const isDiskFull = isFull(path)
   // On a full disk the attempt would blame the folder.
   if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
   const found = await files(path, folder.mode)
-  if (isDiskFull) return [found, fail('disk', 'full: API keys can be neither created nor revoked')]
+  if (isDiskFull) return [found, full]
   if (!isFull(path, scarceBytes)) return [found]
   return [found, warn('disk', 'less than 64 MB free: soon no API key can be created')]
 }
@@ -125,9 +123,11 @@ const isWritable = (path: string): Promise<boolean> =>
     .catch(() => false)
 
 /** The gateway creates missing parents, too. */
-async function isCreatable(path: string): Promise<boolean> {
-  const parent = dirname(path)
-  return (await stat(parent).catch(() => undefined)) ? isWritable(parent) : isCreatable(parent)
+async function missingFolder(path: string, parent = dirname(path)): Promise<Finding> {
+  if (!(await stat(parent).catch(() => undefined))) return missingFolder(path, dirname(parent))
+  if (isFull(parent)) return full
+  if (await isWritable(parent)) return warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)
+  return fail('DATA_DIR', `${path} does not exist and cannot be created`)
 }
 
 /** Of the folder and its key file; nothing is created. */

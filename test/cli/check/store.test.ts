@@ -79,13 +79,18 @@ t.test('a data folder that is missing, cannot be created, is open to others, or 
 })
 
 t.test('a full disk is found, and one of any size is not', { skip: withoutMount }, (t) => {
-  const script = 'mount -t tmpfs -o mode=700,size=$1 tmpfs /mnt && OPS_PORT=off DATA_DIR=/mnt "$2" "$3" check'
-  const checkOn = (size: string) => mounting(script, 'sh', size, process.execPath, program('main.js'))
+  const script = 'mount -t tmpfs -o mode=700,size=$1 tmpfs /mnt && OPS_PORT=off DATA_DIR=$2 "$3" "$4" check'
+  const checkOn = (size: string, folder = '/mnt') =>
+    mounting(script, 'sh', size, folder, process.execPath, program('main.js'))
   for (const size of ['4k', '200k'])
     t.match(checkOn(size), {
       status: 1,
       stdout: /^ok +DATA_DIR .*\nfail +disk +full: .* neither created nor revoked$/m,
     })
+  t.match(checkOn('4k', '/mnt/new/folder'), {
+    status: 1,
+    stdout: /^fail +disk +full: .* neither created nor revoked$/m,
+  })
   t.match(checkOn('1m'), { status: 0, stdout: /^warn +disk +less than 64 MB free/m })
   const ofAnySize = checkOn('0')
   t.equal(ofAnySize.status, 0)
