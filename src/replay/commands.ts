@@ -43,11 +43,20 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
-const options = {
-  ...{ help: flag, port: text, hash: text, strict: flag, gateway: flag, format: flag, diff: flag, credential: text },
-  ...{ platform: text, as: text, update: flag, only: text, device: text, day: text, check: flag },
+const shared = { help: flag, port: text }
+const replayOptions = { ...shared, hash: text, strict: flag, gateway: flag, format: flag, diff: flag, credential: text }
+const recordOptions = {
+  ...shared,
+  platform: text,
+  as: text,
+  update: flag,
+  only: text,
+  device: text,
+  day: text,
+  check: flag,
 }
-type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+type ReplayValues = ReturnType<typeof parseArgs<{ options: typeof replayOptions }>>['values']
+type RecordValues = ReturnType<typeof parseArgs<{ options: typeof recordOptions }>>['values']
 
 /** What a command needs of its process. */
 export interface Io {
@@ -94,7 +103,7 @@ async function formatAll(paths: string[], { console }: Io): Promise<number> {
   return 0
 }
 
-async function replay(paths: string[], values: Values, io: Io): Promise<number> {
+async function replay(paths: string[], values: ReplayValues, io: Io): Promise<number> {
   const { console } = io
   if (values.hash !== undefined && paths.length > 1) throw new Error('--hash needs exactly one folder')
   const folders = await Promise.all(paths.map((path) => readFolder(path)))
@@ -116,7 +125,7 @@ async function replay(paths: string[], values: Values, io: Io): Promise<number> 
   return values.strict && misses > 0 ? code || 1 : code
 }
 
-async function diff([path, left, right]: string[], values: Values, { env, console }: Io): Promise<number> {
+async function diff([path, left, right]: string[], values: ReplayValues, { env, console }: Io): Promise<number> {
   if (path === undefined || left === undefined || right === undefined)
     throw new Error('--diff needs a folder and the base URLs of two gateways')
   const folder = await readFolder(path)
@@ -142,7 +151,7 @@ async function diff([path, left, right]: string[], values: Values, { env, consol
   return differing > 0 ? 1 : 0
 }
 
-async function record(values: Values, { env, console, ended, main }: Io): Promise<number> {
+async function record(values: RecordValues, { env, console, ended, main }: Io): Promise<number> {
   const { log } = console
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
@@ -179,7 +188,7 @@ async function record(values: Values, { env, console, ended, main }: Io): Promis
 }
 
 /** The request of `--only`, with the parameters that the gateway sends. */
-function requestOf(action: string, { device, day }: Values): PlatformRequest {
+function requestOf(action: string, { device, day }: RecordValues): PlatformRequest {
   if (device !== undefined && !/^\d+$/.test(device)) throw new Error('--device must be the id of a device')
   if (day !== undefined && !isDay(day)) throw new Error('--day must be a day such as 2026-11-20')
   if (action === 'get_history' && (device === undefined || day === undefined))
@@ -203,13 +212,17 @@ const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && DateT
 /** Runs a command. @returns its exit code. */
 export async function runReplay(command: 'replay' | 'record', args: string[], io: Io): Promise<number> {
   try {
-    const isRecord = command === 'record'
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: !isRecord })
-    if (values.help) {
-      io.console.log(isRecord ? recordHelp : replayHelp)
+    if (command === 'record') {
+      const { values } = parseArgs({ args, options: recordOptions })
+      if (!values.help) return await record(values, io)
+      io.console.log(recordHelp)
       return 0
     }
-    if (isRecord) return await record(values, io)
+    const { values, positionals } = parseArgs({ args, options: replayOptions, allowPositionals: true })
+    if (values.help) {
+      io.console.log(replayHelp)
+      return 0
+    }
     if (values.diff) return await diff(positionals, values, io)
     const paths = positionals.length > 0 ? positionals : [join('fixtures', 'acme')]
     return await (values.format ? formatAll(paths, io) : replay(paths, values, io))

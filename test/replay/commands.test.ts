@@ -218,6 +218,8 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
   const target = `record --platform ${away} --as x`
   const cases: [words: string, sentence: RegExp][] = [
     ['replay --nonsense', /nonsense/],
+    ['replay --update', /^Unknown option '--update'/],
+    [`${target} --strict`, /^Unknown option '--strict'/],
     ['replay fixtures/none', /fixtures\/none is not a folder with an account\.json/],
     [`replay ${acme}/account.json`, /account\.json is not a folder with an account\.json/],
     ['replay --port x', /--port must be/],
