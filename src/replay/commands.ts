@@ -2,7 +2,7 @@
 import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { basename, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DateTime } from 'luxon'
 import { compare, documentedPaths, send } from './diff.js'
@@ -156,8 +156,8 @@ async function record(values: RecordValues, { env, console, ended, main }: Io): 
   const { platform, as: account, only, update = false } = values
   if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
     throw new Error("--platform must be the platform's base URL, such as https://tracker.example.com/api")
-  if (account === undefined || account !== basename(account) || /^\.{0,2}$/.test(account))
-    throw new Error('--as must be the name of a folder')
+  if (account === undefined || !/^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+.-]*$/u.test(account))
+    throw new Error('--as must be the name of a folder, of letters, digits and _ @ + . -')
   const folder = join('fixtures', account)
   const hash = env.PLATFORM_HASH ?? ''
   if ((values.check || only) && hash === '') throw new Error('--check and --only need a hash in PLATFORM_HASH')

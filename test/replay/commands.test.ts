@@ -228,9 +228,9 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
     [`replay --diff ${acme} ${away} ${away}`, /^http:\S+ does not respond \(ENOTFOUND\)/],
     ['record --platform ftp://x --as x', /^--platform must be the platform's base URL, such as https:/],
     [`record --platform ${away}`, /--as must be/],
-    ...['', '.', '..', 'a/b'].map((name): [string, RegExp] => [
+    ...['', '.', '..', 'a/b', 'a$b'].map((name): [string, RegExp] => [
       `record --platform ${away} --as ${name}`,
-      /^--as must be the name of a folder$/,
+      /^--as must be the name of a folder, of letters/,
     ]),
     [`${target} more`, /^Unexpected argument 'more'/],
     [`${target} --only get_alerts`, /PLATFORM_HASH/],
