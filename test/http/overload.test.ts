@@ -1,12 +1,14 @@
 /** Load shedding while the event loop is late, or requests wait long for their turn. */
 import { once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { isOverload, lateSamples, shedOverload } from '../../src/http/overload.js'
 import { isUnavailable } from '../faults.js'
-import { gateway } from '../helper.js'
-import { limitsOf } from '../limits.js'
+import { gateway, platform, someHash } from '../helper.js'
+import { limitsOf, otherHash, redisGateway } from '../limits.js'
+import { redisServer, until, withoutRedis } from '../redis.js'
 import { bareApp, block } from './raw.js'
 
 t.test('from the third late sample in a row on requests are shed, until one is in time', (t) => {
@@ -64,4 +66,25 @@ t.test('requests that wait long for their turn are shed, although each turn is s
   }
   await Promise.all(sockets.map(requestUntilShed))
   t.ok(served < 500, `shed after ${served} requests`)
+})
+
+t.test('a request that keeps others out gets one whole 503 while Redis is slow', { skip: withoutRedis }, async (t) => {
+  const held: ServerResponse[] = []
+  const get_user_data: RequestListener = (_request, response) => void held.push(response)
+  const { url: PLATFORM_URL } = await platform(t, { get_user_data, edit_setup_data: { item: {} } })
+  const redis = await redisServer(t)
+  const { get, url, httpServer, metrics } = await redisGateway(t, redis.url, { PLATFORM_URL })
+  httpServer.maxConnections = 3
+  const waiting = [get('/v1/me', someHash), get('/v1/me', otherHash)]
+  await until(() => held.length === 2)
+  redis.freeze()
+  for (const _ of ['refuses the last request', 'finds it refused']) {
+    connect(Number(new URL(url).port), '127.0.0.1')
+    const [accepted] = (await once(httpServer, 'connection')) as [Socket]
+    await once(accepted.destroy(), 'close')
+  }
+  isUnavailable(t, await Promise.race(waiting), 'while the counters are awaited')
+  t.match(await metrics(), /^gateway_shed_total 1$/m)
+  for (const response of held) response.end('{"email":"a@example.com"}')
+  t.same((await Promise.all(waiting)).map(({ status }) => status).sort(), [200, 503])
 })
