@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile, Pointer, type Validator } from 'typebox/schema'
-import { findLeaks } from './find-leaks.js'
+import { shown } from './find-leaks.js'
 import { linesOf } from './json-lines.js'
 
 export const RecordedResponse = Type.Partial(
@@ -137,8 +137,7 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
     // A field too many has two problems: it must be `false`, and its parent must not have it.
     if (keyword === 'additionalProperties') return []
     const sent: unknown = Pointer.Get(value, instancePath)
-    const leaks = findLeaks({ [instancePath.slice(instancePath.lastIndexOf('/') + 1)]: sent })
-    const found = leaks.length > 0 ? 'a credential or personal data' : short(sent)
+    const found = shown(short(sent), { [instancePath.slice(instancePath.lastIndexOf('/') + 1)]: sent })
     const listed = 'allowedValues' in params ? `must be ${params.allowedValues.join(' or ')}` : message
     const expected = keyword === 'boolean' ? 'must not be here' : listed
     return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${found}`]

@@ -64,5 +64,9 @@ export function findLeaks(exchange: object, hashes: Iterable<string> = []): stri
   return found
 }
 
+/** A text of a file in the message of an error, unless it is secret. @param source what the text is of. */
+export const shown = (text: string, source: object = { text }): string =>
+  findLeaks(source).length > 0 ? 'a credential or personal data' : text
+
 const isBlank = (value: unknown): boolean =>
   value === null || value === '' || value === 'scrubbed' || (Array.isArray(value) && value.length === 0)

@@ -1,4 +1,5 @@
 /** JSON texts: their value if they have one, and the line of each value in them and of the first syntax error. */
+import { shown } from './find-leaks.js'
 
 const tokens = /\n|[{}[\],:]|"(?:[^"\\\n]|\\.)*"|[^\s{}[\],:"]+|"/g
 
@@ -31,7 +32,7 @@ export function linesOf(text: string, file: string): Map<string, number> {
     return taken
   }
   const fail = (expected: string): never => {
-    throw new SyntaxError(`${file}: line ${line}: expected ${expected}, found ${token || 'the end of the file'}`)
+    throw new SyntaxError(`${file}: line ${line}: expected ${expected}, found ${shown(token) || 'the end of the file'}`)
   }
   const scalar = (expected: string): unknown => {
     const value = jsonIn(token)

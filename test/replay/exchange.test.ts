@@ -43,6 +43,7 @@ t.test('what is wrong with a file is told with line, expected and found', async 
   const cases: [text: string, message: RegExp][] = [
     ['{\n  "action": "x"\n  "query": {}\n}', /line 3: expected , or }, found "query"/],
     ['{\n  "action": nothing\n}', /line 2: expected a value, found nothing/],
+    ['{\n  "x" "a@example.org"\n}', /line 2: expected :, found a credential or personal data$/],
     ['{\n  action: 1\n}', /line 2: expected a name in double quotes, found action/],
     ['[1,\n2', /line 2: expected , or \], found the end of the file/],
     ['{}\n{}', /line 2: expected the end of the file, found \{/],
