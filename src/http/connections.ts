@@ -11,8 +11,8 @@ const maxWaiting = 64
 /** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
-/** An account may have this part of all connections wait for the gateway when no place is left for others. */
-const maxShare = 1 / 64
+/** When no place is left, an account may have this part of all connections wait for the gateway. So many of the others give way at once. */
+const [maxShare, maxRefused] = [1 / 64, 16]
 
 /** The time that a client may go on sending after its response. */
 const maxLingerMs = 5_000
@@ -170,9 +170,10 @@ export class Connections {
     // The new one, which is refused only where all others wait for the gateway, and no account has many of them.
     const isNew = idlest === open.at(-1)
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
-    const crowd = isNew ? this.#largestCrowd() : []
-    if (crowd.length > Math.max(1, max * maxShare)) this.#onCrowded(crowd.at(-1)!)
-    else if (idlest) this.cut(idlest, 'idle')
+    const share = Math.max(1, max * maxShare)
+    const crowd = isNew ? this.#largestCrowd().slice(share).slice(-maxRefused) : []
+    for (const reply of crowd) this.#onCrowded(reply)
+    if (idlest && crowd.length === 0) this.cut(idlest, 'idle')
   }
 
   /** The requests in progress of the owner that has the most. */
