@@ -180,7 +180,7 @@ export class Connections {
   #largestCrowd(): FastifyReply[] {
     const crowds = new Map<string, FastifyReply[]>()
     for (const { reply: current } of this.#open) {
-      if (!current || current.reply.isSending || current.reply.isRefused) continue
+      if (!current || current.reply.isSending || current.reply.request.errorCode) continue
       const owner = ownerOf(current.reply.request)
       const crowd = crowds.get(owner)
       if (crowd) crowd.push(current.reply)

@@ -23,6 +23,8 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
   const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
+    // At once, because the response may wait for the counters, and a second error would get one of Fastify.
+    request.errorCode = error.code
     const { cause = error } = error
     if (error instanceof AuthFailure) reply.headers(limitHeaders(error.usage))
     if (cause instanceof PlatformRefused && request.account) onRefused(request.account)

@@ -26,7 +26,7 @@ export function installResponseDeadline(app: App, connections: Connections, tick
     const now = ticks()
     const latest = now > closeBy ? now : now - deadlineMs
     for (const { reply: current } of connections.open) {
-      if (!current || current.since > latest || current.reply.isSending || current.reply.isRefused) continue
+      if (!current || current.since > latest || current.reply.isSending || current.reply.request.errorCode) continue
       // Its response is being compressed.
       if (current.reply.hasHeader('content-encoding')) continue
       current.reply.isRefused = true

@@ -38,7 +38,7 @@ declare module 'fastify' {
     isRehearsed: boolean
     /** For the log: `account.id`, also where authentication failed after the account was known. */
     accountId: string | undefined
-    /** For the log: the code of the error response. */
+    /** The code of the error response, which perhaps is not sent yet. */
     errorCode: ErrorCode | undefined
   }
   interface FastifyReply {

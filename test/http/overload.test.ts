@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { isOverload, lateSamples, shedOverload } from '../../src/http/overload.js'
 import { isUnavailable } from '../faults.js'
-import { gateway, platform, someHash } from '../helper.js'
+import { type Gateway, gateway, platform, someHash } from '../helper.js'
 import { limitsOf, otherHash, redisGateway } from '../limits.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 import { bareApp, block } from './raw.js'
@@ -68,23 +68,43 @@ t.test('requests that wait long for their turn are shed, although each turn is s
   t.ok(served < 500, `shed after ${served} requests`)
 })
 
+/** Two new connections, one after the other, which send nothing. With the second, the request that gave way to the first is refused already. */
+async function openTwo({ url, httpServer }: Gateway): Promise<void> {
+  for (const _ of [1, 2]) {
+    connect(Number(new URL(url).port), '127.0.0.1')
+    const [accepted] = (await once(httpServer, 'connection')) as [Socket]
+    await once(accepted.destroy(), 'close')
+  }
+}
+
 t.test('a request that keeps others out gets one whole 503 while Redis is slow', { skip: withoutRedis }, async (t) => {
   const held: ServerResponse[] = []
   const get_user_data: RequestListener = (_request, response) => void held.push(response)
   const { url: PLATFORM_URL } = await platform(t, { get_user_data, edit_setup_data: { item: {} } })
   const redis = await redisServer(t)
-  const { get, url, httpServer, metrics } = await redisGateway(t, redis.url, { PLATFORM_URL })
+  const parts = await redisGateway(t, redis.url, { PLATFORM_URL })
+  const { get, httpServer, metrics } = parts
   httpServer.maxConnections = 3
   const waiting = [get('/v1/me', someHash), get('/v1/me', otherHash)]
   await until(() => held.length === 2)
   redis.freeze()
-  for (const _ of ['refuses the last request', 'finds it refused']) {
-    connect(Number(new URL(url).port), '127.0.0.1')
-    const [accepted] = (await once(httpServer, 'connection')) as [Socket]
-    await once(accepted.destroy(), 'close')
-  }
+  await openTwo(parts)
   isUnavailable(t, await Promise.race(waiting), 'while the counters are awaited')
   t.match(await metrics(), /^gateway_shed_total 1$/m)
   for (const response of held) response.end('{"email":"a@example.com"}')
   t.same((await Promise.all(waiting)).map(({ status }) => status).sort(), [200, 503])
+})
+
+t.test('a request that fails keeps its own error while Redis is slow', { skip: withoutRedis }, async (t) => {
+  const redis = await redisServer(t)
+  const parts = await redisGateway(t, redis.url, {})
+  const { get, httpServer } = parts
+  httpServer.maxConnections = 3
+  let begun = 0
+  httpServer.on('request', () => begun++)
+  redis.freeze()
+  const failing = [get('/nope'), get('/nope')]
+  await until(() => begun === 2)
+  await openTwo(parts)
+  for (const one of failing) t.match(await one, { status: 404, body: { error: 'not_found' } })
 })
