@@ -13,6 +13,20 @@ setFlagsFromString('--expose-gc')
 /** Collects garbage now. */
 export const collect = runInNewContext('gc') as () => void
 
+/** The heap and the buffers that each of many entries keeps, kB. @param add makes the entry of a number. */
+export async function kilobytesKept(add: (n: number) => unknown, count = 1_000): Promise<number> {
+  const used = (): number => {
+    collect()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  // The first one loads code.
+  await add(count)
+  const before = used()
+  for (let n = 0; n < count; n += 1) await add(n)
+  return (used() - before) / 1024 / count
+}
+
 /** The 503 of the interface, complete. */
 export function isUnavailable(t: Test, { status, headers, body }: Answer, name: string): void {
   t.equal(status, 503, `${name}: status`)

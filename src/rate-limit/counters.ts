@@ -1,5 +1,6 @@
 /** Fixed-window counters: in this process, or shared through the store with this process as the fallback. */
 import { BoundedMap } from '../lib/bounded-map.js'
+import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Count, Counters } from '../store/store.js'
 
@@ -74,7 +75,8 @@ export class FailoverCounters {
       if (now < endsAt) break
       this.#windows.delete(ended)
     }
-    this.#windows.set(name, { current: 1, endsAt: now + windowMs })
+    // The address in a name is a part of the header that it came in.
+    this.#windows.set(copied(name), { current: 1, endsAt: now + windowMs })
     return { current: 1, ttlMs: windowMs }
   }
 

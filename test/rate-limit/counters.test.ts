@@ -2,8 +2,9 @@
 import { rmSync } from 'node:fs'
 import t from 'tap'
 import { FailoverCounters } from '../../src/rate-limit/counters.js'
+import { addressName } from '../../src/rate-limit/limiter.js'
 import type { Count } from '../../src/store/store.js'
-import { isUnavailable } from '../faults.js'
+import { isUnavailable, kilobytesKept } from '../faults.js'
 import { someHash } from '../helper.js'
 import { createKey, limitsOf, otherHash, randomKey, redisGateway, revokeKey, statusesOf } from '../limits.js'
 import { type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
@@ -20,6 +21,16 @@ t.test('local counters keep the newest 200,000 names, and none past its window o
   t.same([await used('name 1'), await counters.increment('name 1', 1_000)], [0, { current: 1, ttlMs: 1_000 }])
   now -= 3_600_000
   t.same(await counters.increment('name 1', 1_000), { current: 1, ttlMs: 1_000 })
+})
+
+t.test('a counted name keeps nothing of the header that its address is a part of', async (t) => {
+  const counters = new FailoverCounters({ shared: undefined, clock: () => 0, ticks: () => 0 })
+  const kilobytes = await kilobytesKept((n) => {
+    const header = Buffer.from(`${'x'.repeat(10_000)}198.51.100.${n}`).toString()
+    counters.increment(addressName(header.slice(10_000)), 1_000)
+  })
+  t.equal(counters.localWindows, 1_001)
+  t.ok(kilobytes < 5, `${kilobytes} kB for each name`)
 })
 
 t.test('while shared counters are away, one call a second tries them, and no budget is forgotten', async (t) => {
