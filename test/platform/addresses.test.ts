@@ -1,7 +1,9 @@
 /** Addresses from the platform's geocoder: within a budget, by account, and never at the cost of a response. */
 import type { RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
-import { type Bodies, Clock, gateway, gatewayOn, someHash } from '../helper.js'
+import { Addresses } from '../../src/platform/addresses.js'
+import { kilobytesKept } from '../faults.js'
+import { type Bodies, Clock, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
 import { hangs, sends } from './faulty.js'
 
@@ -168,4 +170,14 @@ t.test('what one account was told about a place is never told to another', async
   t.equal((await get('/v1/devices', otherHash)).body.data[0].address, null)
   t.equal(await address(1, otherHash), 'Seen by other')
   t.equal(await address(1), 'Seen by owner')
+})
+
+t.test('an address keeps nothing of the page that it is the start of', async (t) => {
+  const { url } = await platform(t, sends('Mill Lane 7. '.repeat(1_000)))
+  const addresses = new Addresses({ url, perMinute: 10_000, now: () => 0, onLookup: () => {} })
+  t.teardown(() => addresses.close())
+  const find = async (n: number) => addresses.find('a', someHash, { lat: n / 1_000, lng: 1 })
+  const kilobytes = await kilobytesKept(find)
+  t.equal((await find(1))?.length, 300)
+  t.ok(kilobytes < 5, `${kilobytes} kB for each address`)
 })
