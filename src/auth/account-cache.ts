@@ -1,5 +1,6 @@
 /** Caches platform hash → account, validated by the platform. */
 import { LRUCache } from 'lru-cache'
+import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
@@ -48,8 +49,10 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, stale, { context: { hash, isKnown } }) => {
+        // The hash is a part of the header that it came in, and is kept with the account.
+        const sent = { hash: copied(hash.reveal()), isKnown: isKnown || stale !== undefined }
         // Its account is not known before: an account without an e-mail keeps this id.
-        const requester = { id: this.idOf(digest), hash: hash.reveal(), isKnown: isKnown || stale !== undefined }
+        const requester = { id: this.idOf(digest), ...sent }
         const known = await validate(platform, requester, clock())
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }

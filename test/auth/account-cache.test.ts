@@ -2,8 +2,9 @@
 import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { AccountCache } from '../../src/auth/account-cache.js'
-import { Secret } from '../../src/auth/credential.js'
+import { parseCredential, Secret } from '../../src/auth/credential.js'
 import type { Platform, Requester } from '../../src/platform/client.js'
+import { kilobytesKept } from '../faults.js'
 import { answers, type Bodies, Clock, gatewayOn, platform, platformClient, someHash } from '../helper.js'
 import { createKey, otherHash, revokeKey, statusesOf } from '../limits.js'
 import { until } from '../redis.js'
@@ -199,4 +200,17 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
   t.equal((await get('/v1/me', someHash)).body.email, longest)
   bodies.get_user_data = { email: longer }
   t.equal((await get('/v1/me', otherHash)).body.email, null)
+})
+
+t.test('an account keeps nothing of the header that its hash is a part of', async (t) => {
+  const sends = { get: async () => sound.get_user_data } as unknown as Platform
+  const options = { realm: 'platform', ttlMs: 1_000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
+  const accounts = new AccountCache({ platform: sends, ...options })
+  const kilobytes = await kilobytesKept((n) => {
+    const header = Buffer.from(`Bearer ${' '.repeat(15_000)}${someHash}${n}`).toString()
+    const { secret } = parseCredential(header, undefined) as { secret: Secret }
+    return accounts.fetch(secret)
+  })
+  t.equal(accounts.size, 1_001)
+  t.ok(kilobytes < 5, `${kilobytes} kB for each account`)
 })
