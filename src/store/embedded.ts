@@ -168,7 +168,8 @@ class EmbeddedKeys implements KeyStore {
     }
     const cached = this.#cache.get(digest)
     if (cached?.version.compare(bytes, 0, bytes.length) === 0) return cached.record
-    const version = Buffer.from(bytes.subarray(0, bytes.length))
+    // In memory of its own: a short `Buffer` is a part of 8 KiB, all of which it would keep.
+    const version = Buffer.from(new Uint8Array(bytes.subarray(0, bytes.length)).buffer)
     const record = this.#decode(digest, version.toString())
     if (record) this.#cache.set(digest, { version, record })
     return record

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
+import { kilobytesKept } from '../faults.js'
 import { temporaryFolder } from '../folder.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
@@ -149,4 +150,16 @@ t.test('once the key file is removed or replaced, no key is acknowledged that th
   renameSync(`${dataDir}.old`, dataDir)
   t.equal(await store.keys.revoke(record.owner, record.id, NOW), true)
   t.equal(store.up(), true)
+})
+
+t.test('a key that is kept in memory takes a few times the memory of its record', async (t) => {
+  const { keys } = await (await embeddedPlace(t)).open()
+  const records = Array.from({ length: 501 }, () => aKey(anOwner()).record)
+  for (const record of records) await keys.create(record, 20, NOW)
+  const kilobytes = await kilobytesKept(async (n) => {
+    await keys.find(records[n]?.digest ?? '', NOW)
+    // What is allocated between two requests.
+    for (let other = 0; other < 20; other += 1) Buffer.from('x'.repeat(500))
+  }, 500)
+  t.ok(kilobytes < 4, `${kilobytes} kB for each key`)
 })
