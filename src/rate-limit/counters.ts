@@ -60,6 +60,7 @@ export class FailoverCounters {
     const count = await this.#try(() => shared.increment(name, windowMs))
     if (!count) return this.#incrementLocal(name, windowMs)
     this.reportShared()
+    this.#forgetEnded(this.#now())
     return this.#withLocal(name, count)
   }
 
@@ -71,13 +72,17 @@ export class FailoverCounters {
       open.current += 1
       return { current: open.current, ttlMs: open.endsAt - now }
     }
-    for (const [ended, { endsAt }] of this.#windows) {
-      if (now < endsAt) break
-      this.#windows.delete(ended)
-    }
+    this.#forgetEnded(now)
     // The address in a name is a part of the header that it came in.
     this.#windows.set(copied(name), { current: 1, endsAt: now + windowMs })
     return { current: 1, ttlMs: windowMs }
+  }
+
+  #forgetEnded(now: number): void {
+    for (const [ended, { endsAt }] of this.#windows) {
+      if (now < endsAt) return
+      this.#windows.delete(ended)
+    }
   }
 
   /** What has been counted here lasts beyond an outage: neither budget is forgotten for the other. */

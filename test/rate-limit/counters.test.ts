@@ -58,7 +58,9 @@ t.test('while shared counters are away, one call a second tries them, and no bud
   now += 1
   t.same([await count('b'), await count('b'), await count('a'), (await counters.read('a')).current], [2, 2, 5, 5])
   now += 9_000
+  t.equal(counters.localWindows, 2)
   t.equal(await count('a'), 2, 'until its window ends')
+  t.equal(counters.localWindows, 0, 'of an outage that is over')
 })
 
 t.test('a request over its limit costs Redis one command', { skip: withoutRedis }, async (t) => {
