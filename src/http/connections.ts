@@ -11,7 +11,7 @@ const maxWaiting = 64
 /** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
-/** When no place is left, an account may have this part of all connections wait for the gateway. So many of the others give way at once. */
+/** When no place is left: the part of all connections on which an account may wait, and how many of its other requests give way at once. */
 const [maxShare, maxRefused] = [1 / 64, 16]
 
 /** The time that a client may go on sending after its response. */

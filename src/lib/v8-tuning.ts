@@ -15,7 +15,10 @@ setFlagsFromString('--no-allocation-site-pretenuring')
  */
 setFlagsFromString('--heap-growing-percent=150')
 
-/** The worker collects its young generation every 10 lists of 50 devices: 1.3 ms with V8's helper threads, mostly to wait for them, and 0.3 without. */
+/**
+ * The worker collects its young generation for every tenth list of 50 devices. With V8's helper threads, for which it mostly waits, that
+ * takes 1.3 ms, and without them 0.3 ms.
+ */
 for (const flag of ['--no-parallel-scavenge', '--no-concurrent-array-buffer-sweeping']) setFlagsFromString(flag)
 
 /**
