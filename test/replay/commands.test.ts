@@ -230,7 +230,7 @@ t.test('whatever is wrong on the command line is one sentence and exit code 2', 
     [`record --platform ${away}`, /--as must be/],
     ...['', '.', '..', 'a/b', 'a$b'].map((name): [string, RegExp] => [
       `record --platform ${away} --as ${name}`,
-      /^--as must be the name of a folder, of letters/,
+      /^--as must be the name of a folder, of letters, digits and _ @ \+ \. -$/,
     ]),
     [`${target} more`, /^Unexpected argument 'more'/],
     [`${target} --only get_alerts`, /PLATFORM_HASH/],
