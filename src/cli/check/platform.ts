@@ -159,7 +159,8 @@ async function permissions(platform: CheckedPlatform, hash: string): Promise<Fin
   const findings: Finding[] = []
   for (const action of actions) {
     const { failure, ms } = await attempt(platform, action, hash)
-    if (failure instanceof PlatformRefused) return [fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
+    if (failure instanceof PlatformRefused)
+      return [...findings, fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
     findings.push(permission(`platform ${action}`, failure, ms))
   }
   return findings
