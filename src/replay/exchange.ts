@@ -140,7 +140,8 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
     const found = shown(short(sent), { [instancePath.slice(instancePath.lastIndexOf('/') + 1)]: sent })
     const listed = 'allowedValues' in params ? `must be ${params.allowedValues.join(' or ')}` : message
     const expected = keyword === 'boolean' ? 'must not be here' : listed
-    return [`${file}: line ${lines.get(instancePath)}: ${instancePath || '/'} ${expected}, found ${found}`]
+    const path = shown(instancePath || '/', { text: instancePath.replaceAll('~1', '/') })
+    return [`${file}: line ${lines.get(instancePath)}: ${path} ${expected}, found ${found}`]
   })
   throw new Error(sentences.join('\n'))
 }

@@ -56,6 +56,10 @@ t.test('what is wrong with a file is told with line, expected and found', async 
       '{"action": "x", "responses": [{}],\n"query": {"lang": "en", "user_api_hash": "x"}}',
       /\/query\/lang must not be here, found "en"\nx\.json: line 2: \/query\/user_api_hash must not be here, found a credential/,
     ],
+    [
+      `{"action": "x", "query": {"${hashOf('one')}":\n3}, "responses": [{}]}`,
+      /line 2: a credential or personal data must be/,
+    ],
     [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
     [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
