@@ -7,6 +7,7 @@ export const isCredentialKey = (key: string): boolean => credentialKey.test(key)
 
 const patterns: [string, RegExp][] = [
   ['a password hash', /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}/],
+  ['an API key', /gps_live_[\da-f]{48}/i],
   [
     'an e-mail address outside example.com',
     /[\p{L}\p{M}\p{N}_.+-]@(?!example\.com(?![\p{L}\p{M}\p{N}_.-]))[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}_-]/iu,
@@ -45,19 +46,23 @@ export function findLeaks(exchange: object, hashes: Iterable<string> = []): stri
     .filter((hash) => hash.length >= 6)
     .flatMap((hash) => [hash, Buffer.from(hash).toString('hex')])
   const found: string[] = []
-  const inspect = (path: string, text: string) => {
+  /** Whether a text may be shown. */
+  const inspect = (path: string, text: string): boolean => {
+    const before = found.length
     const all = readings(text)
     if (all.some((reading) => spellings.some((hash) => reading.includes(hash))))
       found.push(`${path}: the live credential`)
     for (const [what, pattern] of patterns) if (all.some((one) => pattern.test(one))) found.push(`${path}: ${what}`)
+    return found.length === before
   }
   const walk = (path: string, key: string, value: unknown): void => {
     if (isCredentialKey(key) && !isBlank(value)) found.push(`${path}: a credential by its name`)
     if (typeof value === 'string' || typeof value === 'number') inspect(path, String(value))
     if (typeof value !== 'object' || value === null) return
     for (const [name, item] of Object.entries(value)) {
-      inspect(`${path} (a key)`, name)
-      walk(Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, Array.isArray(value) ? key : name, item)
+      const shownName = inspect(`${path} (a key)`, name) ? name : '…'
+      if (Array.isArray(value)) walk(`${path}[${name}]`, key, item)
+      else walk(`${path}.${shownName}`, name, item)
     }
   }
   walk('$', '', exchange)

@@ -131,6 +131,7 @@ t.test('digits of any script and addresses with any letters are replaced, not re
 t.test('a secret that was not scrubbed is rejected; the message names its place but not the secret', async (t) => {
   const cases: Record<string, unknown> = {
     'a password hash': { note: hash },
+    'an API key': { note: `gps_live_${'5d0b'.repeat(12)}` },
     'the live credential': { note: Buffer.from(`xx${hash}`).toString('base64') },
     'an e-mail address outside example.com': { note: 'mail%20ops%40fleet.test' },
     'a digit of another script': { note: 'x٠٥٥' },
@@ -140,8 +141,10 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   for (const [what, json] of Object.entries(cases)) {
     const leaks = findLeaks(exchange({ json }), [hash])
     t.ok(leaks.includes(`$.responses[0].json.note: ${what}`), what)
-    t.notMatch(leaks.join(), /fleet\.test|hunter|3569/)
+    t.notMatch(leaks.join(), /fleet\.test|hunter|3569|5d0b/)
   }
+  const asName = findLeaks(exchange({ json: { [hash]: { token: 'abc' } } }))
+  t.notOk(asName.join().includes(hash), 'also as a name')
   t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
   t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
   const harmless = { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] }
