@@ -21,6 +21,8 @@ export function installBodyHook(app: App): void {
   app.addHook('onSend', (request, reply, payload, next) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return next()
     const { headers, method, caller } = request
+    // Without it shared caches choose a time by themselves: Varnish keeps the state of the service for two minutes.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
     // Bytes are tagged, compressed and sent without another copy.
     const large = isCompressible(payload) ? bytesOf(payload) : undefined
     const body = large ?? payload
@@ -33,7 +35,6 @@ export function installBodyHook(app: App): void {
       const known = reply.getHeader('etag')
       const tag = typeof known === 'string' ? known : entityTag(body)
       if (tag !== known) reply.header('etag', tag)
-      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
       if (matchesTag(headers['if-none-match'], tag)) {
         reply.code(304).removeHeader('content-type')
         // Fastify takes the Content-Length of a HEAD response from the body that it does not send: it must be that of the 200.

@@ -110,7 +110,7 @@ function success(operation: Operation): Response {
     headers: headerRefs(
       ...(isProtected(operation) ? ['X-Api-Key-Expires'] : []),
       ...(isConditional(operation) ? ['ETag', 'Vary'] : []),
-      ...(isConditional(operation) || operation.tags.includes('API keys') ? ['Cache-Control'] : []),
+      'Cache-Control',
       ...(operation.tags.includes('Devices') ? ['Age', 'Cache-Status'] : []),
     ),
     content,

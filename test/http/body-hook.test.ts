@@ -59,6 +59,11 @@ t.test('errors and changes have no tag, and no precondition turns them into a 30
   }
 })
 
+t.test('a shared cache keeps neither data nor the state of the service', async (t) => {
+  for (const path of ['/health', ...paths.map(([, path]) => path)])
+    t.match((await read(path)).headers.get('cache-control'), /^(private|no-store)/, path)
+})
+
 t.test('Age counts from the request to the platform, and from 0 after each of them', async (t) => {
   for (const path of ['/v1/devices', `/v1/devices/${id}`, `/v1/devices/${id}/location`]) {
     clock.advance(10_000)

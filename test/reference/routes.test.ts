@@ -118,6 +118,7 @@ t.test('a response, whatever its status, has no header that is not documented', 
   const { headers } = await send('/v1/devices?limit=2')
   const same = await send('/v1/devices?limit=2', { 'if-none-match': headers.get('etag') ?? '' })
   t.equal(same.status, 304)
+  await send('/health', {}, 'demo')
   for (const path of ['/v1/devices/4711', '/v1/me', '/v1/keys', '/v1/events', '/v1/events?from=x']) await send(path)
   for (const code of ['not_found', 'rate_limit_exceeded', 'gateway_error', 'headers_too_large'])
     await send('/v1/devices/1001', { prefer: `error=${code}` }, 'demo')
