@@ -22,6 +22,9 @@ export const closedByClient = 499
 /** More than any chain of proxies writes. */
 const maxForwarded = 1_024
 
+/** Some proxies, such as Azure Application Gateway, forward ports as well: another one for each connection. Brackets need none. */
+const withPort = /(\d{1,3}(?:\.\d{1,3}){3}):\d+|\[([^[\],]+)\](?::\d+)?/g
+
 /** No request line has a space in its target. */
 const malformedPrefix = '/ '
 
@@ -60,7 +63,8 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     // Each reading of `ip` parses all of it: 16 KiB take 1.4 ms. The proxies write the end.
     const { headers } = request.raw
     const forwarded = headers['x-forwarded-for']
-    if (forwarded && forwarded.length > maxForwarded) headers['x-forwarded-for'] = forwarded.slice(-maxForwarded)
+    if (typeof forwarded === 'string')
+      headers['x-forwarded-for'] = forwarded.slice(-maxForwarded).replace(withPort, '$1$2')
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')

@@ -141,14 +141,10 @@ const maxAddressLength = 64
 
 const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** Some proxies, such as Azure Application Gateway, forward the client's port as well: another one for each of its connections. Brackets need none. */
-const withPort = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/
-
-/** The address as it is counted: without port, brackets and zone, IPv6 in one spelling, and IPv4 mapped to IPv6 as IPv4. */
+/** The address as it is counted: without zone, IPv6 in one spelling, and IPv4 mapped to IPv6 as IPv4. */
 function canonical(sent: string): string {
   if (!sent.includes(':')) return sent
-  const [, ipv4, ipv6] = withPort.exec(sent) ?? []
-  const [ip = ''] = (ipv4 ?? ipv6 ?? sent).split('%', 1)
+  const [ip = ''] = sent.split('%', 1)
   const address = isIPv6(ip) && !mappedIpv4.test(ip) ? new SocketAddress({ address: ip, family: 'ipv6' }).address : ip
   return mappedIpv4.exec(address)?.[1] ?? address
 }
