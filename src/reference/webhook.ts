@@ -12,7 +12,7 @@ const object = (
   return { type: 'object', description, properties, required }
 }
 const named = (description: string): Schema =>
-  object(description, { id: { type: 'integer', minimum: 1 }, name: { type: 'string' } })
+  object(description, { id: { type: 'integer', format: 'int64', minimum: 1 }, name: { type: 'string' } })
 
 export const eventNames = [
   'geofence.enter',

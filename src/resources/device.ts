@@ -5,7 +5,7 @@ import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } fro
 import { displayTime, isDayFirst, isDisplayTime } from './display-time.js'
 import { CollectionOf, Feature, Format, Point, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
-import { field, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { field, Integer, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
 import { coordinates, id, number, text, toDegrees, toKmh, toMetres } from './units.js'
@@ -97,7 +97,7 @@ export const DevicesQuery = Type.Object({
   status: Type.Optional(DeviceStatus),
   ids: Type.Optional(Ids(maxIds, 'Only these devices, for which `limit` defaults to 500')),
   updated_since: Type.Optional(
-    Type.Integer({
+    Integer({
       minimum: 0,
       description:
         'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for the way of the data; some devices are then sent twice',

@@ -1,7 +1,7 @@
 /** GeoJSON (RFC 7946): geometries, features, and lists as collections. */
 import { type TObject, type TSchema, Type } from 'typebox'
 import { type List, paging } from './list.js'
-import { Word } from './schema.js'
+import { Integer, Word } from './schema.js'
 
 /**
  * The query parameter `format`, with the schema of the GeoJSON body. A second media type in the document would make the responses of
@@ -37,7 +37,7 @@ export const LineString = Geometry('LineString', Type.Array(Coordinate, { minIte
 
 export const Feature = (geometry: TSchema, properties: TSchema, options = {}) =>
   Type.Object(
-    { type: Type.Literal('Feature', { type: 'string' }), id: Type.Integer({ minimum: 1 }), geometry, properties },
+    { type: Type.Literal('Feature', { type: 'string' }), id: Integer({ minimum: 1 }), geometry, properties },
     { additionalProperties: false, ...options },
   )
 

@@ -1,6 +1,6 @@
 /** The list envelope, paging, and strict parsing of query strings. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { field, ObjectName } from './schema.js'
+import { field, Integer, ObjectName } from './schema.js'
 import { id } from './units.js'
 
 type Annotated = { title?: string; examples?: unknown[] }
@@ -66,7 +66,7 @@ export const Paging = ({ omitted = 'all', max }: { omitted?: number | string; ma
       description: `Maximum number of items${typeof omitted === 'number' ? '' : `; ${omitted} if omitted`}. A value above ${max} is lowered to ${max}.`,
     }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Number of items to skip' })),
+  offset: Type.Optional(Integer({ minimum: 0, default: 0, description: 'Number of items to skip' })),
 })
 
 /** The query of a list that returns all items by default. */
@@ -74,7 +74,7 @@ export const ListQuery = Type.Object(Paging({ max: 500 }))
 
 /** A parameter of ids, separated by commas or repeated. */
 export const Ids = (max: number, description: string) =>
-  Type.Array(Type.Integer({ minimum: 1 }), {
+  Type.Array(Integer({ minimum: 1 }), {
     minItems: 1,
     maxItems: max,
     description: `${description}: at most ${max} ids, separated by commas`,

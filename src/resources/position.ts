@@ -1,10 +1,10 @@
 /** The position resource, one point of a history: its schema and its translation from the platform's point. */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Steps } from '../lib/in-turns.js'
 import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
-import { field, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
+import { field, Integer, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
 import { fromWallClock, repeatsAfter, type Zone } from './zone.js'
@@ -12,7 +12,7 @@ import { fromWallClock, repeatsAfter, type Zone } from './zone.js'
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
   timestamp: Nullable(
-    Type.Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
+    Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
   ),
   lat: Latitude,
   lng: Longitude,

@@ -16,11 +16,14 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
 export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
   Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
 
+/** An integer as exact as JSON has it: without the format, generators for Java, C#, Kotlin and Rust read it into 32 bits. */
+export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
+
 type Range = { minimum?: number; maximum?: number }
 const text = (description: string) => Type.String({ description })
 const number = (description: string, range: Range = {}) => Type.Number({ ...range, description })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
-const id = (description: string) => Type.Integer({ minimum: 1, description })
+const count = (description: string) => Integer({ minimum: 0, description })
+const id = (description: string) => Integer({ minimum: 1, description })
 const flag = (description: string) => Type.Boolean({ description })
 
 /** The schemas of fields, by the kind of their value. */

@@ -7,6 +7,7 @@ import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
 import type { Scalar } from '../platform/shape.js'
 import { type List, type Page, page } from '../resources/list.js'
+import { Integer } from '../resources/schema.js'
 import { id } from '../resources/units.js'
 import type { KeyStore } from '../store/store.js'
 
@@ -27,7 +28,7 @@ export const invalid = (param: string, message: string): ApiError => new ApiErro
 
 /** An id in a path. Documented as an integer, but any text is accepted: one that is not an integer is unknown, not invalid. */
 export const PathId = (description: string, example: number) =>
-  Type.Unsafe<string>(Type.Integer({ minimum: 1, description, examples: [example] }))
+  Type.Unsafe<string>(Integer({ minimum: 1, description, examples: [example] }))
 
 /** 404 with the id as sent, truncated to 64 characters. */
 export function notFound(noun: string, sent: string): ApiError {

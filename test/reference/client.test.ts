@@ -8,6 +8,7 @@ import createClient, { type Client } from 'openapi-fetch'
 import { COMMENT_HEADER } from 'openapi-typescript'
 import t from 'tap'
 import { Compile } from 'typebox/schema'
+import type { Schema } from '../../src/reference/openapi.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { temporaryFolder } from '../folder.js'
 import { gateway } from '../helper.js'
@@ -99,6 +100,17 @@ t.test('a generated client creates a key with the minimal body, and reads an err
   const { error } = await clientOf(url, 'other').GET('/v1/me')
   const code: components['schemas']['Error']['error'] | undefined = error?.error
   t.equal(code, 'invalid_token')
+})
+
+t.test('a client in a typed language reads every id and time: only a bounded integer may have 32 bits', async (t) => {
+  const { paths, components, webhooks } = await committed()
+  const integers: Schema[] = []
+  JSON.stringify([paths, components.schemas, webhooks], (_, value) => {
+    if ([value?.type].flat().includes('integer') && value.maximum === undefined) integers.push(value)
+    return value
+  })
+  t.ok(integers.length > 40)
+  for (const integer of integers) t.match(integer, { format: 'int64' })
 })
 
 t.test('GeoJSON bodies and renewed keys match the schemas that the document names for them', async (t) => {

@@ -317,7 +317,10 @@ export interface components {
        * @constant
        */
       object: 'alert'
-      /** @description Unique alert identifier */
+      /**
+       * Format: int64
+       * @description Unique alert identifier
+       */
       id: number
       /** @description Name given to the alert */
       name: string
@@ -333,7 +336,10 @@ export interface components {
       devices: components['schemas']['AlertDevice'][]
     }
     AlertDevice: {
-      /** @description Device identifier */
+      /**
+       * Format: int64
+       * @description Device identifier
+       */
       id: number
       /** @description Device name; empty if unknown */
       name: string
@@ -345,11 +351,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -383,9 +398,15 @@ export interface components {
       key: string
       /** @description Descriptive name; empty without one */
       label: string
-      /** @description When it was created, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it was created, in epoch milliseconds
+       */
       created_at: number
-      /** @description When it expires, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it expires, in epoch milliseconds
+       */
       expires_at: number
       /** @description E-mail of the owning account; null if unknown */
       platform_email: string | null
@@ -394,7 +415,10 @@ export interface components {
     }
     /** @description A vehicle with its last known state */
     Device: {
-      /** @description Unique device identifier */
+      /**
+       * Format: int64
+       * @description Unique device identifier
+       */
       id: number
       /** @description Name given to the vehicle */
       name: string
@@ -425,7 +449,10 @@ export interface components {
       altitude: number
       /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
-      /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
+      /**
+       * Format: int64
+       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later
+       */
       timestamp: number
       /** @description Whether the ignition is on; null if the platform does not say */
       ignition: boolean | null
@@ -433,15 +460,27 @@ export interface components {
       odometer_km: number | null
       /** @description Engine hours of a sensor that states hours, minutes or seconds; null if unknown */
       engine_hours: number | null
-      /** @description Unix seconds of the last movement; null if unknown */
+      /**
+       * Format: int64
+       * @description Unix seconds of the last movement; null if unknown
+       */
       moved_at: number | null
-      /** @description How long the vehicle has stood still, in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description How long the vehicle has stood still, in seconds; null if unknown
+       */
       stopped_seconds: number | null
-      /** @description How long the engine has idled, in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description How long the engine has idled, in seconds; null if unknown
+       */
       idle_seconds: number | null
       /** @description Name of the assigned driver; null if none */
       driver: string | null
-      /** @description Id of the assigned driver; null if none */
+      /**
+       * Format: int64
+       * @description Id of the assigned driver; null if none
+       */
       driver_id: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
@@ -453,17 +492,27 @@ export interface components {
     DeviceCollection: {
       /** @constant */
       type: 'FeatureCollection'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
       features: {
         /** @constant */
         type: 'Feature'
+        /** Format: int64 */
         id: number
         geometry: components['schemas']['Point']
         properties: components['schemas']['Device']
@@ -476,11 +525,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -489,7 +547,10 @@ export interface components {
     }
     /** @description A driver, with the assigned vehicle */
     Driver: {
-      /** @description Unique driver identifier */
+      /**
+       * Format: int64
+       * @description Unique driver identifier
+       */
       id: number
       /** @description Full name; empty if unknown */
       name: string
@@ -497,7 +558,10 @@ export interface components {
       phone: string
       /** @description RFID identification code; empty if unknown */
       rfid: string
-      /** @description The currently assigned vehicle; null without one */
+      /**
+       * Format: int64
+       * @description The currently assigned vehicle; null without one
+       */
       assigned_device_id: number | null
       /** @description Name of that vehicle; null if unknown or without one */
       assigned_device: string | null
@@ -509,11 +573,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -550,7 +623,10 @@ export interface components {
     }
     /** @description Something that happened to a device */
     Event: {
-      /** @description Unique event identifier */
+      /**
+       * Format: int64
+       * @description Unique event identifier
+       */
       id: number
       /** @description The platform's word for the kind of event, in lower case, such as `overspeed` */
       type: string
@@ -600,7 +676,10 @@ export interface components {
         | 'other'
       /** @description Human-readable text */
       message: string
-      /** @description The device it happened to; null if unknown */
+      /**
+       * Format: int64
+       * @description The device it happened to; null if unknown
+       */
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
@@ -612,7 +691,10 @@ export interface components {
       speed: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
-      /** @description The alert that noticed it; null if unknown */
+      /**
+       * Format: int64
+       * @description The alert that noticed it; null if unknown
+       */
       alert_id: number | null
       /** @description The geofence it is about; null if none */
       geofence: components['schemas']['EventGeofence'] | null
@@ -620,7 +702,10 @@ export interface components {
       timestamp: string | null
     }
     EventGeofence: {
-      /** @description Geofence id; null if unknown */
+      /**
+       * Format: int64
+       * @description Geofence id; null if unknown
+       */
       id: number | null
       /** @description Name of the geofence; null if unknown */
       name: string | null
@@ -632,11 +717,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -645,7 +739,10 @@ export interface components {
     }
     /** @description An area on the map */
     Geofence: {
-      /** @description Unique geofence identifier */
+      /**
+       * Format: int64
+       * @description Unique geofence identifier
+       */
       id: number
       /** @description Name given to the geofence */
       name: string
@@ -661,22 +758,35 @@ export interface components {
     GeofenceCollection: {
       /** @constant */
       type: 'FeatureCollection'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
       features: {
         /** @constant */
         type: 'Feature'
+        /** Format: int64 */
         id: number
         /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type */
         geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
         properties: {
-          /** @description Unique geofence identifier */
+          /**
+           * Format: int64
+           * @description Unique geofence identifier
+           */
           id: number
           /** @description Name given to the geofence */
           name: string
@@ -695,7 +805,10 @@ export interface components {
     }
     /** @description A geofence with its geometry */
     GeofenceDetail: {
-      /** @description Unique geofence identifier */
+      /**
+       * Format: int64
+       * @description Unique geofence identifier
+       */
       id: number
       /** @description Name given to the geofence */
       name: string
@@ -719,11 +832,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -739,7 +861,10 @@ export interface components {
       status: 'ok' | 'degraded'
       /** @description Version of the API */
       version: string
-      /** @description Seconds since the gateway started */
+      /**
+       * Format: int64
+       * @description Seconds since the gateway started
+       */
       uptime_s: number
       components: {
         /**
@@ -761,7 +886,10 @@ export interface components {
        * @constant
        */
       object: 'history'
-      /** @description The requested device */
+      /**
+       * Format: int64
+       * @description The requested device
+       */
       device_id: number
       /**
        * @description First day, `YYYY-MM-DD` on the account's clock
@@ -781,9 +909,15 @@ export interface components {
       move_duration: string
       /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
       stop_duration: string
-      /** @description Total time moving in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description Total time moving in seconds; null if unknown
+       */
       move_seconds: number | null
-      /** @description Total time stopped in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description Total time stopped in seconds; null if unknown
+       */
       stop_seconds: number | null
       /** @description Fuel used in litres; null unless the platform sends it in litres */
       fuel_l: number | null
@@ -822,11 +956,20 @@ export interface components {
       key: string
       /** @description Descriptive name; empty without one */
       label: string
-      /** @description When it was created, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it was created, in epoch milliseconds
+       */
       created_at: number
-      /** @description When it expires, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it expires, in epoch milliseconds
+       */
       expires_at: number
-      /** @description When it was last used, in epoch milliseconds; null if never */
+      /**
+       * Format: int64
+       * @description When it was last used, in epoch milliseconds; null if never
+       */
       last_used_at: number | null
       /**
        * @description Only active keys are listed
@@ -843,11 +986,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -866,7 +1018,10 @@ export interface components {
        * @constant
        */
       object: 'location'
-      /** @description The device */
+      /**
+       * Format: int64
+       * @description The device
+       */
       device_id: number
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
@@ -885,18 +1040,27 @@ export interface components {
       status: 'online' | 'offline' | 'moving'
       /** @description Approximate address; null if the platform has none */
       address: string | null
-      /** @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later */
+      /**
+       * Format: int64
+       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later
+       */
       timestamp: number
       /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
     }
     /** @description A maintenance service, due by distance, engine hours or days */
     MaintenanceService: {
-      /** @description Unique service identifier */
+      /**
+       * Format: int64
+       * @description Unique service identifier
+       */
       id: number
       /** @description Name given to the service */
       name: string
-      /** @description The device of the service; null if unknown */
+      /**
+       * Format: int64
+       * @description The device of the service; null if unknown
+       */
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
@@ -924,11 +1088,20 @@ export interface components {
        * @constant
        */
       object: 'list'
-      /** @description Number of items that match the filters, before paging */
+      /**
+       * Format: int64
+       * @description Number of items that match the filters, before paging
+       */
       count: number
-      /** @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list. */
+      /**
+       * Format: int64
+       * @description The applied limit: the requested one, lowered to the maximum, or the default. A list that returns all items by default shows their number here: 0 for an empty list.
+       */
       limit: number
-      /** @description Number of skipped items */
+      /**
+       * Format: int64
+       * @description Number of skipped items
+       */
       offset: number
       /** @description Whether more items follow */
       has_more: boolean
@@ -962,7 +1135,10 @@ export interface components {
       id: string
       /** @description Descriptive name; empty if none */
       label: string
-      /** @description When it expires, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it expires, in epoch milliseconds
+       */
       expires_at: number
     }
     /** @description Planned, not available yet: the body of a webhook */
@@ -986,11 +1162,13 @@ export interface components {
       timestamp: string
       /** @description The device of the event */
       device: {
+        /** Format: int64 */
         id: number
         name: string
       }
       /** @description The geofence, if the event concerns one */
       geofence?: {
+        /** Format: int64 */
         id: number
         name: string
       }
@@ -1016,7 +1194,10 @@ export interface components {
     Position: {
       /** @description Time of the position, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       time: string
-      /** @description The same in Unix seconds; null if the account's UTC offset is unknown */
+      /**
+       * Format: int64
+       * @description The same in Unix seconds; null if the account's UTC offset is unknown
+       */
       timestamp: number | null
       /** @description Latitude in decimal degrees (WGS84) */
       lat: number
@@ -1048,13 +1229,19 @@ export interface components {
        * @constant
        */
       deleted: true
-      /** @description When it was revoked, in epoch milliseconds */
+      /**
+       * Format: int64
+       * @description When it was revoked, in epoch milliseconds
+       */
       revoked_at: number
       /** @description Human-readable text */
       message: string
     }
     Sensor: {
-      /** @description Unique sensor identifier; null if the platform sends none */
+      /**
+       * Format: int64
+       * @description Unique sensor identifier; null if the platform sends none
+       */
       id: number | null
       /** @description The platform's word in lower case; `other` if it sends none */
       type: string
@@ -1070,7 +1257,10 @@ export interface components {
       from: string
       /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       to: string
-      /** @description Duration in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description Duration in seconds; null if unknown
+       */
       duration_seconds: number | null
       /** @description Latitude in decimal degrees (WGS84); null without a position */
       lat: number | null
@@ -1082,6 +1272,7 @@ export interface components {
     Track: {
       /** @constant */
       type: 'Feature'
+      /** Format: int64 */
       id: number
       geometry: components['schemas']['LineString'] | components['schemas']['Point'] | null
       properties: {
@@ -1090,7 +1281,10 @@ export interface components {
          * @constant
          */
         object: 'history'
-        /** @description The requested device */
+        /**
+         * Format: int64
+         * @description The requested device
+         */
         device_id: number
         /**
          * @description First day, `YYYY-MM-DD` on the account's clock
@@ -1110,9 +1304,15 @@ export interface components {
         move_duration: string
         /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
         stop_duration: string
-        /** @description Total time moving in seconds; null if unknown */
+        /**
+         * Format: int64
+         * @description Total time moving in seconds; null if unknown
+         */
         move_seconds: number | null
-        /** @description Total time stopped in seconds; null if unknown */
+        /**
+         * Format: int64
+         * @description Total time stopped in seconds; null if unknown
+         */
         stop_seconds: number | null
         /** @description Fuel used in litres; null unless the platform sends it in litres */
         fuel_l: number | null
@@ -1133,7 +1333,10 @@ export interface components {
       to: string
       /** @description Distance in km */
       distance_km: number
-      /** @description Duration in seconds; null if unknown */
+      /**
+       * Format: int64
+       * @description Duration in seconds; null if unknown
+       */
       duration_seconds: number | null
       /** @description Maximum speed in km/h */
       top_speed: number
