@@ -24,7 +24,7 @@ export const eventNames = [
   'alarm.triggered',
 ]
 
-const number = { type: 'number' }
+const number = { type: 'number', format: 'double' }
 
 const plannedMessage = object(
   'Planned, not available yet: the body of a webhook',

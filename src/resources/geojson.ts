@@ -1,7 +1,7 @@
 /** GeoJSON (RFC 7946): geometries, features, and lists as collections. */
 import { type TObject, type TSchema, Type } from 'typebox'
 import { type List, paging } from './list.js'
-import { Integer, Word } from './schema.js'
+import { Double, Integer, Word } from './schema.js'
 
 /**
  * The query parameter `format`, with the schema of the GeoJSON body. A second media type in the document would make the responses of
@@ -16,7 +16,7 @@ export const Format = (body: TObject) =>
   )
 
 export type Coordinate = [lng: number, lat: number]
-const Coordinate = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
+const Coordinate = Type.Array(Double(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
 const Geometry = <const T extends string, C extends TSchema>(type: T, coordinates: C) =>
   Type.Object(
     { type: Type.Literal(type, { type: 'string' }), coordinates },

@@ -16,12 +16,13 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
 export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
   Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
 
-/** An integer as exact as JSON has it: without the format, generators for Java, C#, Kotlin and Rust read it into 32 bits. */
+/** Numbers as exact as JSON has them: without a format, generators for Java, C#, Go and Rust read one or the other into 32 bits. */
 export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
+export const Double = (options: object = {}) => Type.Number({ format: 'double', ...options })
 
 type Range = { minimum?: number; maximum?: number }
 const text = (description: string) => Type.String({ description })
-const number = (description: string, range: Range = {}) => Type.Number({ ...range, description })
+const number = (description: string, range: Range = {}) => Double({ ...range, description })
 const count = (description: string) => Integer({ minimum: 0, description })
 const id = (description: string) => Integer({ minimum: 1, description })
 const flag = (description: string) => Type.Boolean({ description })

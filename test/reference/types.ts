@@ -437,15 +437,30 @@ export interface components {
       status: 'online' | 'offline' | 'moving'
       /** @description Tracker protocol in lower case; null if unknown */
       protocol: string | null
-      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84); null without a position
+       */
       lat: number | null
-      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84); null without a position
+       */
       lng: number | null
-      /** @description Speed in km/h */
+      /**
+       * Format: double
+       * @description Speed in km/h
+       */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
+      /**
+       * Format: double
+       * @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none
+       */
       course: number
-      /** @description Metres above sea level; 0 if the platform sends none */
+      /**
+       * Format: double
+       * @description Metres above sea level; 0 if the platform sends none
+       */
       altitude: number
       /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
@@ -456,9 +471,15 @@ export interface components {
       timestamp: number
       /** @description Whether the ignition is on; null if the platform does not say */
       ignition: boolean | null
-      /** @description Odometer in km, else the platform's own total distance; null if unknown */
+      /**
+       * Format: double
+       * @description Odometer in km, else the platform's own total distance; null if unknown
+       */
       odometer_km: number | null
-      /** @description Engine hours of a sensor that states hours, minutes or seconds; null if unknown */
+      /**
+       * Format: double
+       * @description Engine hours of a sensor that states hours, minutes or seconds; null if unknown
+       */
       engine_hours: number | null
       /**
        * Format: int64
@@ -683,11 +704,20 @@ export interface components {
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
-      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84); null without a position
+       */
       lat: number | null
-      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84); null without a position
+       */
       lng: number | null
-      /** @description Speed in km/h; null if unknown */
+      /**
+       * Format: double
+       * @description Speed in km/h; null if unknown
+       */
       speed: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
@@ -798,7 +828,10 @@ export interface components {
           color: string
           /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
           created_at: string | null
-          /** @description Radius of a circle in metres; null for other shapes */
+          /**
+           * Format: double
+           * @description Radius of a circle in metres; null for other shapes
+           */
           radius: number | null
         }
       }[]
@@ -822,7 +855,10 @@ export interface components {
       created_at: string | null
       /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type */
       geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
-      /** @description Radius of a circle in metres; null for other shapes */
+      /**
+       * Format: double
+       * @description Radius of a circle in metres; null for other shapes
+       */
       radius: number | null
     }
     /** @description The items, with the applied paging */
@@ -901,9 +937,15 @@ export interface components {
        * @example 2026-05-12
        */
       to: string
-      /** @description Total distance in km */
+      /**
+       * Format: double
+       * @description Total distance in km
+       */
       distance_km: number
-      /** @description Maximum speed in km/h */
+      /**
+       * Format: double
+       * @description Maximum speed in km/h
+       */
       top_speed: number
       /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
       move_duration: string
@@ -919,7 +961,10 @@ export interface components {
        * @description Total time stopped in seconds; null if unknown
        */
       stop_seconds: number | null
-      /** @description Fuel used in litres; null unless the platform sends it in litres */
+      /**
+       * Format: double
+       * @description Fuel used in litres; null unless the platform sends it in litres
+       */
       fuel_l: number | null
       /** @description Drives, oldest first */
       trips: components['schemas']['Trip'][]
@@ -933,9 +978,15 @@ export interface components {
     HistoryEvent: {
       /** @description When it happened, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       time: string
-      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84); null without a position
+       */
       lat: number | null
-      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84); null without a position
+       */
       lng: number | null
       /** @description Human-readable text */
       message: string
@@ -1023,15 +1074,30 @@ export interface components {
        * @description The device
        */
       device_id: number
-      /** @description Latitude in decimal degrees (WGS84) */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84)
+       */
       lat: number
-      /** @description Longitude in decimal degrees (WGS84) */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84)
+       */
       lng: number
-      /** @description Speed in km/h */
+      /**
+       * Format: double
+       * @description Speed in km/h
+       */
       speed: number
-      /** @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none */
+      /**
+       * Format: double
+       * @description Degrees; 0 is north, 90 is east. 0 too if the platform sends none
+       */
       course: number
-      /** @description Metres above sea level; 0 if the platform sends none */
+      /**
+       * Format: double
+       * @description Metres above sea level; 0 if the platform sends none
+       */
       altitude: number
       /**
        * @description `moving` is connected and driving, `online` is connected, `offline` is not connected or never seen
@@ -1066,13 +1132,25 @@ export interface components {
       device: string
       /** @description Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01) */
       expiration_by: string
-      /** @description Maintenance interval in that unit; null if unknown */
+      /**
+       * Format: double
+       * @description Maintenance interval in that unit; null if unknown
+       */
       interval: number | null
-      /** @description Value at the last service in that unit; null if unknown */
+      /**
+       * Format: double
+       * @description Value at the last service in that unit; null if unknown
+       */
       last_service: number | null
-      /** @description Value at which the next service is due, in that unit; null if unknown */
+      /**
+       * Format: double
+       * @description Value at which the next service is due, in that unit; null if unknown
+       */
       expires_at: number | null
-      /** @description Amount left until then in that unit; negative when overdue; null if unknown */
+      /**
+       * Format: double
+       * @description Amount left until then in that unit; negative when overdue; null if unknown
+       */
       remaining: number | null
       /** @description Whether the service is overdue */
       expired: boolean
@@ -1174,8 +1252,11 @@ export interface components {
       }
       /** @description Position of the event; speed in km/h */
       location?: {
+        /** Format: double */
         lat: number
+        /** Format: double */
         lng: number
+        /** Format: double */
         speed: number
       }
     }
@@ -1199,15 +1280,30 @@ export interface components {
        * @description The same in Unix seconds; null if the account's UTC offset is unknown
        */
       timestamp: number | null
-      /** @description Latitude in decimal degrees (WGS84) */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84)
+       */
       lat: number
-      /** @description Longitude in decimal degrees (WGS84) */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84)
+       */
       lng: number
-      /** @description Speed in km/h */
+      /**
+       * Format: double
+       * @description Speed in km/h
+       */
       speed: number
-      /** @description Heading in degrees, 0 = north, 90 = east; null if unknown */
+      /**
+       * Format: double
+       * @description Heading in degrees, 0 = north, 90 = east; null if unknown
+       */
       course: number | null
-      /** @description Metres above sea level; null if unknown */
+      /**
+       * Format: double
+       * @description Metres above sea level; null if unknown
+       */
       altitude: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
@@ -1249,7 +1345,10 @@ export interface components {
       name: string
       /** @description Value with its unit; null if the sensor has none */
       value: string | null
-      /** @description The value as a number in the unit shown; null if it is none */
+      /**
+       * Format: double
+       * @description The value as a number in the unit shown; null if it is none
+       */
       number: number | null
     }
     Stop: {
@@ -1262,9 +1361,15 @@ export interface components {
        * @description Duration in seconds; null if unknown
        */
       duration_seconds: number | null
-      /** @description Latitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Latitude in decimal degrees (WGS84); null without a position
+       */
       lat: number | null
-      /** @description Longitude in decimal degrees (WGS84); null without a position */
+      /**
+       * Format: double
+       * @description Longitude in decimal degrees (WGS84); null without a position
+       */
       lng: number | null
       /** @description Approximate address; null if the platform has none */
       address: string | null
@@ -1296,9 +1401,15 @@ export interface components {
          * @example 2026-05-12
          */
         to: string
-        /** @description Total distance in km */
+        /**
+         * Format: double
+         * @description Total distance in km
+         */
         distance_km: number
-        /** @description Maximum speed in km/h */
+        /**
+         * Format: double
+         * @description Maximum speed in km/h
+         */
         top_speed: number
         /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
         move_duration: string
@@ -1314,7 +1425,10 @@ export interface components {
          * @description Total time stopped in seconds; null if unknown
          */
         stop_seconds: number | null
-        /** @description Fuel used in litres; null unless the platform sends it in litres */
+        /**
+         * Format: double
+         * @description Fuel used in litres; null unless the platform sends it in litres
+         */
         fuel_l: number | null
         /** @description Drives, oldest first */
         trips: components['schemas']['Trip'][]
@@ -1331,31 +1445,52 @@ export interface components {
       from: string
       /** @description End, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       to: string
-      /** @description Distance in km */
+      /**
+       * Format: double
+       * @description Distance in km
+       */
       distance_km: number
       /**
        * Format: int64
        * @description Duration in seconds; null if unknown
        */
       duration_seconds: number | null
-      /** @description Maximum speed in km/h */
+      /**
+       * Format: double
+       * @description Maximum speed in km/h
+       */
       top_speed: number
-      /** @description Average speed in km/h; null if unknown */
+      /**
+       * Format: double
+       * @description Average speed in km/h; null if unknown
+       */
       average_speed: number | null
       /** @description Name of the driver; null if unknown */
       driver: string | null
       /** @description First position */
       start: {
-        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        /**
+         * Format: double
+         * @description Latitude in decimal degrees (WGS84); null without a position
+         */
         lat: number | null
-        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        /**
+         * Format: double
+         * @description Longitude in decimal degrees (WGS84); null without a position
+         */
         lng: number | null
       }
       /** @description Last position */
       end: {
-        /** @description Latitude in decimal degrees (WGS84); null without a position */
+        /**
+         * Format: double
+         * @description Latitude in decimal degrees (WGS84); null without a position
+         */
         lat: number | null
-        /** @description Longitude in decimal degrees (WGS84); null without a position */
+        /**
+         * Format: double
+         * @description Longitude in decimal degrees (WGS84); null without a position
+         */
         lng: number | null
       }
     }
