@@ -202,11 +202,12 @@ t.test('an IPv6 address counts as its /64 and /56 in every spelling, an IPv4 add
 })
 
 t.test('behind a trusted proxy, every request counts on the client, also one with a malformed URL', async (t) => {
-  const { get } = await gateway(t, { env: { RATE_LIMIT_MAX: '3', TRUST_PROXY: '1' } })
+  const { get, lines } = await gateway(t, { env: { RATE_LIMIT_MAX: '3', TRUST_PROXY: '1' } })
   const from = (address: string) => (path: string) => get(path, undefined, { headers: { 'x-forwarded-for': address } })
   const [one, other] = [from('192.0.2.1'), from('192.0.2.2')]
   const paths = ['/%zz', '/v1/%ff?a=%zz', '/nowhere', '/%zz']
   t.same(await statusesOf(4, (at) => one(paths[at] ?? '')), [400, 400, 404, 429])
+  t.equal(lines('request').at(-1)?.error, 'rate_limit_exceeded', 'in the log, too')
   const { status, headers } = await other('/v1/keys/%zz')
   t.same([status, headers.get('ratelimit-remaining')], [400, '2'])
   t.equal(limitsOf(await get('/health'))[1], 3, 'nothing is counted on the proxy')
