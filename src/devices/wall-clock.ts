@@ -48,6 +48,8 @@ export function minutesAhead(row: UnixTimes, isConnected: boolean, now: number):
  */
 export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zone, minRows = 1): boolean | undefined {
   const offset = offsetMinutesAt(now, zone)
+  // They are the same then, perhaps until summer.
+  if (Math.abs(offset) <= toleranceMinutes) return undefined
   let [explained, inTime] = [0, 0]
   for (const [minutes, rows] of ahead) {
     if (minutes === 0) inTime += rows
@@ -60,8 +62,8 @@ export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zon
 const maxAccounts = 20_000
 /** How long a platform that has ignored an id is not sent another one. */
 const ignoresIdsForMs = 3_600_000
-/** How long a list without evidence counts: by then another device may be connected. */
-const unclearForMs = 600_000
+/** How long a list outweighs a device that contradicts it: by then another one may be connected. */
+const listedForMs = 600_000
 
 /** A request for one device does not show what the list does: the device, or whether its times have to be corrected. */
 export class OnlyInList extends Error {}
@@ -72,8 +74,8 @@ export class CorrectedLists {
   readonly #clocks = new BoundedMap<string, WireSetup | null>(maxAccounts)
   /** Accounts whose platform ignored an id, and when, Unix milliseconds. */
   readonly #ignoredIdAt = new BoundedMap<string, number>(maxAccounts)
-  /** Accounts whose last list had times in the future without evidence, and when, Unix milliseconds. */
-  readonly #unclearAt = new BoundedMap<string, number>(maxAccounts)
+  /** When the times of an account's list were last compared with its zone, Unix milliseconds. */
+  readonly #listedAt = new BoundedMap<string, number>(maxAccounts)
   readonly #onFound: (account: string, offsetMinutes: number) => void
 
   constructor(onFound: (account: string, offsetMinutes: number) => void) {
@@ -86,7 +88,7 @@ export class CorrectedLists {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup)
     if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
-    if (columns.needsList || (known === undefined && (await this.#isNews(account, columns)))) throw new OnlyInList()
+    if (columns.needsList || (await this.#isNews(account, columns, known))) throw new OnlyInList()
     return { columns, zone: setup && toZone(setup) }
   }
 
@@ -101,9 +103,10 @@ export class CorrectedLists {
     return { columns: correct, zone: clock && toZone(clock) }
   }
 
-  /** Whether the list may show that the times of a device are the wall clock: one device cannot outvote it. */
-  async #isNews(account: Account, { ahead, now }: FleetColumns): Promise<boolean> {
-    if (!hasNews(ahead) || isWithin(unclearForMs, this.#unclearAt.get(account.id), now)) return false
+  /** Whether a device contradicts the last list, which decides: one device cannot outvote it. Either clock may have been set. */
+  async #isNews(account: Account, { ahead, now }: FleetColumns, known: WireSetup | null | undefined): Promise<boolean> {
+    const isNews = known ? isWallClock(ahead, now, toZone(known)) === false : hasNews(ahead)
+    if (!isNews || isWithin(listedForMs, this.#listedAt.get(account.id), now)) return false
     return (await account.knownSetup()) !== undefined
   }
 
@@ -121,9 +124,8 @@ export class CorrectedLists {
     // Devices that have been in time may be parked while a tracker on local time is not.
     const isFound = isWallClock(ahead, now, zone, known === null ? 2 : 1)
     if (isFound && !known) this.#onFound(account.id, offsetMinutesAt(now, zone))
-    if (isFound !== undefined) return isFound ? setup : null
-    this.#unclearAt.set(account.id, now)
-    return undefined
+    this.#listedAt.set(account.id, now)
+    return isFound === undefined ? undefined : isFound ? setup : null
   }
 }
 

@@ -109,6 +109,22 @@ t.test('a device requested alone is corrected as in its list', async (t) => {
   t.ok(calls.length - sent <= 2, 'without the list')
 })
 
+t.test('a clock that was wrong for a while leaves no wrong times of devices requested alone', async (t) => {
+  const setBack = -offsetS * 1_000
+  for (const [rows, ms] of [
+    [[row(1, offsetS), row(2, offsetS)], setBack],
+    [[row(1, 0), row(2, 0)], -setBack],
+  ] as const) {
+    const { fresh, clock } = await fleet(t, [...rows])
+    const times = async () => (await fresh('/v1/devices/1/location')).body.timestamp
+    clock.advance(ms)
+    await fresh('/v1/devices')
+    t.not(await times(), at(0))
+    clock.advance(-ms)
+    t.equal(await times(), at(0))
+  }
+})
+
 t.test('a single tracker that is set to local time, or to any other, corrects nothing', async (t) => {
   const inTime = [row(2, offsetS), row(3, offsetS + 60)]
   for (const odd of [row(1, 0), row(1, offsetS - 7_200)]) {
