@@ -49,9 +49,10 @@ export class Limits {
     return toUsage(count, limit)
   }
 
-  /** The usage without counting. */
+  /** The usage without counting. A window that ends too late starts anew when it counts: the clock of the store was set back. */
   async read(name: string, limit = this.max): Promise<Usage> {
-    return toUsage(await this.#counters.read(name), limit)
+    const count = await this.#counters.read(name)
+    return toUsage(count.ttlMs > this.windowMs ? { current: 0, ttlMs: 0 } : count, limit)
   }
 
   /** Counts a failed credential on all its budgets. @returns the usage of the tightest, as requests of the address. */

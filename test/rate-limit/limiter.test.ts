@@ -47,6 +47,14 @@ t.test('a window shared through Redis ends when its headers say', { skip: withou
   await Promise.all([oneWindow(someHash), oneWindow(key)])
 })
 
+t.test('no window seems longer than it is after the clock of Redis was set back', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { get } = await redisGateway(t, server.url, { RATE_LIMIT_MAX: '2' })
+  await server.command('set', 'gps:count:ip:127.0.0.1', '2', 'PX', '3600000')
+  t.same(limitsOf(await get('/health')), [2, 2, 0])
+  t.same(limitsOf(await get('/v1/devices')), [2, 1, 60], 'the next count starts anew')
+})
+
 t.test('gateways with one Redis share the budget of key creations', { skip: withoutRedis }, async (t) => {
   const [here, there] = await threeGateways(t, { RATE_LIMIT_MAX: '10' })
   const sent = [await createKey(here.get), await createKey(there.get), await createKey(here.get)]
