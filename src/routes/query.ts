@@ -5,6 +5,7 @@ import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
+import { truncated } from '../lib/truncated.js'
 import type { Scalar } from '../platform/shape.js'
 import { type List, type Page, page } from '../resources/list.js'
 import { Integer } from '../resources/schema.js'
@@ -32,7 +33,7 @@ export const PathId = (description: string, example: number) =>
 
 /** 404 with the id as sent, truncated to 64 characters. */
 export function notFound(noun: string, sent: string): ApiError {
-  const named = withoutCredentials(sent).slice(0, 64)
+  const named = truncated(withoutCredentials(sent), 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
 }
 

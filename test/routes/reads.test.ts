@@ -40,6 +40,7 @@ t.test('a 404 names the id as sent, truncated, and never a credential', async (t
   const rows: [sent: string, named: string][] = [
     ...asSent.map((sent): [string, string] => [sent, sent]),
     ['9'.repeat(99), '9'.repeat(64)],
+    [`${'9'.repeat(63)}😀`, '9'.repeat(63)],
     [`x${key}`, 'x…'],
     [hash, '…'],
   ]
