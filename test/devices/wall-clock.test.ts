@@ -22,6 +22,7 @@ t.test('the rows of a list decide whether its Unix times are the wall clock', as
       t.equal(isWallClock(ahead, now, zone), expected, JSON.stringify(ahead))
     }
   t.equal(isWallClock([[60, 1]], now, { offsetMinutes: -60 }), undefined, 'a clock behind UTC cannot be recognised')
+  t.equal(isWallClock([[0, 4]], now, { offsetMinutes: 0 }), undefined, 'nor can that of London in winter')
   t.equal(minutesAhead({ timestamp: at(14 * 3_600) }, true, now), 840, 'that of Kiritimati can')
 })
 
