@@ -11,6 +11,7 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const NULL = Buffer.from('null')
+const NOTHING = new Uint8Array()
 
 /** Longer chunks are cut. */
 const PIECE_BYTES = 1 << 16
@@ -78,7 +79,8 @@ export class RowReader {
 
   /** The document with a placeholder for each row. Throws as `write` does. */
   end(): unknown {
-    if (this.#rest.length > 0) this.#writeRest()
+    this.#retryAt = 0
+    if (this.#rest.length > 0) this.#writePiece(NOTHING)
     if (this.#rest.length > 0) throw new SyntaxError('the document ends within a row')
     return parsed('the envelope', () => this.#envelope.parse())
   }
@@ -101,20 +103,13 @@ export class RowReader {
   }
 
   #writePiece(piece: Uint8Array): void {
-    if (this.#rest.length === 0) {
-      this.#wasm.input.set(piece)
-      this.#read(piece.length)
-      return
-    }
-    this.#rest.append(piece, 0, piece.length)
-    if (this.#rest.length >= this.#retryAt) this.#writeRest()
-  }
-
-  #writeRest(): void {
     const { bytes, length } = this.#rest
-    this.#wasm.input.set(bytes.subarray(0, length))
+    const end = length + piece.length
+    if (length > 0 && end < this.#retryAt) return void this.#rest.append(piece, 0, piece.length)
     this.#rest.length = 0
-    this.#read(length)
+    this.#wasm.input.set(bytes.subarray(0, length))
+    this.#wasm.input.set(piece, length)
+    this.#read(end)
   }
 
   /** Reads the input up to `end`, and keeps an incomplete row at its end for later. */
