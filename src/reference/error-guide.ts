@@ -14,7 +14,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   },
   invalid_token: {
     when: 'The credential is wrong, revoked or expired, its account is deactivated, or a credential of this kind is not allowed here: only the platform hash manages API keys.',
-    remedy: 'Do not retry. Check the credential, and replace a lost or expired key with a new one.',
+    remedy: 'Do not retry. Check the credential. Renew a key after a password change, replace a lost or expired one.',
   },
   forbidden: {
     when: 'The credential is valid, but its account lacks the permission to read this on the tracking platform.',
@@ -59,7 +59,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Retry once. If the error persists, report the `X-Request-Id` of the response.',
   },
   gateway_error: {
-    when: 'The tracking platform is temporarily unavailable, or the credential cannot be validated.',
+    when: 'The tracking platform is temporarily unavailable, the credential cannot be validated, or the service is overloaded.',
     remedy:
       'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct.',
   },
