@@ -66,11 +66,11 @@ export const Device = Resource(
     altitude: field.number('Metres above sea level; 0 if the platform sends none'),
     last_seen: Nullable(
       WallClock(
-        'When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown',
+        'When data was last received, as the platform shows it (the last fix or a later sign of life; null if never or unknown)',
       ),
     ),
     timestamp: field.count(
-      'Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later',
+      'Unix seconds of the last fix; without one, of the last sign of life; 0 if unknown. `last_seen` may be later',
     ),
     ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not say'),
     odometer_km: field.numberOrNull("Odometer in km, else the platform's own total distance; null if unknown"),
@@ -100,7 +100,7 @@ export const DevicesQuery = Type.Object({
     Integer({
       minimum: 0,
       description:
-        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for the way of the data; some devices are then sent twice',
+        'Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline because it is silent is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for delays on the way; some devices are then sent twice',
       examples: [1778500800],
     }),
   ),

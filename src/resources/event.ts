@@ -39,9 +39,9 @@ export const Event = Resource(
     ...OptionalPosition,
     speed: field.numberOrNull('Speed in km/h; null if unknown', { minimum: 0 }),
     address: field.textOrNull('Approximate address; null if the platform has none'),
-    alert_id: field.idOrNull('The alert that noticed it; null if unknown'),
+    alert_id: field.idOrNull('The alert that generated it; null if unknown'),
     geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
-    timestamp: Nullable(PlatformTime('When it happened; null if unknown')),
+    timestamp: Nullable(PlatformTime('When it happened (null if unknown)')),
   },
   {
     id: 5021,
@@ -81,8 +81,7 @@ export const EventsQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description:
-        "Only events of this type: the platform's word, a `kind`, or another word of its row in the table there",
+      description: "Only events of this type: the platform's word, a `kind`, or another word from the table of kinds",
     }),
   ),
   from: Moment('Earliest time', 'first second', '2026-05-11T00:00:00Z'),

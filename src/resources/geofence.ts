@@ -13,7 +13,7 @@ const listItem = {
   type: field.text('Shape in lower case: `polygon`, `circle` or another word of the platform'),
   active: field.flag('Whether the geofence is enabled'),
   color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` if none is set' }),
-  created_at: Nullable(PlatformTime('When it was created; null if unknown')),
+  created_at: Nullable(PlatformTime('When it was created (null if unknown)')),
 }
 
 const example = {

@@ -104,7 +104,7 @@ export const Key = Resource(
   {
     object,
     id,
-    key: field.text('The first and last four characters of the key'),
+    key: field.text('The key, truncated to its prefix and the first and last four characters after it'),
     label,
     created_at,
     expires_at,

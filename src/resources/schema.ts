@@ -61,7 +61,7 @@ export const WallClock = (description: string) =>
 export const PlatformTime = (description: string) =>
   Type.String({
     pattern,
-    description: `${description}, as \`YYYY-MM-DD HH:MM:SS\`, as the platform writes it: in which time zone is not known`,
+    description: `${description}, as \`YYYY-MM-DD HH:MM:SS\` as the platform writes it; its time zone is unknown`,
   })
 
 const latitude = (note = '') => number(`Latitude in decimal degrees (WGS84)${note}`, { minimum: -90, maximum: 90 })

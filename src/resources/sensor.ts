@@ -9,7 +9,7 @@ export const Sensor = Part('Sensor', {
   type: field.text("The platform's word in lower case; `other` if it sends none"),
   name: field.text('Name given to the sensor'),
   value: field.textOrNull('Value with its unit; null if the sensor has none'),
-  number: field.numberOrNull('The value as a number in the unit shown; null if it is none'),
+  number: field.numberOrNull('The value as a number in the unit shown; null if it is not a number'),
 })
 export type Sensor = Static<typeof Sensor>
 

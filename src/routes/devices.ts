@@ -94,7 +94,7 @@ export function devices(app: App, needs: Needs): void {
     operationId: 'listDevices',
     summary: 'List devices',
     description:
-      'The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.',
+      'The devices of the account by id, with their last known state. As GeoJSON, a page leaves out devices without a position, but they still count.',
     tags: ['Devices'],
     querystring: DevicesQuery,
     response: { 200: ListOf(Device, 50) },

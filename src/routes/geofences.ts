@@ -18,7 +18,7 @@ export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
     operationId: 'listGeofences',
     summary: 'List geofences',
-    description: 'The geofences of the account, without their geometry. As GeoJSON, with it.',
+    description: 'The geofences of the account, without their geometry; as GeoJSON, with it.',
     tags: ['Geofences'],
     querystring: GeofencesQuery,
     response: { 200: ListOf(Geofence) },

@@ -28,7 +28,7 @@ export interface paths {
     }
     /**
      * List devices
-     * @description The devices of the account by id, with their last known state. As GeoJSON, devices without a position are left out of a page, and still count.
+     * @description The devices of the account by id, with their last known state. As GeoJSON, a page leaves out devices without a position, but they still count.
      */
     get: operations['listDevices']
     put?: never
@@ -88,7 +88,7 @@ export interface paths {
     }
     /**
      * List geofences
-     * @description The geofences of the account, without their geometry. As GeoJSON, with it.
+     * @description The geofences of the account, without their geometry; as GeoJSON, with it.
      */
     get: operations['listGeofences']
     put?: never
@@ -462,11 +462,11 @@ export interface components {
        * @description Metres above sea level; 0 if the platform sends none
        */
       altitude: number
-      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it (the last fix or a later sign of life; null if never or unknown), as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
       /**
        * Format: int64
-       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later
+       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if unknown. `last_seen` may be later
        */
       timestamp: number
       /** @description Whether the ignition is on; null if the platform does not say */
@@ -658,19 +658,19 @@ export interface components {
        *     |---|---|---|---|
        *     | `geofence.enter` | Entered a geofence | `zone_in` | `geofence_in` |
        *     | `geofence.exit` | Left a geofence | `zone_out` | `geofence_out` |
-       *     | `speed.exceeded` | Drove faster than the limit of an alert | `overspeed` | `speeding`, `speed_exceeded` |
+       *     | `speed.exceeded` | Drove faster than the limit set in an alert | `overspeed` | `speeding`, `speed_exceeded` |
        *     | `ignition.on` | Ignition switched on | `ignition_on` |  |
        *     | `ignition.off` | Ignition switched off | `ignition_off` |  |
-       *     | `device.offline` | Sent nothing for the time of an alert | `offline_duration` | `device_offline` |
+       *     | `device.offline` | Sent nothing for the time set in an alert | `offline_duration` | `device_offline` |
        *     | `harsh.brake` | Braked harshly: a `custom` event whose message says so |  | `harsh_brake` |
        *     | `harsh.acceleration` | Accelerated harshly: a `custom` event whose message says so |  | `harsh_accel` |
        *     | `alarm.triggered` | Panic button, or another event that the account has defined | `sos`, `custom` |  |
        *     | `maintenance.due` | A maintenance service is due or overdue | `service*` | `maintenance_due` |
-       *     | `stop` | Stopped for the time of an alert | `stop_duration` |  |
-       *     | `idle` | Stood with the engine running for the time of an alert | `idle_duration` |  |
+       *     | `stop` | Stopped for the time set in an alert | `stop_duration` |  |
+       *     | `idle` | Stood with the engine running for the time set in an alert | `idle_duration` |  |
        *     | `move.start` | Started to move | `move_start` |  |
        *     | `driver.changed` | Another driver, or one without authorization | `driver*` |  |
-       *     | `fuel.filled` | Fuel filled in | `fuel_fill` |  |
+       *     | `fuel.filled` | Refuelled | `fuel_fill` |  |
        *     | `fuel.stolen` | Fuel drained | `fuel_theft` |  |
        *     | `power.cut` | Tracker unplugged from its power supply | `unplugged` |  |
        *     | `other` | Any other word of the platform | `*` |  |
@@ -723,12 +723,12 @@ export interface components {
       address: string | null
       /**
        * Format: int64
-       * @description The alert that noticed it; null if unknown
+       * @description The alert that generated it; null if unknown
        */
       alert_id: number | null
       /** @description The geofence it is about; null if none */
       geofence: components['schemas']['EventGeofence'] | null
-      /** @description When it happened; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
+      /** @description When it happened (null if unknown), as `YYYY-MM-DD HH:MM:SS` as the platform writes it; its time zone is unknown */
       timestamp: string | null
     }
     EventGeofence: {
@@ -782,7 +782,7 @@ export interface components {
       active: boolean
       /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
+      /** @description When it was created (null if unknown), as `YYYY-MM-DD HH:MM:SS` as the platform writes it; its time zone is unknown */
       created_at: string | null
     }
     GeofenceCollection: {
@@ -826,7 +826,7 @@ export interface components {
           active: boolean
           /** @description Colour as `#RRGGBB`; `#000000` if none is set */
           color: string
-          /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
+          /** @description When it was created (null if unknown), as `YYYY-MM-DD HH:MM:SS` as the platform writes it; its time zone is unknown */
           created_at: string | null
           /**
            * Format: double
@@ -851,7 +851,7 @@ export interface components {
       active: boolean
       /** @description Colour as `#RRGGBB`; `#000000` if none is set */
       color: string
-      /** @description When it was created; null if unknown, as `YYYY-MM-DD HH:MM:SS`, as the platform writes it: in which time zone is not known */
+      /** @description When it was created (null if unknown), as `YYYY-MM-DD HH:MM:SS` as the platform writes it; its time zone is unknown */
       created_at: string | null
       /** @description GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type */
       geometry: components['schemas']['Polygon'] | components['schemas']['Point'] | null
@@ -1003,7 +1003,7 @@ export interface components {
        * @description Identifier of the key; not a secret
        */
       id: string
-      /** @description The first and last four characters of the key */
+      /** @description The key, truncated to its prefix and the first and last four characters after it */
       key: string
       /** @description Descriptive name; empty without one */
       label: string
@@ -1108,10 +1108,10 @@ export interface components {
       address: string | null
       /**
        * Format: int64
-       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if never. `last_seen` may be later
+       * @description Unix seconds of the last fix; without one, of the last sign of life; 0 if unknown. `last_seen` may be later
        */
       timestamp: number
-      /** @description When data was last received, as the platform shows it: the last fix or a later sign of life; null if never or unknown, as `YYYY-MM-DD HH:MM:SS` on the account's clock */
+      /** @description When data was last received, as the platform shows it (the last fix or a later sign of life; null if never or unknown), as `YYYY-MM-DD HH:MM:SS` on the account's clock */
       last_seen: string | null
     }
     /** @description A maintenance service, due by distance, engine hours or days */
@@ -1347,7 +1347,7 @@ export interface components {
       value: string | null
       /**
        * Format: double
-       * @description The value as a number in the unit shown; null if it is none
+       * @description The value as a number in the unit shown; null if it is not a number
        */
       number: number | null
     }
@@ -1861,7 +1861,7 @@ export interface operations {
         /** @description Only these devices, for which `limit` defaults to 500: at most 500 ids, separated by commas */
         ids?: number[]
         /**
-         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline by its silence is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for the way of the data; some devices are then sent twice
+         * @description Only devices with a fix or a sign of life at or after this time, in Unix seconds. A device that goes offline because it is silent is not among them. To poll, send the `Date` of the previous response, of its first page if it had several, minus its `Age` and some seconds for delays on the way; some devices are then sent twice
          * @example 1778500800
          */
         updated_since?: number
@@ -2247,7 +2247,7 @@ export interface operations {
         device_ids?: number[]
         /** @description Only events with a greater id, in ascending order of id: send the last one next. Begin with the id of the newest event. */
         after_id?: number
-        /** @description Only events of this type: the platform's word, a `kind`, or another word of its row in the table there */
+        /** @description Only events of this type: the platform's word, a `kind`, or another word from the table of kinds */
         type?: string
         /**
          * @description Earliest time, inclusive, in ISO 8601. Without a UTC offset it is on the account's clock; a date alone means its first second.
