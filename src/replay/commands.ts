@@ -19,7 +19,7 @@ const replayHelp = `Serves recorded exchanges instead of the platform.
     --port <number>        port to listen on; 0 = any free port (9000)
     --hash <hash>          the only hash to accept, with one folder (any)
     --gateway              also start a gateway on it
-    --strict               exit with 1 after a request without a recorded response
+    --strict               when stopped, exit with 1 if a request had no recorded response
     --format               only rewrite files in their canonical layout and under their canonical name
 
 Compares two gateways: exits with 1 when a documented request has different responses.

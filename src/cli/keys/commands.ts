@@ -37,13 +37,13 @@ interface Command {
 export const commands: Record<string, Command> = {
   list: {
     usage: 'list [<account e-mail>]',
-    help: 'Lists the active keys of an account, or all accounts with their fingerprints in the log.',
+    help: 'Lists the active keys of an account, or all accounts with the fingerprints that the log uses.',
     example: 'list fleet@example.com',
     run: ({ store, args, now }) => (args.length === 0 ? listAccounts(store, now) : listKeys(store, args, now)),
   },
   find: {
     usage: 'find',
-    help: 'Reads keys, for example leaked ones, from the standard input and prints id, label and account of each active one.',
+    help: 'Reads keys, for example leaked ones, from standard input and prints id, label and account of each active one.',
     example: 'find < leaked.txt',
     run: async ({ store, args, now, input }) => {
       exactly(0, args)

@@ -25,7 +25,7 @@ const usage = `${program} <command> [--json]
 ${usages.join('\n')}
 
 It reads the environment of the gateway: REDIS_URL, or else DATA_DIR.
-Exit codes: 0 done, 1 no such key, no store or no room for the output, 2 usage error.`
+Exit codes: 0 done, 1 no such key, no store or the output cannot be written, 2 usage error.`
 
 const flag = { type: 'boolean', default: false } as const
 const options = { json: flag, help: flag, yes: flag }
