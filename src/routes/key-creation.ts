@@ -152,7 +152,7 @@ async function renewKeys(
     const record = await keys.update(digest, change, now)
     // A key that was revoked meanwhile stays revoked.
     if (record === undefined) return []
-    audit(request, 'API key renewed', { key: record.id, label: record.label })
+    audit(request, 'API key renewed', { key: record.id, label: withoutCredentials(record.label) })
     return [record]
   }
   return (await Promise.all(chosen.map(renew))).flat().sort(newestFirst)

@@ -1,7 +1,7 @@
 /** `GET` and `DELETE /v1/keys`: lists and revokes API keys. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { accountIdOf, hashPrintOf, ownerOf, parseCredential } from '../auth/credential.js'
+import { accountIdOf, hashPrintOf, ownerOf, parseCredential, withoutCredentials } from '../auth/credential.js'
 import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
@@ -49,7 +49,8 @@ export function keys(app: App, { keys, clock }: Needs): void {
       const { label = '' } = (await keys.findById(id, revokedAt)) ?? {}
       for (const owner of ownersOf(request.account)) {
         if (!(await keys.revoke(owner, id, revokedAt))) continue
-        audit(request, 'API key revoked', { key: id, label })
+        // The first release accepted a credential as a label.
+        audit(request, 'API key revoked', { key: id, label: withoutCredentials(label) })
         return toRevokedKey(id, revokedAt)
       }
       throw notFound('API key', sent)

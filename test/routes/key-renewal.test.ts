@@ -193,3 +193,12 @@ t.test('of keys that are renewed together, those before a failure of the store a
   await until(() => one.lines('API key renewed').length > 0)
   t.match(one.lines('API key renewed'), [{ key: a.id, label }])
 })
+
+t.test('a credential that the first release accepted as a label is not logged', async (t) => {
+  const { get, store, clock, lines, user } = await opened(t)
+  const { id, key } = (await createKey(get)).body
+  await store.keys.update(new Secret(key).digest, (record) => ({ ...record, label: `old ${key}` }), clock.now())
+  t.match(await renew(get, user.hash, [id]), { status: 200 })
+  t.match(await revokeKey(get, id), { status: 200 })
+  t.match(lines('API key renewed', 'API key revoked'), [{ label: 'old …' }, { label: 'old …' }])
+})
