@@ -111,12 +111,12 @@ function withinLimit<T>(reply: Promise<T>): Promise<T> {
 }
 
 /**
- * An error of ioredis carries the failed command, with a password or a record among its arguments; that of a cluster, its reason. Without
- * the number of a slot, a node that is down is one reason for all keys.
+ * An error of ioredis carries the failed command, with a password or a record among its arguments, as do the texts of servers that have no
+ * such command; that of a cluster, its reason. Without the number of a slot, a node that is down is one reason for all keys.
  */
 function withoutCommand(error: unknown): Error {
   const { message, code, lastNodeError } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
   return lastNodeError
     ? withoutCommand(lastNodeError)
-    : new Error(message.replace(/(MOVED|ASK) \d+/, '$1') || code || 'unknown')
+    : new Error(message.replace(/(MOVED|ASK) \d+|, with args .*/, '$1') || code || 'unknown')
 }

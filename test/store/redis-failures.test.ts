@@ -33,6 +33,12 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await welcome.keys.find('unknown', NOW), undefined)
   })
 
+  t.test('has no command for passwords, no error holds the password', async (t) => {
+    const unnamed = ['AUTH', 'HELLO'].flatMap((name) => ['--rename-command', name, `NO-${name}`])
+    const store = await openRedis(t, (await redisServer(t, ...unnamed)).url.replace('//', '//:invented@'))
+    await t.rejects(store.keys.find('unknown', NOW), { cause: { message: /^ERR unknown command 'auth'$/ } })
+  })
+
   t.test('refuses the database, the store uses no other, and works once Redis is mended', async (t) => {
     const server = await redisServer(t, '--databases', '2')
     await grant(server, '+@all', '-select')
