@@ -102,11 +102,11 @@ export function flag(value: Scalar): boolean | undefined {
   return !FALSE_WORDS.has(value.trim().toLowerCase())
 }
 
-/** The trimmed text of a string or number; undefined for an empty text, a dash and a boolean. */
+/** The trimmed text of a string or number, without half of a surrogate pair, which some JSON parsers refuse; undefined for an empty text, a dash and a boolean. */
 export function text(value: Scalar): string | undefined {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return undefined
-  const trimmed = value.trim()
+  const trimmed = value.trim().toWellFormed()
   return trimmed === '' || trimmed === '-' ? undefined : trimmed
 }
 

@@ -89,6 +89,12 @@ maps('flags are read in every spelling, and a dash is no value (N01, N43, N46)',
   [undefined, undefined, '-', ' - '],
 ])
 
+maps('a text has no half of a surrogate pair, which some JSON parsers refuse', text, [
+  ['Van \ufffd', 'Van \ud83d'],
+  ['\ufffdVan', '\ude9aVan'],
+  ['Van \u{1f69a}', 'Van \ud83d\ude9a'],
+])
+
 maps('text is trimmed, and a dash is no text (N03, N40)', text, [
   ['Park', ' Park\t'],
   ['12', 12],
