@@ -105,7 +105,7 @@ export class AccountCache {
 /** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. */
 function emailIn({ email }: { email: Scalar }): string | null {
   const isEmail = typeof email === 'string' && email.length <= maxEmailLength && !['', '-'].includes(email.trim())
-  return isEmail ? foldedEmail(email) : null
+  return isEmail ? foldedEmail(email.toWellFormed()) : null
 }
 
 /**

@@ -202,6 +202,11 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
   t.equal((await get('/v1/me', otherHash)).body.email, null)
 })
 
+t.test('an e-mail has no half of a surrogate pair, which some JSON parsers refuse', async (t) => {
+  const { get } = await gatewayOn(t, { get_user_data: { email: 'a\ud83d@example.com' } })
+  t.equal((await get('/v1/me', someHash)).body.email, 'a\ufffd@example.com')
+})
+
 t.test('an account keeps nothing of the header that its hash is a part of', async (t) => {
   const sends = { get: async () => sound.get_user_data } as unknown as Platform
   const options = { realm: 'platform', ttlMs: 1_000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
