@@ -113,7 +113,7 @@ t.test('compose gives keys a Redis that keeps them', async (t) => {
   const { gateway, redis } = services
   const given = Object.entries(gateway.environment as Record<string, string>)
   const names = [...Object.keys(Environment.properties), 'NODE_EXTRA_CA_CERTS'].sort()
-  t.same(given.map(([name]) => name).sort(), names, 'every variable is forwarded')
+  t.same(given.map(([name]) => name).sort(), names, 'compose.yaml passes on every setting')
   for (const [name, value] of given) t.match(value, new RegExp(`^\\$\\{${name}:-[^}]*\\}$`))
   const env = Object.fromEntries(given.map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*)\}/, '$1')]))
   for (const { logging } of [gateway, redis])

@@ -68,7 +68,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 )
 
 t.test('every operation documents its credentials, its parameters, its response and its errors', async (t) => {
-  t.equal(operations.length, 15)
+  t.equal(operations.length, 15, 'count a new operation here')
   for (const { method, path, operation } of operations) {
     const { security, responses, parameters = [] } = operation
     const name = `${method} ${path}`
@@ -87,7 +87,11 @@ t.test('an error response matches its documentation', async (t) => {
     Object.keys(content?.['application/json']?.examples ?? {}),
   )
   const codes = Object.keys(errorTable).filter((code) => code !== 'method_not_allowed') as ErrorCode[]
-  t.same([...new Set(shown)].sort(), codes.sort(), 'every code is documented except 405, which belongs to no operation')
+  t.same(
+    [...new Set(shown)].sort(),
+    codes.sort(),
+    '`codesOf` names every code except that of 405, which belongs to no operation',
+  )
   for (const [path, name, code] of [
     ['/v1/devices/4711', 'NotFound', 'not_found'],
     ['/v1/devices?limit=0', 'InvalidRequest', 'invalid_request'],
