@@ -44,9 +44,11 @@ type RecorderOptions = {
   log: (line: string) => void
 }
 
+const timeout = (): AbortSignal => AbortSignal.timeout(timeoutMs)
+
 /** @throws Error as `fetchFrom`. */
-function forward(platform: string, action: string, search: URLSearchParams): Promise<PlatformResponse> {
-  const init = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) }
+function forward(platform: string, action: string, search: URLSearchParams, signal = timeout()) {
+  const init = { headers: { accept: 'application/json' }, signal }
   return fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, init)
 }
 
@@ -73,6 +75,8 @@ export function buildRecorder(options: RecorderOptions) {
   const counts = { rejected: 0, stored: 0 }
   let last: Promise<void> = Promise.resolve()
   const app = Fastify({ forceCloseConnections: true })
+  const ending = new AbortController()
+  app.addHook('preClose', async () => ending.abort(new Error('the recording has ended')))
   app.addHook('onClose', () => last)
 
   app.all('/*', async (incoming, reply) => {
@@ -84,7 +88,9 @@ export function buildRecorder(options: RecorderOptions) {
     for (const hash of sent.getAll('user_api_hash')) hashes.add(hash)
     // The credential of another account than the first one: a folder holds one account.
     const isOther = options.update && sent.getAll('user_api_hash').some((hash) => hash !== [...hashes][0])
-    const response = await forward(options.platform, recorded.action, sent).catch((error: Error) => {
+    const signal = AbortSignal.any([timeout(), ending.signal])
+    const response = await forward(options.platform, recorded.action, sent, signal).catch((error: Error) => {
+      counts.rejected++
       options.log(`${recorded.action}: ${error.message}`)
     })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })

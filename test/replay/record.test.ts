@@ -1,5 +1,6 @@
 /** A recorder in front of a platform: what it forwards, compares and writes. */
 import { execFileSync } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
@@ -10,7 +11,8 @@ import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
-import { exchange, folderOf, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
+import { exchange, folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
+import { mine, started } from './started.js'
 
 const hash = hashOf('a test')
 
@@ -53,10 +55,23 @@ t.test('what is no whole response is not written, and the line names the platfor
   const cut: RequestListener = (_, response) =>
     response.writeHead(200, { 'content-length': '10' }).write('[ ]', () => response.destroy())
   for (const [on, code] of [[cut, 'UND_ERR_SOCKET'] as const, [`http://${nowhere}/api`, 'ENOTFOUND'] as const]) {
-    const { url, folder, send } = await recording(t, on, scrub)
+    const { url, folder, send, counts } = await recording(t, on, scrub)
     t.match(await send('get_devices'), { status: 502, lines: [`get_devices: ${url} does not respond (${code})`] })
     t.same(await filesIn(folder), [])
+    t.same(counts, { stored: 0, rejected: 1 })
   }
+})
+
+t.test('the end of a recording does not wait for the platform: it names what it drops, and exits with 1', async (t) => {
+  mine(t)
+  const events = new EventEmitter()
+  const asked = once(events, 'asked')
+  const { url } = await platform(t, { '*': () => void events.emit('asked') })
+  const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
+  get(await recording.url(), 'get_devices').catch(() => {})
+  await asked
+  t.equal(await recording.end(), 1)
+  t.match(recording.text(), /^get_devices: \S+ does not respond \(the recording has ended\)\nstored 0 exchanges/m)
 })
 
 t.test('a recording has the scrubbed responses, and nothing that identifies the account', async (t) => {
