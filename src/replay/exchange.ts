@@ -1,4 +1,5 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
+import { isUtf8 } from 'node:buffer'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -193,7 +194,10 @@ async function readFiles(path: string) {
     .sort()
   const files = await Promise.all(
     names.map(async (name) => {
-      const text = await readFile(join(path, name), 'utf8')
+      const bytes = await readFile(join(path, name))
+      // Its other letters would be lost with `--format`.
+      if (!isUtf8(bytes)) throw new Error(`${join(path, name)}: expected a file in UTF-8`)
+      const text = bytes.toString()
       const exchange = parseExchange(join(path, name), text)
       return { name, expected: fileNameOf(exchange), text, exchange }
     }),

@@ -47,6 +47,8 @@ export function linesOf(text: string, file: string): Map<string, number> {
     return key.replaceAll('~', '~0').replaceAll('/', '~1')
   }
   const value = (path: string): void => {
+    // `JSON.parse` takes the last one, and `--format` would delete the others.
+    if (lines.has(path)) fail('each name once')
     lines.set(path, line)
     const close = token === '[' ? ']' : token === '{' ? '}' : undefined
     if (close === undefined) return void scalar('a value')

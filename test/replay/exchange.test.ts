@@ -46,6 +46,7 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     ['{\n  "x" "a@example.org"\n}', /line 2: expected :, found a credential or personal data$/],
     ['{\n  action: 1\n}', /line 2: expected a name in double quotes, found action/],
     ['[1,\n2', /line 2: expected , or \], found the end of the file/],
+    ['{ "action": "x",\n"action": "y"}', /line 2: expected each name once, found "y"/],
     ['{}\n{}', /line 2: expected the end of the file, found \{/],
     ['{\n"action": "../x",\n"query": {}, "responses": [{}] }', /line 2: \/action must match .*, found "\.\.\/x"/],
     [withResponse('{ "status":\n"ok" }'), /line 2: \/responses\/0\/status must be integer, found "ok"/],
@@ -113,6 +114,13 @@ t.test('a file in another layout is read, and --format gives it the canonical la
   await writeFile(join(folder, 'copy.json'), format(good))
   await t.rejects(formatFolder(folder), { message: /get_events\.page=2\.json: .* found that of copy\.json/ })
   t.equal((await readdir(folder)).length, 4, 'neither is lost')
+})
+
+t.test('--format refuses a file in another encoding, whose letters it would replace', async (t) => {
+  const manifest = '{"about": "One.", "email": "a@example.com", "origin": "invented"}'
+  const sent = exchange('x', {}, { json: 'Müller' })
+  const folder = t.testdir({ 'account.json': manifest, 'x.json': Buffer.from(JSON.stringify(sent), 'latin1') })
+  await t.rejects(formatFolder(folder), { message: /x\.json: expected a file in UTF-8$/ })
 })
 
 t.test('replay --format warns of each credential in a file, and does not show its value', async (t) => {
