@@ -154,8 +154,10 @@ async function diff([path, left, right]: string[], values: ReplayValues, { env, 
 async function record(values: RecordValues, { env, console, ended, main }: Io): Promise<number> {
   const { log } = console
   const { platform, as: account, only, update = false } = values
-  if (platform === undefined || !URL.canParse(platform) || !/^https?:/i.test(platform))
-    throw new Error("--platform must be the platform's base URL, such as https://tracker.example.com/api")
+  if (platform === undefined || !URL.canParse(platform) || !/^https?:[^?#@]+$/i.test(platform))
+    throw new Error(
+      "--platform must be the platform's base URL, such as https://tracker.example.com/api, without user, query and fragment",
+    )
   if (account === undefined || !/^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+.-]*$/u.test(account))
     throw new Error('--as must be the name of a folder, of letters, digits and _ @ + . -')
   const folder = join('fixtures', account)
