@@ -107,6 +107,9 @@ async function replay(paths: string[], values: ReplayValues, io: Io): Promise<nu
   const { console } = io
   if (values.hash !== undefined && paths.length > 1) throw new Error('--hash needs exactly one folder')
   const folders = await Promise.all(paths.map((path) => readFolder(path)))
+  const names = folders.map(({ name }) => name)
+  if (new Set(names).size < names.length)
+    throw new Error('two folders with the same name would have the same hash: rename one')
   let misses = 0
   const onMiss = (miss: object) => {
     misses++

@@ -11,6 +11,12 @@ import { match, nearest } from '../../src/replay/match.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { platform } from '../helper.js'
 import { accounts, exchange, fixtures, folderOf, get, listening } from './folders.js'
+import { acme, run } from './started.js'
+
+t.test('folders of the same name, which would have the same hash, are refused', async (t) => {
+  const text = 'two folders with the same name would have the same hash: rename one'
+  t.same(await run(t, 'replay', [acme, acme]), { code: 2, text })
+})
 
 /** Status, headers and body over a socket of the agent; rejects when the connection is reset. */
 async function fetched(url: string, agent: Agent) {
