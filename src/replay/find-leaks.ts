@@ -39,18 +39,18 @@ const unescaped = (run: string): string => Buffer.from(run.replaceAll('%', ''), 
 
 /**
  * Every leak as `<JSON path>: <kind>`, never the value itself. Empty when the exchange may be written.
- * @param hashes credentials seen on the wire; those of six letters or more must not occur in any encoding.
+ * @param hashes credentials seen on the wire; those of six letters or more must not occur in any encoding or letter case.
  */
 export function findLeaks(exchange: object, hashes: Iterable<string> = []): string[] {
   const spellings = [...hashes]
     .filter((hash) => hash.length >= 6)
-    .flatMap((hash) => [hash, Buffer.from(hash).toString('hex')])
+    .flatMap((hash) => [hash.toLowerCase(), Buffer.from(hash).toString('hex')])
   const found: string[] = []
   /** Whether a text may be shown. */
   const inspect = (path: string, text: string): boolean => {
     const before = found.length
     const all = readings(text)
-    if (all.some((reading) => spellings.some((hash) => reading.includes(hash))))
+    if (all.some((reading) => spellings.some((hash) => reading.toLowerCase().includes(hash))))
       found.push(`${path}: the live credential`)
     for (const [what, pattern] of patterns) if (all.some((one) => pattern.test(one))) found.push(`${path}: ${what}`)
     return found.length === before

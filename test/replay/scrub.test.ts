@@ -147,6 +147,7 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   t.notOk(asName.join().includes(hash), 'also as a name')
   t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
   t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
+  t.match(findLeaks(exchange({ json: { type: 'abcdefgh' } }), ['AbCdEfGh']), [/live credential/], 'in lower case')
   const harmless = { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] }
   t.same(findLeaks(exchange({ json: harmless })), [])
 })
