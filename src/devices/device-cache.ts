@@ -133,8 +133,8 @@ export class DeviceCache {
   }
 }
 
-/** The account's zone, for devices whose display time cannot be read; undefined when the platform does not send it. */
+/** The account's zone, for devices whose display time cannot be read; as `Account.knownSetup`. */
 async function zoneOf(account: Account): Promise<Zone | undefined> {
-  const setup = await account.setup().catch(() => undefined)
+  const setup = await account.knownSetup()
   return setup && toZone(setup)
 }

@@ -76,6 +76,14 @@ t.test('once the platform forbids the devices of an account, none comes from the
   }
 })
 
+t.test('a credential that the platform refuses while the zone of devices is read gets none of them', async (t) => {
+  const bodies: Bodies = { get_devices: [{ items: [{ ...row(1), time: 'today' }] }], edit_setup_data: 500 }
+  const { get } = await gatewayOn(t, { clock: new Clock(now).now }, bodies)
+  t.equal((await get('/v1/devices/1', someHash)).status, 200, 'no zone is no refusal')
+  bodies.edit_setup_data = sends('{"status":0,"error":"Unauthorized"}', 401)
+  for (const path of ['/v1/devices', '/v1/devices/1']) t.equal((await get(path, someHash)).status, 401, path)
+})
+
 t.test('a device is not replaced by a list that was requested before it, also if the clock was set back', async (t) => {
   const clock = new Clock(now)
   const held: (() => void)[] = []
