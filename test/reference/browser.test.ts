@@ -1,5 +1,5 @@
 /** The reference in a real browser: what a reader can do there, and what the page must never do. */
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import t from 'tap'
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../../src/errors.js'
 import { gateway } from '../helper.js'
@@ -59,6 +59,19 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.match(await page.locator('#map-note').textContent(), /^Live: updated every 30 seconds while visible\./)
     await page.locator('#map-pause').click()
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
+  })
+
+  t.test('the map says whether it is paused, also when it is paused while it waits for a response', async (t) => {
+    const { page } = await open(t, desktop)
+    const asked = new Promise<Route>((resolve) => page.route('**/v1/devices?limit=500', resolve))
+    await page.goto(`${url}/docs#map`)
+    const request = await asked
+    await page.locator('#map-pause').click()
+    await request.continue()
+    await marks(page).first().waitFor({ state: 'attached' })
+    t.equal(await page.locator('#map-note').textContent(), 'Paused.')
+    await page.locator('#map-pause').click()
+    t.match(await page.locator('#map-note').textContent(), /^Live: /)
   })
 
   consoleTests(t, service, open)

@@ -128,10 +128,6 @@ function show(list) {
   } else describe()
 }
 
-const setNote = (text) => {
-  if (note.textContent !== text) note.textContent = text
-}
-
 let geofences
 async function step() {
   if (!geofences) {
@@ -143,6 +139,12 @@ async function step() {
 }
 
 const paused = () => pause.dataset.state === 'paused'
+let state = note.textContent
+function showState() {
+  const text = paused() ? 'Paused.' : state
+  if (note.textContent !== text) note.textContent = text
+}
+
 let isVisible = false
 let timer
 let isPending = false
@@ -158,12 +160,13 @@ async function run() {
   try {
     await step()
     delay = INTERVAL
-    setNote(`Live: updated every ${INTERVAL / 1000} seconds while visible.`)
+    state = `Live: updated every ${INTERVAL / 1000} seconds while visible.`
   } catch (error) {
     delay = Math.max(Math.min(delay * 2, MAX_DELAY), error.waitMs ?? 0)
     const why = error.status === 429 ? 'The demo is out of requests for now' : 'The fleet cannot be loaded'
-    setNote(`${why}; trying again in ${Math.round(delay / 1000)} seconds.`)
+    state = `${why}; trying again in ${Math.round(delay / 1000)} seconds.`
   }
+  showState()
   isPending = false
   timer = setTimeout(run, delay)
 }
@@ -178,8 +181,8 @@ function wake() {
 pause.addEventListener('click', () => {
   pause.dataset.state = paused() ? 'live' : 'paused'
   pause.textContent = paused() ? 'Resume' : 'Pause'
-  if (paused()) setNote('Paused.')
-  else wake()
+  showState()
+  if (!paused()) wake()
 })
 document.addEventListener('visibilitychange', wake)
 new IntersectionObserver((entries) => {
