@@ -154,7 +154,6 @@ let lastRequest = 0
 /** Polls now and again after a delay, which grows with each failure and is at least `Retry-After`. */
 async function run() {
   if (isPending || paused() || !isVisible || document.hidden) return
-  clearTimeout(timer)
   isPending = true
   lastRequest = Date.now()
   try {
@@ -168,6 +167,7 @@ async function run() {
   }
   showState()
   isPending = false
+  clearTimeout(timer)
   timer = setTimeout(run, delay)
 }
 
