@@ -66,6 +66,14 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
     t.same(expanded, ['Try it: Get the account of the credential'])
   })
 
+  t.test('without a network the page says that the console cannot be loaded', async (t) => {
+    const { page } = await open(t, { ...desktop }, `${url}/docs`, /ERR_INTERNET_DISCONNECTED|Failed to fetch/)
+    await page.context().setOffline(true)
+    await page.locator(`${operation} .try`).click()
+    await page.getByText('The console could not be loaded').waitFor({ timeout: 10_000 })
+    await page.context().setOffline(false)
+  })
+
   t.test('the example of history has recent days, in its code and in the console, where the focus moves', async (t) => {
     const { page } = await open(t, desktop, `${url}/docs`)
     const codes = await page.locator('#operation-getHistory .samples code').allTextContents()

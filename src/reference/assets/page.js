@@ -1,4 +1,5 @@
-// The scripts of the page: copy buttons, one language for all examples, the current chapter, and "Try it", which loads Swagger UI.
+// The scripts of the page: copy buttons, one language for all examples, the current chapter, and "Try it".
+import { open } from './console.js'
 
 function button(text, act) {
   const element = document.createElement('button')
@@ -72,14 +73,8 @@ document.addEventListener('scroll', () => {
 })
 markCurrent()
 
-/** Opens the console of an operation below its examples, or closes it. */
-async function tryIt(element) {
-  const { open } = await import('./console.js')
-  await open(element.closest('.operation'))
-}
-
 for (const endpoint of document.querySelectorAll('.operation .endpoint')) {
-  const element = button('Try it', tryIt)
+  const element = button('Try it', () => open(endpoint.closest('.operation')))
   element.className = 'try'
   element.setAttribute('aria-expanded', 'false')
   element.setAttribute('aria-label', `Try it: ${endpoint.closest('.operation').querySelector('h3').textContent}`)
