@@ -46,10 +46,12 @@ type RecorderOptions = {
 
 const timeout = (): AbortSignal => AbortSignal.timeout(timeoutMs)
 
-/** @throws Error as `fetchFrom`. */
-function forward(platform: string, action: string, search: URLSearchParams, signal = timeout()) {
+/** @throws Error as `fetchFrom`, and for a status that no exchange may have. */
+async function forward(platform: string, action: string, search: URLSearchParams, signal = timeout()) {
   const init = { headers: { accept: 'application/json' }, signal }
-  return fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, init)
+  const response = await fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, init)
+  if (response.status > 599) throw new Error(`${platform} responds with status ${response.status}`)
+  return response
 }
 
 /** Sends a request of our own. @throws Error as `forward`. */

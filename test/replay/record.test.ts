@@ -51,12 +51,17 @@ t.test('a recorder writes only when told to, and names the differences from what
   t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a repeated parameter reaches the platform')
 })
 
-t.test('what is no whole response is not written, and the line names the platform', async (t) => {
+t.test('no whole response and no status that exists is written, and the line names the platform', async (t) => {
   const cut: RequestListener = (_, response) =>
     response.writeHead(200, { 'content-length': '10' }).write('[ ]', () => response.destroy())
-  for (const [on, code] of [[cut, 'UND_ERR_SOCKET'] as const, [`http://${nowhere}/api`, 'ENOTFOUND'] as const]) {
+  const odd: RequestListener = (_, response) => response.writeHead(999).end('[ ]')
+  for (const [on, what] of [
+    [cut, 'does not respond (UND_ERR_SOCKET)'] as const,
+    [`http://${nowhere}/api`, 'does not respond (ENOTFOUND)'] as const,
+    [odd, 'responds with status 999'] as const,
+  ]) {
     const { url, folder, send, counts } = await recording(t, on, scrub)
-    t.match(await send('get_devices'), { status: 502, lines: [`get_devices: ${url} does not respond (${code})`] })
+    t.match(await send('get_devices'), { status: 502, lines: [`get_devices: ${url} ${what}`] })
     t.same(await filesIn(folder), [])
     t.same(counts, { stored: 0, rejected: 1 })
   }
