@@ -112,13 +112,6 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
     }
   })
 
-  t.test('counters start anew when Redis or the setting says that the window lasts longer than it may', async (t) => {
-    // As after the clock of the server was set back: Redis keeps the end of a window as a wall-clock time.
-    await server.command('set', 'gps:count:late', '101', 'PX', '3600000')
-    t.same(await counters.increment('late', 60_000), { current: 1, ttlMs: 60_000 })
-    t.equal((await there.counters.increment('late', 60_000)).current, 2)
-  })
-
   t.test('counts of the same turn share one call, as do all requests that are alike', async (t) => {
     const record = await storedKey(here)
     const before = await server.scripts()
