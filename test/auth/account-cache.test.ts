@@ -208,9 +208,7 @@ t.test('an e-mail has no half of a surrogate pair, which some JSON parsers refus
 })
 
 t.test('an account keeps nothing of the header that its hash is a part of', async (t) => {
-  const sends = { get: async () => sound.get_user_data } as unknown as Platform
-  const options = { realm: 'platform', ttlMs: 1_000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
-  const accounts = new AccountCache({ platform: sends, ...options })
+  const accounts = cacheOn({ get: async () => sound.get_user_data })
   const kilobytes = await kilobytesKept((n) => {
     const header = Buffer.from(`Bearer ${' '.repeat(15_000)}${someHash}${n}`).toString()
     const { secret } = parseCredential(header, undefined) as { secret: Secret }
