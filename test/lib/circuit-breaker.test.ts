@@ -110,7 +110,7 @@ t.test('one account, whatever it does, together with chance failures of a second
     isSlow: fc.boolean(),
   })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 400, size: 'max' }), (steps) => {
       const { start, pass } = breaker()
       const slow: (() => void)[] = []
       return steps.every(({ account, action, outcome, ms, isSlow }) => {
