@@ -173,7 +173,7 @@ t.test('whatever comes, the limit holds, and each call either runs or is turned 
     { weight: 1, arbitrary: fc.constant('abort' as const) },
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 600 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 600, size: 'max' }), async (steps) => {
       const { guard, inFlight, call, started, rejected, end, isIdle } = bulkhead()
       const deadlines: AbortController[] = []
       let sent = 0
