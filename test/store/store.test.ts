@@ -174,7 +174,7 @@ onEveryStore(t, async (t, place) => {
         }
       }
     }
-    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), holds), { numRuns: 25 })
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), holds), { numRuns: 25 })
   })
 
   t.test('a process killed while it creates keys loses none that it acknowledged', async (t) => {
