@@ -39,10 +39,9 @@ t.test('a connection with too many waiting requests is closed, and others are se
 })
 
 t.test('a connection with chunks behind a request that waits is closed', async (t) => {
-  const { url, held } = await heldGateway(t)
+  const { url } = await heldGateway(t)
   const behind = request('/v1/me', 'Transfer-Encoding: chunked\r\n')
   t.equal(await exchange(url, request('/v1/devices/1') + behind + '1\r\nx\r\n'.repeat(10_000)).catch(() => ''), '')
-  for (const one of held) send(one)
 })
 
 t.test('a new connection is served however many are open: the one idle for longest is closed', async (t) => {
