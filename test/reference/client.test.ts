@@ -156,6 +156,7 @@ t.test('the TypeScript of the page and a call of every operation with its exampl
       return `await client.${method.toUpperCase()}('${path}', ${JSON.stringify({ params, ...(body ? { body } : {}) })})`
     }),
   )
+  t.equal(calls.length, 15, 'count a new operation here')
   const right = [code, ...calls].join('\n')
   const wrong = right.replace('"platform_hash"', '"hash"')
   const cwd = t.testdir({ 'gateway.ts': await readFile(typesPath, 'utf8'), 'right.ts': right, 'wrong.ts': wrong })
