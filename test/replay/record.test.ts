@@ -51,7 +51,7 @@ t.test('a recorder writes only when told to, and names the differences from what
   t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a repeated parameter reaches the platform')
 })
 
-t.test('no whole response and no status that exists is written, and the line names the platform', async (t) => {
+t.test('no response that is cut or has a status above 599 is written, and the line names the platform', async (t) => {
   const cut: RequestListener = (_, response) =>
     response.writeHead(200, { 'content-length': '10' }).write('[ ]', () => response.destroy())
   const odd: RequestListener = (_, response) => response.writeHead(999).end('[ ]')
