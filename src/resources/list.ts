@@ -127,6 +127,12 @@ export function requirement({ type, maxItems, enum: words, ...range }: Parameter
 
 const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { integer, array: ids }
 
+/** A list that is sent once or repeated, also as `ids[]=1` or `ids[0]=1`, as many clients do by default. */
+function listIn(sent: Record<string, unknown>, param: string): string | undefined {
+  const values = Object.keys(sent).flatMap((name) => (name.replace(/\[\d*\]$/, '') === param ? sent[name] : []))
+  return values.length > 0 ? values.join() : undefined
+}
+
 /**
  * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
  * integers beyond 2^53 without a maximum are invalid; a list of ids may be repeated. Unknown parameters are ignored.
@@ -137,12 +143,12 @@ export function readQuery<T extends TObject>(schema: T, query: unknown): { value
   const value: Record<string, unknown> = {}
   for (const [param, property] of Object.entries(schema.properties)) {
     const rule = property as Parameter
-    const raw = Object.hasOwn(sent, param) ? sent[param] : undefined
+    const own = Object.hasOwn(sent, param) ? sent[param] : undefined
+    const raw = rule.type === 'array' ? listIn(sent, param) : own
     if (raw === undefined && schema.required?.includes(param)) return { param, expected: 'is required' }
     if (raw === undefined) continue
-    const text = rule.type === 'array' ? String(raw) : raw
-    if (typeof text !== 'string') return { param, expected: 'must not be repeated' }
-    const parsed = (parsers[rule.type ?? ''] ?? word)(rule, text)
+    if (typeof raw !== 'string') return { param, expected: 'must not be repeated' }
+    const parsed = (parsers[rule.type ?? ''] ?? word)(rule, raw)
     if (parsed === undefined) return { param, expected: requirement(rule) }
     value[param] = parsed
   }

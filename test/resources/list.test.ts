@@ -42,6 +42,8 @@ t.test('a high limit is lowered, unknown parameters are ignored, no default is s
     [IdsQuery, { ids: '7' }, { ids: [7] }],
     [IdsQuery, { ids: '12,7,12,3' }, { ids: [3, 7, 12] }],
     [IdsQuery, { ids: ['9', '8,7'] }, { ids: [7, 8, 9] }],
+    [IdsQuery, { 'ids[]': ['9', '8'], ids: '7' }, { ids: [7, 8, 9] }],
+    [IdsQuery, { 'ids[0]': '9', 'ids[1]': '8', 'ids[x]': '7', 'id[]': '6', 'ids[][]': '5' }, { ids: [8, 9] }],
     [ListQuery, null, {}],
     [ListQuery, 'limit', {}],
     [ListQuery, Object.create({ limit: '5' }), {}],
@@ -59,6 +61,7 @@ t.test('an invalid parameter is named, with what it must be, and its value is no
   const rows: Row[] = [
     ...limits.map((limit): Row => [DevicesQuery, { limit }, 'limit', atLeast1]),
     ...ids.map((ids): Row => [IdsQuery, { ids }, 'ids', upTo4]),
+    [IdsQuery, { 'ids[]': ['1', 'x'] }, 'ids', upTo4],
     [DevicesQuery, { limit: ['5', '5'] }, 'limit', 'must not be repeated'],
     [DevicesQuery, { offset: '-1' }, 'offset', 'must be an integer of at least 0'],
     [DevicesQuery, { offset: '99999999999999999999' }, 'offset', 'must be an integer of at least 0'],

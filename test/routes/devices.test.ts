@@ -96,6 +96,7 @@ t.test('`ids` and `updated_since` select devices, as JSON and as GeoJSON, with a
   const rows: [query: string, ids: number[], count: number, limit: number, located: number[]][] = [
     ['ids=5,1,3,1,99', [1, 3, 5], 3, 500, [1]],
     ['ids=3&ids=2', [2, 3], 2, 500, [2]],
+    ['ids[]=3&ids%5B%5D=2', [2, 3], 2, 500, [2]],
     ['ids=5,4,1&limit=2&offset=1', [4, 5], 3, 2, [4]],
     ['ids=99', [], 0, 500, []],
     [`updated_since=${seconds(60)}`, [2, 3, 4], 3, 50, [2, 4]],
