@@ -84,6 +84,8 @@ export class Addresses {
     const { now, onLookup } = this.#options
     if (!this.#spend(account)) return void onLookup('over_budget')
     const key = keyOf(account, position)
+    // It waits for a socket, perhaps for lookups of other accounts: its failure says nothing about its own account.
+    const isQueued = this.#pending.size >= connections
     const lookup = requestAddress(this.#client, hash, position).then(
       (address) => {
         this.#known.set(key, { address, until: address === null ? now() + noneForMs : Number.POSITIVE_INFINITY })
@@ -91,7 +93,7 @@ export class Addresses {
       },
       () => {
         // The account's lookups rest for what is left of the minute.
-        this.#window.usedBy.set(account, Number.POSITIVE_INFINITY)
+        if (!isQueued) this.#window.usedBy.set(account, Number.POSITIVE_INFINITY)
         onLookup('failed')
       },
     )

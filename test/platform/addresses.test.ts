@@ -5,6 +5,7 @@ import { Addresses } from '../../src/platform/addresses.js'
 import { kilobytesKept } from '../faults.js'
 import { type Bodies, Clock, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
+import { until } from '../redis.js'
 import { hangs, sends } from './faulty.js'
 
 const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
@@ -160,6 +161,18 @@ t.test('a geocoder that fails or hangs costs no response, no health and no accou
   const started = performance.now()
   t.equal(await address(1), null)
   t.ok(performance.now() - started < 2_000, 'in far less than the time of a call')
+})
+
+t.test('lookups of one account that hang cost the others no lookups', async (t) => {
+  const geocoder: RequestListener = ({ url = '' }, response) => void (url.includes('lat=9') && response.end(street))
+  const { url } = await platform(t, geocoder)
+  const ended: string[] = []
+  const addresses = new Addresses({ url, perMinute: 400, now: () => 0, onLookup: (outcome) => ended.push(outcome) })
+  t.teardown(() => addresses.close())
+  for (let lat = 10; lat < 25; lat += 1) void addresses.find('a', someHash, { lat, lng: 1 })
+  t.equal(await addresses.find('b', otherHash, { lat: 10, lng: 1 }), null)
+  await until(() => ended.length === 16)
+  t.equal(await addresses.find('b', otherHash, { lat: 9, lng: 1 }), street)
 })
 
 t.test('what one account was told about a place is never told to another', async (t) => {
