@@ -9,7 +9,7 @@ import { maxTargetBytes } from './server-limits.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown }
 
-/** The beginning of a packet: of the request, unless it follows others in its connection or packet. */
+/** The beginning of a packet. It is that of the failed request unless this began in an earlier packet or behind another request. */
 const startOf = (packet: unknown): string =>
   packet instanceof Uint8Array ? Buffer.from(packet.subarray(0, 32)).toString('latin1') : ''
 
@@ -39,7 +39,7 @@ interface ClientErrorOptions {
   onResponse: (status: number) => void
 }
 
-/** Responds to what the parser rejects, and to `CONNECT`, after all earlier requests of the connection. */
+/** Responds to client errors and to `CONNECT`, after the responses to all earlier requests of the connection. */
 export function clientErrorResponder(options: ClientErrorOptions) {
   const rejected = new WeakSet<Socket>()
   const respond = async (error: ApiError, socket: Socket, close: (socket: Socket) => void, isHead = false) => {

@@ -11,7 +11,7 @@ const maxWaiting = 64
 /** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
-/** When no place is left: the part of all connections on which an account may wait, and how many of its other requests give way at once. */
+/** When no connection is left: the share of all that one account may keep, and how many of its other requests are refused at once. */
 const [maxShare, maxRefused] = [1 / 64, 16]
 
 /** The time that a client may go on sending after its response. */
@@ -28,7 +28,7 @@ export interface Connection {
   reply: { reply: FastifyReply; since: number } | undefined
   /** The last request, if it had its response before it had arrived completely. */
   unfinished: IncomingMessage | undefined
-  /** What had been received at the end of the last response; -1 before. */
+  /** `socket.bytesRead` at the end of the last response; -1 before the first one. */
   receivedBytes: number
   /** The bytes of the response that the client is reading, for the write budget. */
   unread: { reservation: Reservation; since: number } | undefined
@@ -38,7 +38,7 @@ export interface Connection {
 export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
   caller?.credential === 'demo' ? ip : (account?.id ?? accountId ?? ip)
 
-/** Whether nothing is left to wait for: a request whose body never arrives gets no response. */
+/** Whether no complete request waits for its response. An incomplete one is not waited for: its body may never arrive. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
 
@@ -62,7 +62,7 @@ export class Connections {
   readonly #onAborted: (reply: FastifyReply) => void
   readonly #onCrowded: (reply: FastifyReply) => void
   readonly #bySocket = new WeakMap<Socket, Connection>()
-  /** The one that has had no request for the longest time first. */
+  /** Least recently used first: a response that ends moves its connection to the back. */
   readonly #open = new Set<Connection>()
   #waiting = 0
   /** Requests that waited on connections that are cut, until these are closed. */
@@ -115,7 +115,7 @@ export class Connections {
   inOrder(handle: RequestListener): RequestListener {
     const start = (connection: Connection, response: ServerResponse): void => {
       response.once('close', () => {
-        // Node takes the socket from a response that is sent. One that is not has no `finish`, and Fastify runs no hook for it.
+        // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
         if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
         finish(connection)
@@ -134,7 +134,7 @@ export class Connections {
     return (request, response) => {
       const { socket } = request
       const connection = this.#bySocket.get(socket)
-      // Nothing can be sent after the last response, and Node keeps each request without one.
+      // After the last response nothing can be sent, and Node would keep each further request.
       if (connection === undefined || !socket.writable) {
         stopParsing(socket)
         return void request.resume()
@@ -152,7 +152,7 @@ export class Connections {
     }
   }
 
-  /** Resolves when every complete request of a connection has its response. Closes one that is owed no other. */
+  /** Resolves when every complete request of a connection has its response. Closes it if its incomplete request has one, too. */
   async idle(socket: Socket): Promise<void> {
     const connection = this.#bySocket.get(socket)
     while (connection && !isIdle(connection)) await once(connection.pending[0]!, 'close')
@@ -167,7 +167,7 @@ export class Connections {
     if (this.#open.size < max) return
     const open = [...this.#open]
     const idlest = open.find(isIdle)
-    // The new one, which is refused only where all others wait for the gateway, and no account has many of them.
+    // If only the new connection is idle, an unread one is cut instead, or requests of an account above its share are refused.
     const isNew = idlest === open.at(-1)
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
     const share = Math.max(1, max * maxShare)
@@ -200,7 +200,7 @@ export class Connections {
     for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
   }
 
-  /** Closes the connections whose clients have not read what was sent to them by then. Responses of a few kilobytes have no time. */
+  /** Closes the connections with an unread response sent at `latest` or before. Small responses have no time and always match. */
   closeUnread(latest: number): void {
     for (const { socket, unread } of this.#open)
       if (isUnread(socket) && (unread?.since ?? latest) <= latest) socket.destroy()

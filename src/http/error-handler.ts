@@ -23,7 +23,7 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
   const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
-    // At once, because the response may wait for the counters, and a second error would get one of Fastify.
+    // Set at once: the response may wait for the counters, and Fastify itself would respond to a second error.
     request.errorCode = error.code
     const { cause = error } = error
     if (error instanceof AuthFailure) reply.headers(limitHeaders(error.usage))

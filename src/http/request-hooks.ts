@@ -22,15 +22,15 @@ export const closedByClient = 499
 /** More than any chain of proxies writes. */
 const maxForwarded = 1_024
 
-/** Some proxies, such as Azure Application Gateway, forward ports as well: another one for each connection. Brackets need none. */
+/** IPv4 with a port, or brackets. Some proxies, such as Azure Application Gateway, forward ports: another one for each connection. */
 const withPort = /(\d{1,3}(?:\.\d{1,3}){3}):\d+|\[([^[\],]+)\](?::\d+)?/g
 
 /** No request line has a space in its target. */
 const malformedPrefix = '/ '
 
 /**
- * Gives a request with a malformed URL, for which Fastify runs no hook and takes a proxy for the client, one that it can route to
- * these hooks.
+ * Replaces a malformed URL by one that Fastify can route to these hooks. For a malformed URL Fastify runs no hook, and takes a proxy for
+ * the client.
  */
 export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')

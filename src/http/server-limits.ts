@@ -38,7 +38,7 @@ const serverOptions = {
 const maxBacklog = 511
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-/** The time for requests that have begun to arrive completely, and for clients to read their responses. */
+/** While closing: the time for the rest of incomplete requests to arrive, and for clients to read their responses. */
 const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
 
 interface ServerOptions {
@@ -58,7 +58,7 @@ export function limitedServer(
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders
-  // A client that has sent its last request may close its side and wait: without this, Node closes the other one (RFC 9112 9.6).
+  // A client may close its side after its last request and wait: without this, Node would close the gateway's side too (RFC 9112 9.6).
   Object.assign(server, { httpAllowHalfOpen: true })
   server.closeIdleConnections = () => connections.closeIdle()
   server.setTimeout(idleTimeoutMs)
@@ -86,7 +86,7 @@ export function closeIdleConnections(app: App, connections: Connections, ticks: 
     timer = setInterval(() => {
       connections.closeIdle()
       const now = ticks()
-      // Node no longer limits the time of requests that have begun, and counts a silent connection as one.
+      // While closing, Node no longer limits the time of incomplete requests, and a silent connection counts as one.
       if (now - started > maxIncompleteMs) connections.closeIncomplete()
       if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
     }, closeIdleMs)

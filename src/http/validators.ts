@@ -5,7 +5,7 @@ import { Compile } from 'typebox/schema'
 import { ApiError } from '../errors.js'
 import { type Parameter, readQuery, requirement } from '../resources/list.js'
 
-/** A validator for Fastify, which throws the `error` of the result. Routes read paths: an id that is none is unknown, not invalid. */
+/** A validator for Fastify, which throws the `error` of the result. Paths are left to the routes: a malformed id is a 404, not a 400. */
 export function validatorOf({ httpPart, schema }: { httpPart?: string; schema: TObject }) {
   if (httpPart === 'body') return bodyValidator(schema)
   if (httpPart !== 'querystring') return () => true

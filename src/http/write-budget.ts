@@ -30,7 +30,7 @@ export function installWriteBudget(app: App, budget: ByteBudget, connections: Co
     const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
     const connection = size < minBytes ? undefined : connections.of(reply.raw)
     if (!connection) return next()
-    // Node would keep two copies of a string, on the heap and of two bytes a character where one is not Latin, and a third one as bytes.
+    // Of a string, Node would keep two copies on the heap (two bytes per character if any is not Latin-1) and a third one as bytes.
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer)
     const reservation = budget.open(ownerOf(request))
     if (!reservation.grow(bytes.length)) {
