@@ -100,7 +100,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))
-  // It logs texts of its own, and whatever was thrown.
+  // close-with-grace logs texts of its own and anything that was thrown.
   const error = (what: unknown): void =>
     typeof what === 'string' ? logger.error(what) : logger.error({ err: what }, 'unexpected failure while closing')
   closeWithGrace({ delay: graceMs, logger: { error }, skip: [...crashes] }, async ({ err, signal }) => {
@@ -173,7 +173,7 @@ async function start([name, ...args]: string[]): Promise<void> {
 
 type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number; settings?: string }
 
-/** Throws an error again with the names of the settings that it is due to. */
+/** Rethrows an error with the names of the settings that caused it. */
 function because(settings: string) {
   return (error: Error): never => {
     throw Object.assign(error, { settings })

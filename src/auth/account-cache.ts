@@ -49,7 +49,7 @@ export class AccountCache {
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (digest, stale, { context: { hash, isKnown } }) => {
-        // The hash is a part of the header that it came in, and is kept with the account.
+        // The account keeps a copy of the hash: the original may be a slice of a header, all of which V8 would keep.
         const sent = { hash: copied(hash.reveal()), isKnown: isKnown || stale !== undefined }
         // Its account is not known before: an account without an e-mail keeps this id.
         const requester = { id: this.idOf(digest), ...sent }

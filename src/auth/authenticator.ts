@@ -46,7 +46,7 @@ interface Attempt {
 export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #pending = new PendingValidations()
-  /** Sealed hashes that were refused: until they are renewed, their keys are budgeted like unknown hashes. */
+  /** Sealed hashes that the platform refused. Until renewed or accepted, their keys are budgeted like unknown hashes. */
   readonly #refusedSeals = new BoundedMap<string, true>(maxRefused)
   /** For as long as the store caches the record. Unsealing every time would double the CPU time of a cached location. */
   readonly #unsealed = new WeakMap<KeyRecord, Secret>()
@@ -84,7 +84,7 @@ export class Authenticator {
 
   /**
    * The account of a platform hash in the body of a request that has been counted on its address.
-   * @throws AuthFailure where its budget is used up, else ApiError, PlatformRefused or PlatformUnavailable.
+   * @throws AuthFailure where a failure budget of the address is used up, else ApiError, PlatformRefused or PlatformUnavailable.
    */
   async authenticateHash(text: string, ip: string): Promise<{ account: Account; hash: Secret }> {
     const { accounts, demo, limits } = this.#options
@@ -138,7 +138,7 @@ export class Authenticator {
     const now = clock()
     const { record, usage } = await this.#use(key, now)
     attribution.caller = { credential: 'api_key', key: record }
-    // Also the first time here: the last use may be that of an instance of the first release, a moment ago.
+    // Also on its first use here: an instance of the first release may just have used the key, so it is not stale.
     const completes = !record.renewal && (isStale(record, now) || !this.#unsealed.has(record))
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {

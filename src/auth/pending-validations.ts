@@ -1,6 +1,6 @@
 /** Validations of unknown hashes that are in flight, counted by the names that a failure would be charged to. */
 
-/** So many waiting requests count as a validation even if they share one: with a single hash, an address could take all connections. */
+/** This many waiting requests count as one validation, even if they share it: else one address and hash could take all connections. */
 const maxSharing = 4
 
 export class PendingValidations {

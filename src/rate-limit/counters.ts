@@ -44,7 +44,7 @@ export class FailoverCounters {
     this.#options.onCounted?.('shared')
   }
 
-  /** Without shared counters the count itself, since every request waits for it. */
+  /** Without shared counters returns the count instead of a promise, since every request waits for it. */
   increment(name: string, windowMs: number): Count | Promise<Count> {
     const { shared } = this.#options
     return shared ? this.#incrementShared(shared, name, windowMs) : this.#incrementLocal(name, windowMs)
@@ -85,7 +85,7 @@ export class FailoverCounters {
     }
   }
 
-  /** What has been counted here lasts beyond an outage: neither budget is forgotten for the other. */
+  /** The greater of the shared and the local count: local windows of an outage still apply when it is over. */
   #withLocal(name: string, shared: Count | undefined): Count {
     const { current, endsAt } = this.#windows.get(name) ?? { current: 0, endsAt: 0 }
     const ttlMs = Math.max(0, endsAt - this.#now())

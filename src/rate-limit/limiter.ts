@@ -49,7 +49,7 @@ export class Limits {
     return toUsage(count, limit)
   }
 
-  /** The usage without counting. A window that ends too late starts anew when it counts: the clock of the store was set back. */
+  /** The usage without counting; 0 for a window that ends too late (the store's clock was set back), as the next count restarts it. */
   async read(name: string, limit = this.max): Promise<Usage> {
     const count = await this.#counters.read(name)
     return toUsage(count.ttlMs > this.windowMs ? { current: 0, ttlMs: 0 } : count, limit)
