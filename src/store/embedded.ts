@@ -57,7 +57,7 @@ function removable(records: KeyRecord[], now: number): KeyRecord[] {
 
 type OwnerKey = [owner: string, id: string]
 
-/** Before every text, and behind the numbers, which a damaged key may seem to be and lmdb cannot always decode. */
+/** Sorts before every text and after the numbers: a damaged key may look like a number, which lmdb cannot always decode. */
 const FIRST = ' '
 
 class EmbeddedKeys implements KeyStore {
@@ -133,7 +133,7 @@ class EmbeddedKeys implements KeyStore {
     })
   }
 
-  /** Removes every expired record, in a transaction that takes at most `bytes`. */
+  /** Removes all `removable` records, in a transaction that takes at most `bytes`. */
   async sweep(now: number, bytes: number): Promise<void> {
     const stored = await this.#perform('read', () => [...this.#records.getRange({ start: FIRST })])
     const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)

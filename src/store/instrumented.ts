@@ -4,7 +4,7 @@ import type { Store } from './store.js'
 export interface StoreReport {
   /** The name of the method. */
   verb: string
-  /** `none`: there is no such key. */
+  /** `none`: there is no such key, or nothing to change. */
   outcome: 'ok' | 'none' | 'unavailable'
   /** Why it is unavailable. */
   error?: unknown

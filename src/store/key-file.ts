@@ -64,10 +64,10 @@ export function isFull(path: string, bytes = minFreeBytes): boolean {
 }
 
 /**
- * @returns a function that gives the open `file` at least `bytes` behind its `used` ones. It throws on a full disk, and once `path` is
- * another file, or none: the next process to open it would not find what is written here. Where lmdb itself cannot write, the text of its
- * error overflows its memory and ends the process; zeros behind its last page do not disturb it. To be called within a transaction, the
- * only one among all processes.
+ * @returns a function that extends the open `file` to at least `bytes` behind its `used` ones. It throws on a full disk, and when `path` has
+ * become another file, or none: the next process to open `path` would not find what is written here. If lmdb itself cannot write, its error
+ * message overflows a buffer and ends the process; zeros behind its last page do no harm. To be called within a transaction: all
+ * processes together have only one at a time.
  */
 export function keepRoom(path: string, file: number): (used: number, bytes?: number) => void {
   return (used, bytes = minFreeBytes) => {
@@ -80,8 +80,8 @@ export function keepRoom(path: string, file: number): (used: number, bytes?: num
 }
 
 /**
- * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. In another process: one that closes
- * a handle of it loses the locks of all others, and the next process to open it then breaks them.
+ * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. Reads it in another process: closing one
+ * handle releases the locks of all handles of a process, and the next process to open the file then breaks those locks.
  */
 export async function verifyKeyFile(path: string): Promise<void> {
   if (!existsSync(path) || statSync(path).size === 0) return

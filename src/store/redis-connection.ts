@@ -7,7 +7,7 @@ export const REPLY_MS = 250
 /** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 
-/** What the client says without a connection; the last when it is lost before the reply. */
+/** Messages of ioredis without a connection; the last one when the connection is lost before the reply. */
 const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
@@ -46,7 +46,7 @@ export class Connection {
     for (const event of ['error', 'node error'])
       client.on(event, (error: Error) => {
         const failure = withoutCommand(error)
-        // That there is no connection is no reason for it.
+        // A message that says only that there is no connection gives no reason.
         if (!DISCONNECTED.test(failure.message)) this.#failure = failure
       })
   }
@@ -92,7 +92,7 @@ export class Connection {
     return new StoreUnavailable('Redis is unavailable', { cause: this.causeOf(error) })
   }
 
-  /** That of the lost connection where `error` says no more than that there is none. */
+  /** The cause of `error`; the reason for the lost connection if `error` says only that there is none. */
   causeOf(error: unknown): Error {
     const failure = withoutCommand(error)
     if (!DISCONNECTED.test(failure.message)) return failure
@@ -111,8 +111,8 @@ function withinLimit<T>(reply: Promise<T>): Promise<T> {
 }
 
 /**
- * An error of ioredis carries the failed command, with a password or a record among its arguments, as do the texts of servers that have no
- * such command; that of a cluster, its reason. Without the number of a slot, a node that is down is one reason for all keys.
+ * An error of ioredis carries the failed command, whose arguments may be a password or a record; the message of a server without that
+ * command repeats them. A cluster error wraps its reason. The slot is removed, so that a node that is down is one reason for all keys.
  */
 function withoutCommand(error: unknown): Error {
   const { message, code, lastNodeError } = error as NodeJS.ErrnoException & { lastNodeError?: Error }

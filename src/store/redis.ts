@@ -11,7 +11,7 @@ import type { Count, Store, StoreDeps } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
-/** Commands that fail wherever nothing can be written; the others write only to what they find. */
+/** Commands whose success proves that Redis accepts writes; the others may succeed without writing anything. */
 const WRITERS: ReadonlySet<Command> = new Set<Command>(['increment', 'read', 'write', 'SET'])
 
 const retry = (times: number): number => Math.min(50 * times, 250)

@@ -11,8 +11,8 @@ type Fields = [used: string | null, limit: string | null, record: string | null]
 export interface Replies {
   find: Fields | 'damaged'
   /**
-   * (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it; null where a server is
-   * full or cannot save, which knows each revocation all the same. One that was demoted may not, and fails.
+   * (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. It is null where a server
+   * is full or cannot save, but still knows every revocation. A demoted server may not know them, so there the command fails.
    */
   use: [...Fields, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) */
@@ -41,9 +41,9 @@ export type Command = keyof Replies
 /**
  * ARGV holds a command and its values, which are the same for all of KEYS; the reply holds one element per key. A value of the wrong type
  * becomes an error as the element of its key; counters and windows with invalid values start again, also those that end too late: the clock
- * of the server was set back. All other errors (READONLY, OOM, a denied right) fail the whole call. A record always has the field `used`:
- * without it nothing is written, so that no late write revives a revoked key. One function for all commands: a call spends 0.4 µs on each
- * function it defines.
+ * of the server was set back. All other errors (READONLY, OOM, a denied right) fail the whole call; only `use` tolerates OOM and MISCONF. A
+ * record always has the field `used`: without it `use` and `replace` write nothing, so that no late write revives a revoked key. One function
+ * for all commands: a call spends 0.4 µs on each function it defines.
  */
 export const PERFORM = `
 local function call(...)
