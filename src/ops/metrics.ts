@@ -23,7 +23,7 @@ interface RequestReport {
 
 const breakerStates: readonly BreakerState[] = ['closed', 'half_open', 'open']
 
-/** All other methods share a label: each of them gets a 405 on every path. */
+/** All other methods share the label `other`: no path supports them. */
 const labelledMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Seconds; the stated target of 300 ms is a boundary. */

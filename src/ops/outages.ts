@@ -35,7 +35,7 @@ export function outagesIn(log: Pick<Log, 'warn'>, now: () => number) {
     /** @param of what failed: one of a few fixed names. @param reqId of the request that failed, if it was one. */
     failed(of: string, error: unknown, reqId?: string): void {
       const at = now()
-      // Calls of a platform that hangs fail together, more than `quietMs` apart.
+      // A pause alone ends no outage: calls of a platform that hangs fail together, more than `quietMs` apart.
       if (open.get(of)?.hasSucceeded) end(of)
       const outage = open.get(of) ?? { since: at, lastAt: at, failures: 0, reasons: new Set() }
       const isAgain = at - outage.lastAt >= quietMs

@@ -26,7 +26,7 @@ export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown 
   ['services', { field: 'expiration_by', isKnown: oneOf('odometer', 'engine_hours', 'days') }],
 ])
 
-/** Reported values to remember; a platform with more of them generates them, and the count is enough. */
+/** Maximum values to report: a platform that sends more generates them, and the metric is enough. */
 const maxReported = 50
 const maxLength = 40
 
