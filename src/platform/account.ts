@@ -23,9 +23,9 @@ export interface EventFilter {
   to?: string | undefined
 }
 
-/** Rows of a page, where an action takes a size (platform.md 8.1) that is 15 otherwise; a larger page takes the platform long. */
+/** Page sizes of the actions that accept one (platform.md 8.1), instead of 15. The platform needs long for a larger page. */
 const pageSizes: Partial<Record<Action, number>> = { services: 100 }
-/** Lists that have no pages (platform.md 2.1): the first request of one names none. */
+/** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
 const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
 
 /** The setup, if its validation has requested it. */
@@ -36,7 +36,7 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
-  /** Names the hash in memory, as `Secret.digest`: after a password change, what the new hash may read is not kept under the name of the refused one. */
+  /** Equals `Secret.digest`. Cache keys use it, not `id`: after a password change, data of the new hash is not kept under the refused one. */
   readonly hashName: string
   readonly #requester: Requester
   readonly #platform: Platform
@@ -72,7 +72,7 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** The last one while a call fails: without zone and units, values are null or in another unit. A changed setup is a failure. */
+  /** The setup, or the last one while the call fails: without it, values are null or in another unit. A setup of the wrong shape throws. */
   async setup(): Promise<wire.WireSetup> {
     const last = this.#lastSetup
     try {
@@ -107,7 +107,7 @@ export class Account {
     return this.#all('get_geofences', wire.wireGeofence, 'geofences')
   }
 
-  /** A search for events that may send so many calls, from now on; the caller closes it. */
+  /** Begins a search for events that may send `calls` calls; its deadline starts now, and the caller closes it. */
   openSearch(calls: number): Reading {
     return this.#platform.openList(this.id, calls)
   }

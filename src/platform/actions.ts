@@ -32,7 +32,7 @@ export const actions = {
   get_geofences: page('items', 'geofences'),
   get_events: page('items', 'events'),
   get_history: has('items'),
-  // Any other list is as good as none.
+  // A response of any other form counts as an empty list.
   'call_actions/event_types': () => true,
   get_alerts: page('items', 'alerts'),
   services: page('data', 'services'),

@@ -71,7 +71,7 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
 /**
  * All rows, each once. The pages after the first one are requested a few at a time, if it says how many there are.
  * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
- * @param isEnough ends the list with a page whose rows are enough: then pages are requested one by one. Not called for the last one.
+ * @param isEnough ends the list after the page for which it returns true; pages are then requested one by one. Not called for the last page.
  */
 export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsEnough): Promise<unknown[]> {
   const fetch = numbered(fetchPage)
@@ -126,7 +126,7 @@ function numbered(fetchPage: FetchPage) {
   }
 }
 
-/** Whether a page is the first one once more. New rows may have come between the two, or have shifted some of that one to this one. */
+/** Whether a page repeats the first one. New rows may have arrived between the two calls, or shifted rows of the first page to this one. */
 function repeats(page: Page, first: Page): boolean {
   const keyOf = (row: unknown): string => idOf(row) ?? JSON.stringify(row)
   const firstRows = itemsOf(first.rows)
