@@ -97,7 +97,7 @@ export class Platform {
     })
   }
 
-  /** Begins a list of an account, whose first call is sent now. @param account its id. @param calls how many it may send. */
+  /** Begins a list of an account; its deadline starts now. @param account its id. @param calls how many it may send. */
   openList(account: string, calls = Number.POSITIVE_INFINITY): Reading {
     const deadline = this.#now() + maxListMs
     return openReading(this.#options.budget.open(account), () => this.#now() > deadline, calls)
@@ -114,7 +114,7 @@ export class Platform {
     await Promise.all([this.#http.close(), this.addresses?.close()])
   }
 
-  /** The one way to the platform, whatever sends the request. */
+  /** Every call except address lookups passes through here, whichever thread sends its request. */
   async #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
     const { id: account } = requester
     const started = performance.now()

@@ -47,9 +47,9 @@ export interface FleetColumns {
   updated: Float64Array
   /** Unix milliseconds at which the statuses hold. */
   now: number
-  /** Devices by the minutes that their last data lies ahead of `now`; 0 minutes for a connected device in time. */
+  /** Number of devices by the minutes that their last data is ahead of `now`; 0 minutes for a connected device with correct times. */
   ahead: [minutes: number, devices: number][]
-  /** Items of the response that are no records, or have no id. */
+  /** Groups that cannot be read, and items that are no records, have no id or are too large. */
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */
   unknownStates: [word: string, rows: number][]
