@@ -43,7 +43,7 @@ const windowMs = 60_000
 const connections = 4
 /** Addresses to remember; beyond this, the oldest is forgotten. */
 const maxEntries = 50_000
-/** How long there is no address: also what a geocoder responds that has used up its quota. */
+/** How long a missing address is cached: a geocoder that has used up its quota also responds with none. */
 const noneForMs = 600_000
 const readText = (body: AsyncIterable<Uint8Array>) => textIn(body, 16_384)
 const maxAddressLength = 300

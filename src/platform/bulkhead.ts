@@ -7,15 +7,15 @@ import { failure } from './errors.js'
 export const maxInFlight = 64
 
 /**
- * Priorities, most urgent first: device lists, validations of known accounts, all calls for others, everything else, histories. Each limit
- * includes the calls of all later priorities: hanging histories of many accounts take half of the sockets, and the last 8 are for device
- * lists alone.
+ * Priorities, most urgent first: device lists, validations of known accounts, all calls of unknown accounts, everything else, histories.
+ * Each limit includes the calls of all later priorities: hanging histories of many accounts take at most half of the sockets, and the last
+ * 8 are for device lists alone.
  */
 const limits = { all: [maxInFlight, 56, 56, 48, 32], account: [8, 8, 8, 7, 6] }
 
-/** The priority of credentials that anyone may have invented, a new account for each: many addresses together may send any number. */
+/** The priority of credentials that anyone may have invented. Each counts as a new account, and many addresses may send any number. */
 const unknown = 2
-/** What all of these may have in flight, and in the queue. */
+/** Limits of all calls of unknown accounts together: in flight, and in the queue. */
 const [maxUnknownInFlight, maxUnknownQueued] = [40, 750]
 
 /** Calls of one account and priority that wait for a slot. */

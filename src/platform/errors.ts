@@ -9,7 +9,7 @@ interface Meaning {
 
 /** A response that follows the protocol, even a refusal, shows that the platform works. */
 const works: Meaning = { breaker: 'success', platform: 'up' }
-/** The platform responds but cannot be used: the next call may well work, so callers need no sparing. */
+/** The platform responds, but not usably. The circuit stays closed, since the next call may well work. */
 const unusable: Meaning = { breaker: 'success', platform: 'down' }
 const fails: Meaning = { breaker: 'failure', platform: 'down' }
 /** The gateway itself did not send the call, or gave it up. */

@@ -90,7 +90,7 @@ export class HttpClient {
     const { location, 'content-encoding': encoding } = response.headers
     if (isSuccess(status)) return await read(unpacked(body, encoding))
     let page: string | undefined
-    // It shows who refuses, and may be as late as data. One that is too long is no refusal.
+    // The page shows who refuses, so it may take as long as data. A page that is too long is not a refusal by the platform.
     if (mayRefuse(status)) page = await textIn(unpacked(body, encoding), maxErrorPageBytes)
     else await body.dump({ limit: maxErrorPageBytes, signal: AbortSignal.timeout(maxErrorPageMs) }).catch(() => {})
     throw failureOfStatus(action, { status, location: typeof location === 'string' ? location : undefined, body: page })
@@ -98,8 +98,8 @@ export class HttpClient {
 }
 
 /**
- * Lookups of the same name at the same time are one. A process has two threads for all lookups, also that of Redis: while the name server
- * hangs, those of each socket would keep both busy for minutes.
+ * Concurrent lookups of the name share one. A process has two threads for all lookups, also that of Redis: while the name server hangs, one
+ * lookup per socket would keep both busy for minutes.
  */
 function sharedLookup(): { lookup: LookupFunction; isPending: () => boolean } {
   let waiting: Parameters<LookupFunction>[2][] = []

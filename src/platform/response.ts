@@ -13,7 +13,7 @@ interface FailedResponse {
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
-/** Accounts and devices may both be so; a response about one device does not say which. */
+/** Accounts and devices can both expire or be blocked; a response about one device does not say which of the two has. */
 const lapsedText = /deactiv|blocked|expired/i
 const deviceActions: readonly Action[] = ['get_history', 'get_services']
 /** A history without data, which the platform reports as a failure. */
@@ -23,7 +23,7 @@ const loginPath = /\/(login|authentication)\b/
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** Whether the body shows if the platform itself refuses, or something in front of it. */
+/** Whether the status is a refusal, by the platform or by something in front of it: the body shows by which. */
 export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
 
 /** The failure of a response without a success status. */

@@ -13,8 +13,8 @@ const bytesPerMb = 1024 * 1024
  */
 const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit / bytesPerMb))
 /**
- * Memory of the worker. What a list leaves behind is mostly buffers: a small young generation is collected before they make V8 collect the
- * whole heap. With 8 MB that happens for each list of 10,000 instead of every third one, which then costs 7 % more, and four take 15 MB more.
+ * Memory of the worker. A list leaves mostly buffers behind: V8 collects a small young generation before they make it collect the whole heap.
+ * With 8 MB, V8 collects the whole heap for each list of 10,000 instead of every third: a list costs 7 % more, and four take 15 MB more.
  */
 const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 }
 
@@ -86,8 +86,8 @@ export class WorkerClient {
 
   #started(): Worker {
     if (this.#worker) return this.#worker
-    // Without the options of the process, such as the loaders of a test.
     this.#usedBytes = new Float64Array(new SharedArrayBuffer(8))
+    // `execArgv`: without the options of the process, such as the loaders of a test.
     const worker = new Worker(this.#module, { execArgv: [], resourceLimits, workerData: this.#usedBytes })
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => this.#ended(worker, error))
