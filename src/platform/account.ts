@@ -23,7 +23,7 @@ export interface EventFilter {
   to?: string | undefined
 }
 
-/** Page sizes of the actions that accept one (platform.md 8.1), instead of 15. The platform needs long for a larger page. */
+/** Page sizes of actions that accept one (platform.md 8.1) and use 15 without it; a larger page takes the platform long. */
 const pageSizes: Partial<Record<Action, number>> = { services: 100 }
 /** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
 const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
