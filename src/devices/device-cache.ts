@@ -31,7 +31,7 @@ const maxRefused = 20_000
 /** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, { account: Account; id: number | undefined }>
-  /** The last refusal of each hash: a part of its keys from then on, so that nothing that was requested before is found. */
+  /** The number of each hash's last refusal, part of its cache keys from then on: nothing requested before is found. */
   readonly #refusals = new BoundedMap<string, number>(maxRefused)
   #lastRefusal = 0
   readonly #lists: CorrectedLists
@@ -99,7 +99,7 @@ export class DeviceCache {
     return this.#cache.calculatedSize
   }
 
-  /** Of the list and the device alone, what was requested last: a list may arrive after it. */
+  /** The list or the entry of the device alone, whichever was requested last: an older list may arrive after a device. */
   #newest(account: Account, id: number | undefined, read: (key: string) => Fleet | undefined): Fleet | undefined {
     const list = read(this.#keyOf(account))
     const device = id === undefined ? undefined : read(this.#keyOf(account, id))

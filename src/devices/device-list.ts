@@ -49,7 +49,7 @@ async function readOne(
   fleet: FleetBuilder,
 ): Promise<FleetColumns['needsList']> {
   const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
-    // So it may respond to an unknown or foreign id: none was recorded (platform.md 0.3). The list decides then.
+    // An unknown or foreign id may cause such an error: no response to one was recorded (platform.md 0.3). The list decides.
     if (!lasts(error)) throw error
   })
   if (!found || (found.items > 0 && fleet.size === 0)) return 'id_failed'
@@ -81,7 +81,7 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
 
 type ReadPage = Awaited<ReturnType<typeof readPage>>
 
-/** Whether no page follows. A platform that ignores the page repeats devices. A last page that it names may be too early for a full page. */
+/** Whether no page follows. A platform that ignores the page repeats devices. After a full page, the named last page may be too low. */
 const isLast = ({ items, added, lastPage = 0 }: ReadPage, page: number, full: number): boolean =>
   (added === 0 && items > 0) || (items < full && page >= lastPage)
 

@@ -13,7 +13,7 @@ import { correctTimes } from './wall-clock.js'
 /** A device's status in `FleetColumns.flags`: the index in this list, in the lowest two bits. */
 export const statuses: readonly DeviceStatus[] = ['online', 'offline', 'moving']
 const statusMask = 3
-/** The time of the last fix is known only with the account's zone. */
+/** The text of `last_seen` needs the account's zone; its instant is known. */
 export const needsZoneFlag = 4
 /** The row has maintenance services, as records (`listed`) or as texts (`shown`), or a list of records that may be empty (`list`). */
 export const serviceFlags = { listed: 8, shown: 16, list: 32 } as const
@@ -28,7 +28,7 @@ const decodedBytes = 3_000
 const decodedFactor = 4
 /** Longer rows are decoded each time, bytes. */
 const maxKeptBytes = 16_384
-/** Of a device in the columns: id, group, flags, driver and time, with the span of its row. */
+/** Bytes of a device in the columns: id, group, flags, driver and time take 29. `arenaBytes` counts the span of its row. */
 const columnBytes = 33
 /** Estimated memory of a fleet beside its devices: 2 kB of heap, and its buffers, each with what the allocator adds. */
 const fleetBytes = 6_000

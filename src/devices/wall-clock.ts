@@ -19,7 +19,7 @@ export function correctTimes(row: UnixTimes, zone: Zone, now: number): void {
   }
 }
 
-/** Of two instants that the clock showed within the last hours, because summer has ended, the later one. */
+/** The instant of a wall clock time. Of the two that the end of summer gives it, the later one if both are recent. */
 function instantOf(wall: number, zone: Zone, now: number): number {
   const first = fromWallClock(wall, zone)
   if (first < now - 2 * HOUR || first > now) return first
@@ -33,7 +33,7 @@ const HOUR = 3_600_000
 const toleranceMinutes = 5
 const maxOffsetMinutes = 14 * 60
 
-/** The minutes that a row's last data lies ahead of now, Unix milliseconds: 0 for a connected device in time, undefined for any other. */
+/** Minutes that a row's last data is ahead of `now`, Unix milliseconds; 0 for a connected device with correct times, else undefined. */
 export function minutesAhead(row: UnixTimes, isConnected: boolean, now: number): number | undefined {
   const last = Math.max(unixSeconds(number(row.timestamp)), unixSeconds(number(row.acktimestamp)))
   const minutes = Math.round((last - now / 1000) / 60)
@@ -103,7 +103,7 @@ export class CorrectedLists {
     return { columns: correct, zone: clock && toZone(clock) }
   }
 
-  /** Whether a device contradicts the last list, which decides: one device cannot outvote it. Either clock may have been set. */
+  /** Whether a device contradicts the last list, so that a new list decides: one device cannot outvote it. Clocks may have been set since. */
   async #isNews(account: Account, { ahead, now }: FleetColumns, known: WireSetup | null | undefined): Promise<boolean> {
     const isNews = known ? isWallClock(ahead, now, toZone(known)) === false : hasNews(ahead)
     if (!isNews || isWithin(listedForMs, this.#listedAt.get(account.id), now)) return false
