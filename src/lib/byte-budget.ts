@@ -26,7 +26,7 @@ export class ByteBudget {
     return this.#used[0] as number
   }
 
-  /** Reservations that were refused more bytes, since the start. */
+  /** How often a reservation was refused more bytes, since the start. */
   get rejected(): number {
     return this.#rejected
   }

@@ -1,6 +1,6 @@
 /** A clock that never goes backwards, for TTLs. */
 
-/** A smaller backward jump is a correction by NTP: the clock stands still until it has caught up. */
+/** A smaller backward jump is a correction by NTP: the clock goes on from its last value. */
 const maxCorrectionMs = 1_000
 /** Longer than any TTL. */
 const yearMs = 365 * 86_400_000
