@@ -68,7 +68,7 @@ export class WasmRow {
     return this.#exports.readRow(0, 0, this.#names.length, at)
   }
 
-  /** Copies the object at `at` without whitespace; returns where it ends, 0 if that is not before `end`, or -1 if it is nested too deeply. */
+  /** Copies the object at `at` without whitespace; returns where it ends, 0 if it is incomplete at `end`, or -1 if it is nested too deeply. */
   compact(at: number, end: number): number {
     return this.#exports.compact(at, end)
   }
@@ -116,7 +116,7 @@ export class WasmRow {
     return this.#memory[from] === 0x5b && this.#memory[from + 1] !== 0x5d
   }
 
-  /** Whether a list field is a list; false for an empty one of a declined row, whose normalized object may have it for an absent one. */
+  /** Whether a list field is a list. False for an empty list of a declined row: its normalized object has `[]` for an absent list, too. */
   isList(slot: number): boolean {
     return this.#isNormalized ? this.has(slot) : this.#memory[this.#slots[2 * slot] as number] === 0x5b
   }

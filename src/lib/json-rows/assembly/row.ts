@@ -47,7 +47,7 @@ export function written(): usize {
   return outputEnd - output
 }
 
-/** Copies the object at `at` to `compacted`; returns where it ends, 0 if that is not before `end`, or -1 if it is nested too deeply. */
+/** Copies the object at `at` to `compacted`; returns where it ends, 0 if it is incomplete at `end`, or -1 if it is nested too deeply. */
 export function compact(at: usize, end: usize): usize {
   const to = compactObject(input + at, input + end, compacted)
   return to == DECLINED || to == TOO_DEEP ? to : to - input
