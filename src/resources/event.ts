@@ -121,7 +121,7 @@ function geofenceOf({ geofence, geofence_id, geofence_name }: WireEvent): Event[
 /**
  * The event of a platform row (spec.md, Event; platform.md 11.4); undefined without a valid id.
  * @param deviceName returns a device's name by its id, for rows without a name; undefined for an unknown device.
- * @param setup has the account's unit of distance, which tells that of the speed; undefined if it is unknown.
+ * @param setup has the account's unit of distance, from which that of the speed follows; undefined if unknown.
  */
 export function toEvent(
   wire: WireEvent,

@@ -84,7 +84,7 @@ const isAmbiguous = ({ last_service, expires_date }: WireService): boolean =>
 const nearest = (days: readonly number[], day: number): Maybe =>
   days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
-/** The day of the last service, which is not in the future, and fits the day on which the next one is due. `expected` is that day by a text. */
+/** The day of the last service: if possible not in the future, and fitting the next due day. `expected` is that due day, from a text. */
 function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe, dayFirst?: boolean): Maybe {
   const days = daysOf(wire.last_service, dayFirst)
   const past = days.filter((day) => day <= today)

@@ -103,7 +103,7 @@ export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): 
     const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
     const first = points[0]?.position
     const time = shown ?? first?.time
-    // Its first point is in order of all points, also of those of a drive through the repeated hour.
+    // The first point's instant is already corrected by the points before it, also in a drive through the repeated hour.
     const known = first?.time === time ? first?.timestamp : undefined
     const start = time === undefined ? undefined : { time, timestamp: known ?? instantOf(time, reading) }
     legs.push({ group, kind, start: start && (isEvent ? eventsInOrder : travelsInOrder)(start), points })

@@ -15,7 +15,7 @@ export type Sensor = Static<typeof Sensor>
 
 export type WireSensor = WireDevice['sensors'][number]
 
-/** A text without a value, such as `- nn`, is a dash with a unit. */
+/** The text; undefined for a dash, with or without a unit (`- nn`). */
 const withValue = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
 
 function withUnit(value: WireSensor['value'], unit: string | undefined): string | undefined {
