@@ -28,8 +28,8 @@ const decodedBytes = 3_000
 const decodedFactor = 4
 /** Longer rows are decoded each time, bytes. */
 const maxKeptBytes = 16_384
-/** Bytes of a device in the columns: id, group, flags, driver and time take 29. `arenaBytes` counts the span of its row. */
-const columnBytes = 33
+/** Bytes of a device in the columns: id, group, flags, driver and time. `arenaBytes` counts the span of its row. */
+const columnBytes = 29
 /** Estimated memory of a fleet beside its devices: 2 kB of heap, and its buffers, each with what the allocator adds. */
 const fleetBytes = 6_000
 
