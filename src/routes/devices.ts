@@ -28,8 +28,8 @@ const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_se
 type Responses = Map<string | undefined, { body: string | Buffer; tag: string }>
 
 /**
- * Serialized responses, kept under a name as long as the device or the device list that they show. Returns the body; its tag is set in the
- * header.
+ * Caches serialized responses by name, for the lifetime of the device or device list that they show.
+ * @returns a function that returns the body and sets the `ETag` header.
  */
 function responseCache() {
   const known = new WeakMap<object, Responses>()

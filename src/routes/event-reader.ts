@@ -16,13 +16,13 @@ interface EventSearch {
   to: string | undefined
   /** Maximum platform calls. */
   calls: number
-  /** Whether new events are followed: then a list that another request has begun to read may lack some. */
+  /** Whether the request has `after_id`: it must not share a platform call that began earlier, which may lack new events. */
   isFollowing: boolean
 }
 
 /** Page size for what is new since the last request. */
 const smallPage = 200
-/** A list has no more new events behind this many old ones in a row: events can arrive late. */
+/** A list has no more new events after this many old ones in a row. One would not do, because events can arrive late. */
 const lateEvents = 50
 
 const readRows = (rows: readonly unknown[]): WireEvent[] => read([wireEvent] as const, rows)
@@ -44,7 +44,7 @@ const distinct = (rows: readonly WireEvent[]): WireEvent[] => [
   ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
 ]
 
-/** The count where more events may follow those known: one more if the window ends with them, so that `has_more` is true. */
+/** The count if more events may exist: the known events, plus one if the window ends there, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
 
 /** The event of a row, for its place in the order. */
@@ -53,7 +53,7 @@ const eventOf = (row: WireEvent | undefined): Event | undefined => row && toEven
 export class EventReader {
   readonly #account: Account
   readonly #search: EventSearch
-  /** The words of the type to send to the platform; none if they take too many calls, too. */
+  /** The words of the type to send to the platform; empty without a type, or if they take too many calls. */
   readonly #words: readonly string[]
   readonly #uses: Reading
 
@@ -69,7 +69,7 @@ export class EventReader {
   }
 
   /**
-   * Rows among which are those of the window, and the number of rows before the first of them.
+   * Rows that include those of the window; `before` is the number of rows that precede the first returned row.
    * @throws TooManyCalls.
    */
   async window(offset: number, limit: number): Promise<{ rows: WireEvent[]; before: number; total: number }> {
@@ -87,13 +87,13 @@ export class EventReader {
     const lists: Window[] = []
     const areFiltered = (windows: readonly Window[], by: readonly EventFilter[]): boolean =>
       windows.every(({ seen }, at) => this.#isFiltered(readRows(seen), by[at]))
-    // The first of several words shows whether the platform ignores them, and of many devices: otherwise few calls would be left.
+    // With several words or many devices, the first filter goes alone: if the platform ignores it, calls are left for a scan.
     const isProbed = this.#words.length > 1 || filters.length > this.#search.calls / 2
     for (const some of isProbed ? [filters.slice(0, 1), filters.slice(1)] : [filters]) {
       const window = (offset: number, limit: number) =>
         Promise.all(some.map((filter) => windowOf(this.#pages(filter), offset, limit)))
       const found = await window(from, count)
-      // A window beyond the end does not show it.
+      // An empty window beyond the end does not show whether the platform filters.
       const shown = from > 0 && found[0]?.seen.length === 0 ? await window(0, 1) : found
       if (!areFiltered(shown, some)) return undefined
       lists.push(...found)
@@ -119,7 +119,7 @@ export class EventReader {
       }),
     )
     if (lastRead.length === 0) return { rows, before: 0, total: rows.length }
-    // Older rows of another list may have unread ones before them.
+    // A row that is older than the last one read of some list may have unread rows before it.
     const borders = lastRead.map(eventOf)
     const certain = rows.filter((row) => {
       const event = eventOf(row)
@@ -137,7 +137,7 @@ export class EventReader {
       const isLast = endsOld(isOld)
       const recent = await this.#until(filter, smallPage, (page) => {
         const isEnough = isLast(page)
-        // Where pages can be larger, the rest takes fewer calls.
+        // A full page shows that larger ones may be possible: with them, the list takes fewer calls.
         isComplete = isEnough || page.length < smallPage
         return isEnough || !isComplete
       })
@@ -151,8 +151,8 @@ export class EventReader {
   }
 
   /**
-   * The greatest id of the newest events. Of events that are written while several lists are read, the last list may show one and the first
-   * list not yet the one before, which the next request would skip: those beyond this id are left to it.
+   * The greatest event id before several lists are read. Of two events that appear meanwhile, the later may be in a list that is read last
+   * and the earlier missing from one that was read first: the next request would skip it. Greater ids are left to that request.
    */
   async #newestId(): Promise<number> {
     const { rows } = await this.#pages({})(1, smallPage)
@@ -199,7 +199,7 @@ export class EventReader {
     return rows.every(this.#matches(filter?.deviceId)) && !this.#ignoresType(rows, filter)
   }
 
-  /** Whether rows show that the platform sends the same ones for each of several words. */
+  /** Whether rows of another type show that the platform ignores `type`. Matters only with several words, one list for each. */
   #ignoresType(rows: readonly WireEvent[], filter: EventFilter | undefined): boolean {
     const word = filter?.type?.toLowerCase()
     return this.#words.length > 1 && word !== undefined && rows.some((row) => describe(row).type !== word)

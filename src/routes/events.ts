@@ -16,7 +16,7 @@ import { byId, invalid, type Needs, namesIn } from './query.js'
 /** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
 const maxCalls = 16
 
-/** A later `from` would skip events after `after_id`, and all of them are read whatever the `limit`. */
+/** With `after_id`, a later `from` would skip events, and a lower `limit` would save no calls: all new events are read. */
 function tooMany(isFollowing: boolean): ApiError {
   const narrow = 'This needs more than 20 calls to the tracking platform: narrow it with'
   return isFollowing
@@ -95,7 +95,7 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
   return range
 }
 
-/** The unit of speeds, for rows with one. */
+/** The account's setup, which has the unit of speeds; undefined if no row has a speed. */
 const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<WireSetup | undefined> =>
   rows.some(({ speed }) => speed !== undefined) ? await account.knownSetup() : undefined
 

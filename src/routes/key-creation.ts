@@ -158,7 +158,7 @@ async function renewKeys(
   return (await Promise.all(chosen.map(renew))).flat().sort(newestFirst)
 }
 
-/** The record of a key of this user with another hash. An e-mail may pass to another user, so the owner of a key does not suffice. */
+/** Puts the hash into a key of this user; undefined for any other key. Its owner is no proof: an e-mail may pass to another user. */
 const changeTo =
   (hash: Secret, userId: string | undefined): Change =>
   ({ renewal, ...record }) => {

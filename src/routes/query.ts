@@ -74,7 +74,7 @@ export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Ro
 }
 
 /**
- * A page of all rows by ascending id, the first one of each, translated once there is memory for it.
+ * A page of the rows by ascending id, without repeated ids. Memory is reserved before the rows are translated.
  * @param partsOf the number of parts of an item, such as coordinates.
  * @param deviceOf the device of an item: the items of a device are translated one after another.
  * @throws ApiError `gateway_error` where there is no memory.
@@ -93,7 +93,7 @@ export function pageOfRows<Row, T extends { id: number }>(
   const byDevice = list.data.sort((a, b) => deviceOf(a.row) - deviceOf(b.row))
   const data = byDevice.map(({ id, row }) => {
     const item = toItem(row, id)
-    // One by one: each may have the same long name of a device.
+    // Item by item: each may repeat the same long device name.
     const chars = Object.values(item as object).reduce(
       (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
       0,
