@@ -13,7 +13,7 @@ export type Alert = Account['alerts'][number]
 /** `index` is the position of the assigned device in its fleet. */
 export type Driver = Account['drivers'][number]
 
-/** Alerts cover the first devices only, so that the events of a large fleet stay countable. */
+/** Alerts cover the first devices only, so that a large fleet has a bounded number of events. */
 export const MAX_ALERT_DEVICES = 200
 const HASH_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** Kilometres east and north of an account's center. */

@@ -16,7 +16,7 @@ export const keptSince = (account: Account, now: number) => dayStart(account, da
 /** Positions nearer to a border count as on neither side, since trackers are a few metres off. */
 const BORDER_M = 15
 
-/** Not an alert of the account: maintenance services remind of themselves. */
+/** Not an alert of the account: the platform creates the reminders of maintenance services itself. */
 const SERVICE_REMINDER: Alert = {
   ...{ id: 0, type: 'service', name: 'Service due', active: true, value: 0, geofences: [], nth: 9 },
 }

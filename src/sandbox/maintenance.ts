@@ -22,7 +22,7 @@ export function plannedOf(index: number): Planned[] {
   return PLANS.filter(({ every, rest }) => index % every === rest).map((plan) => ({ index, plan }))
 }
 
-/** By the device's last report. A service is done when it is due, or up to a third of its interval late. */
+/** By the device's last report. A service is repeated after 97 to 133 % of its interval: mostly late, up to a third. */
 export function serviceAt(account: Account, { index, plan }: Planned, now: number) {
   const { n, by, interval } = plan
   const report = lastReport(account, index, now)

@@ -79,7 +79,7 @@ class ReportLog {
     this.stand(15, false)
   }
 
-  /** A leg in a straight line at constant speed, now and then above the one that raises an event. Returns its seconds. */
+  /** A straight leg at constant speed; one in 25 raises an `overspeed` event. @returns its duration in seconds. */
   #drive(to: Point, next: () => number): number {
     const speedKmh = next() < 0.04 ? between(98, 112, next()) : between(34, 78, next())
     const { at, lat, lng } = this.last

@@ -6,10 +6,10 @@ import { between, roll } from './random.js'
 
 type Shift = 'day' | 'late' | 'night'
 
-/** Sunday 2025-01-05, where the counters of all devices start, on the account's clock. */
+/** Sunday 2025-01-05 on the account's clock. The timelines of the devices start in the week from then. */
 const FIRST_DAY = 20_093
 const PROGRAMS = 8
-/** Hour of the day at which the first device of a shift starts; the others follow within three hours. */
+/** The earliest hour of the day at which a device of a shift starts; their starts are spread over three hours. */
 const START_HOURS: Record<Shift, number> = { day: 5.5, late: 12.5, night: 20.5 }
 /** The last report of an expired device, 2025-01-30 17:00 UTC. */
 const EXPIRED_AT = 1_738_256_400
@@ -23,7 +23,7 @@ export const isNeverConnected = (index: number): boolean => index === 11
 export const dayOf = (account: Account, instant: number): number => Math.floor((instant + account.zoneSeconds) / DAY)
 export const dayStart = (account: Account, day: number): number => day * DAY - account.zoneSeconds
 
-/** What a device repeats every week since `start`, Unix seconds, with its counters then and what its tracker is off. */
+/** The program that a device repeats weekly from `start` (Unix seconds), its odometer then, and its tracker's position error. */
 type Timeline = { program: Report[]; start: number; km: number; offset: Point }
 
 /** Compiles all programs of an account before requests arrive: the first ones block the event loop for up to 30 ms each. */

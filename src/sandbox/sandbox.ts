@@ -12,12 +12,12 @@ import { ok, parametersOf, type Result } from './request.js'
 export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, devices)
 
 /**
- * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those
- * of the first account; `latencyMs` delays every response; the clock has milliseconds. It logs nothing, since every URL holds a hash.
+ * The platform's API under `/api`. The same seed gives the same fleet, accounts and hashes; `devices`, at most 100,000, are those of
+ * the first account; `latencyMs` delays every response; `clock` returns epoch milliseconds. It logs nothing, since every URL has a hash.
  */
 export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date.now } = {}) {
   const accounts = createAccounts(seed, devices)
-  // Enough for the other account, too: once V8 has compiled the code, a program takes less than 10 ms.
+  // Not those of the other account: once V8 has compiled the code, a program takes less than 10 ms.
   compilePrograms(accounts[0])
   const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })

@@ -9,7 +9,7 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 import { eventMessage } from './records.js'
 
 type Subject = { account: Account; device: { id: number; traccar_device_id?: number } }
-/** Reports of one kind; `before` is the last one of the stretch before, `until` the time of the first one after. */
+/** Reports of one drive or stop. `before`: last report of the previous stretch. `until`: when the next one begins. */
 type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
 
 const STATIC = {
