@@ -98,7 +98,7 @@ const encode = (text: string): string => encodeURIComponent(text).replaceAll('*'
 /** JSON with sorted keys, two spaces, and whatever fits on one line. */
 export const format = (value: unknown): string => `${layout(value, '', 0)}\n`
 
-/** @param indent that of the line, on which the text begins at `column`; absent for a text on one line. */
+/** @param indent of the line on which the text begins; without it, all is on one line. @param column where it begins there. */
 function layout(value: unknown, indent?: string, column = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const isList = Array.isArray(value)
@@ -135,7 +135,7 @@ function parse<T>(file: string, text: string, shape: Validator<object, T>): { va
   const value: unknown = JSON.parse(json)
   if (shape.Check(value)) return { value, lines }
   const sentences = shape.Errors(value)[1].flatMap(({ keyword, instancePath, params, message }) => {
-    // A field too many has two problems: it must be `false`, and its parent must not have it.
+    // An unknown field has two errors: this one of its parent, and one of its own, whose path has the line.
     if (keyword === 'additionalProperties') return []
     const sent: unknown = Pointer.Get(value, instancePath)
     const found = shown(short(sent), { [instancePath.slice(instancePath.lastIndexOf('/') + 1)]: sent })
@@ -205,7 +205,7 @@ async function readFiles(path: string) {
   return { manifest, files }
 }
 
-/** Writes an exchange into a folder under its own name; the manifest only where there is none. One of several secrets has no fingerprint. */
+/** Writes an exchange into a folder under its own name; the manifest only where there is none. With a second secret, it loses its fingerprint. */
 export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
   const file = join(path, manifestFile)

@@ -46,7 +46,7 @@ export function findLeaks(exchange: object, hashes: Iterable<string> = []): stri
     .filter((hash) => hash.length >= 6)
     .flatMap((hash) => [hash.toLowerCase(), Buffer.from(hash).toString('hex')])
   const found: string[] = []
-  /** Whether a text may be shown. */
+  /** Adds the leaks of a text. @returns whether it has none and may be shown. */
   const inspect = (path: string, text: string): boolean => {
     const before = found.length
     const all = readings(text)

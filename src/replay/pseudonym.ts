@@ -6,7 +6,7 @@ const vowels = 'aeiou'
 const consonants = 'bcdfghjklmnpqrstvwxyz'
 const feistelRounds = 6
 
-/** The part of an id that becomes another one. Zeros before it stay: they make it no id to a gateway. */
+/** The digits of an id that are replaced. Leading zeros stay: a gateway accepts no id with them. */
 export const idDigits = /(?<=^0*)[1-9]\d{0,14}$/
 
 /** Invented values have the shape of the real ones. All positions turn by one rotation of the sphere. */
@@ -20,7 +20,7 @@ export class Pseudonyms {
     this.rotation = rotationBy([0, 4, 8].map((at) => seed.readUInt32BE(at) / 2 ** 32) as [number, number, number])
   }
 
-  /** Shows another secret, but for one in 65,536, and too short to find this one by. */
+  /** Detects all but one of 65,536 other secrets, and is too short to reveal this one. */
   get fingerprint(): string {
     return this.#bytes('fingerprint', '').toString('hex', 0, 2)
   }

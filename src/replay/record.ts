@@ -161,7 +161,8 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
 }
 
 /**
- * Repeats every recorded request but address lookups, whose positions are invented, and logs how the shape of the responses has changed, and a summary.
+ * Repeats all recorded requests except address lookups, whose positions are invented. Logs how the shape of the responses has changed, and
+ * a summary.
  * @param pseudonyms of the recording, which reveal the real ids; undefined without its secret.
  * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
  * @throws Error when the platform cannot be reached or rejects the hash, or the real ids are needed and unknown.

@@ -7,15 +7,15 @@ const courseKey = /^(course|angle)$/i
 const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**
- * A pair in a text with positions. Platforms write no zeros at the end, so any decimals will do: none at all in `41/2.17;41.38/2.17`,
- * where `;` stands between two pairs, and one or more elsewhere.
+ * A coordinate pair in a text with positions. Platforms drop trailing zeros, so a coordinate may have few decimals: none at all in
+ * `41/2.17;41.38/2.17`, where `;` separates two pairs, and at least one elsewhere.
  */
 export const pair =
   /(?<=^|;)-?\d{1,3}(?:\.\d+)?\/-?\d{1,3}(?:\.\d+)?(?=;|$)|(?<![\w./-])-?\d{1,3}\.\d+(?:\s*[,/|]\s*|\s+)-?\d{1,3}\.\d+(?!\d|[./]\d)/
 /** Half a pair. A decimal comma with fewer digits may be that of thousands. */
 export const half = /(?<![\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d+|,\d{5,})(?!\d|\.\d)/
 
-/** Four decimals are ten metres of a position, and few other numbers have them; after a comma, five. The seconds of a time may. */
+/** A number with the decimals of a position: four (ten metres), or five after a comma. Few others have them; seconds do not count. */
 const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d{4}|,\d{5})/
 const decimalPairs = /^\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+(\s*[;|]\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+)*[;\s]*$/
 const latestPositions = /^-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?(;-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?)+;?$/

@@ -20,7 +20,7 @@ function upAt({ lat, lng }: Position): Vector {
   return [Math.cos(a) * Math.cos(b), Math.cos(a) * Math.sin(b), Math.sin(a)]
 }
 
-/** By three numbers in [0, 1): longitude and tilt of the axis, and an angle of 30 to 330 degrees. */
+/** From three numbers in [0, 1): longitude and latitude of the axis, and an angle of 30 to 330 degrees. */
 export function rotationBy([around, up, turn]: Vector): Rotation {
   const axis = upAt({ lat: Math.asin(2 * up - 1) / radians, lng: 360 * around })
   const angle = (30 + 300 * turn) * radians

@@ -115,7 +115,7 @@ class Scrubber {
     return this.#text(raw, isJson || textKey.test(key))
   }
 
-  /** @param isText people have written it: numbers in it may be part of a name. A name in it shows that, too. */
+  /** @param isText whether people wrote it: its numbers may be part of a name. A name in it shows that people wrote it, too. */
   #text(raw: string, isText: boolean): string {
     let hasName = false
     const scrubbed = raw

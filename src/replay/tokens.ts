@@ -38,7 +38,7 @@ const tokenWithPositions = tokens([
 /** The pattern for the tokens of a text. */
 export const tokensOf = (text: string): RegExp => (hasPositions(text) ? tokenWithPositions : token)
 
-/** Whether a quantity is the end of a number plate: always, or where people have written it. */
+/** Whether a quantity may be the end of a number plate; digits and one letter only in a text that people wrote. */
 export const isPlate = (quantity: string, isText: boolean): boolean =>
   /\d\s?(?:[A-Z]{3,4}|NM|KN|HR)$/.test(quantity) || (isText && /^\d{1,4}\s?[A-Z]$/.test(quantity))
 

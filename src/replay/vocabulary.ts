@@ -27,7 +27,7 @@ const calendar = new Set(
 )
 const country = /^[\p{L}\p{M} ().,'\u2019&-]+$/u
 
-/** Whether a value is of the lists and rules of daylight saving that every account has alike, or are made of their words. */
+/** Whether a value is in the list of countries, the same for every account, or a calendar word in a rule of daylight saving. */
 export const isDaylightSaving = (parent: string, key: string, value: unknown): boolean =>
   typeof value === 'string' &&
   (parent === 'dst_countries'
