@@ -15,7 +15,7 @@ import type { FleetColumns } from '../../platform/worker-messages.js'
 import { toZone } from '../../resources/zone.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
-/** With slower responses, only those from memory meet the target for callers, a p95 of 300 ms. */
+/** With a slower platform, only responses from memory meet the target for callers, a p95 of 300 ms. */
 const slowMs = 1_000
 /** A device counts as online for five minutes after its last fix: a greater clock skew falsifies its status. */
 const skewWarnS = 5
@@ -124,7 +124,7 @@ async function clock(url: string, timeoutMs: number): Promise<Finding> {
   return skewS > skewWarnS ? warn('clock', text) : ok('clock', text)
 }
 
-/** Whether the Unix times of the account's devices are Unix times. */
+/** Whether the Unix times of the account's devices are UTC, not its wall clock, and not in the future. */
 async function unixTimes(platform: CheckedPlatform, hash: string): Promise<Finding> {
   const name = 'platform times'
   try {

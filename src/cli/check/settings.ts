@@ -19,7 +19,7 @@ function misspelt(names: readonly string[]): Finding[] {
   })
 }
 
-/** Whether the end is missing, such as a unit, or nothing but the order of the letters and one letter in eight differs. */
+/** Whether `name` lacks the end of `known`, such as a unit, or has its letters in any order, at most one in eight wrong. */
 function isNear(known: string, name: string): boolean {
   const isStart = name.includes('_') && known.startsWith(name)
   return isStart || Math.max(missing(known, name), missing(name, known)) <= known.length / 8

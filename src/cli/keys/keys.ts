@@ -37,7 +37,7 @@ export async function runKeys(args: string[], io: Io): Promise<number> {
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError || isArgumentError(error)
-    // Arguments are repeated only here, and a key that does not exist in this store may work elsewhere.
+    // The message may repeat an argument, and a key that is not in this store may work with another one.
     io.console.error(withoutCredentials(isUsage ? `${error.message}\n\n${usage}` : explain(error)))
     return isUsage ? 2 : 1
   }

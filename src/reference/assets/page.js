@@ -48,7 +48,7 @@ let current
 /** A link scrolls its chapter to just below the header, whatever the size of the text. */
 const headerHeight = 2 * document.querySelector('.top').offsetHeight
 
-/** Marks the link of the last chapter or operation that begins above the content; what ends the page may begin anywhere. */
+/** Marks the link of the last chapter or operation that begins near the top; at the end of the page, the last in view. */
 function markCurrent() {
   const isEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 1
   const line = isEnd ? innerHeight : headerHeight
