@@ -1,4 +1,4 @@
-/** What the tests of hostile conditions share: what a caller must be told, and waiting for a recovery nobody announces. */
+/** What the tests of hostile conditions share: memory per entry, the complete 503, an unknown host, a certificate. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'

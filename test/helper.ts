@@ -15,7 +15,7 @@ import type { Store } from '../src/store/store.js'
 import { temporaryFolder } from './folder.js'
 import { program } from './program.js'
 
-/** All that the gateway may ever ask of a platform: actions that read (spec.md, What the service does, 3). */
+/** The only actions that the gateway may send to a platform: they read (spec.md, What the service does, 3). */
 const readActions = new Set([
   ...['get_user_data', 'edit_setup_data', 'get_devices', 'get_geofences', 'get_events', 'get_history'],
   ...['get_alerts', 'services', 'get_services', 'get_user_drivers', 'call_actions/event_types'],
@@ -27,7 +27,7 @@ interface Call {
   url: string
 }
 
-/** Every stand-in of every test records what it is asked. @throws when the gateway asked for anything that may change data. */
+/** For the requests that a stand-in of the platform has received. @throws when one of them may change data. */
 function onlyReads(calls: readonly Call[]): void {
   for (const { method, url } of calls) {
     const action = new URL(url, 'http://localhost').pathname.replace(/^\/api\//, '')
@@ -45,7 +45,7 @@ export interface Test {
   teardown(end: () => unknown): void
 }
 
-/** A clock that stands still until it is told to go on. Epoch milliseconds. */
+/** A clock that only the test advances. Epoch milliseconds. */
 export class Clock {
   #now: number
   constructor(now = Date.UTC(2026, 4, 12, 9, 30)) {
@@ -86,7 +86,7 @@ export async function startedWorker(): Promise<WorkerClient> {
   return worker
 }
 
-/** A gateway on a free port. Without `PLATFORM_URL` it stands on a sandbox of its own; the time there is the same clock's. */
+/** A gateway on a free port. Without `PLATFORM_URL`, or with a demo, it has a sandbox of its own on the same clock. */
 export async function gateway(t: Test, options: GatewayOptions = {}) {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store, isDraining = false } = options
   const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })

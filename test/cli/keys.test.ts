@@ -167,7 +167,7 @@ t.test('a command whose output is lost, as on a full disk, fails', (t) => {
   t.end()
 })
 
-/** Of a user who is not root, and starts the program; a reason to skip where there is none. */
+/** Runs the program as a user who is not root; `withoutStranger` is the reason to skip where that user cannot. */
 const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 const asStranger = (args: string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [program('main.js'), ...args], { ...withEnv(env), ...stranger, encoding: 'utf8' })
