@@ -52,7 +52,7 @@ interface Deps {
   logger: Log
   /** Epoch milliseconds. */
   clock: () => number
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   ticks: () => number
   /** Stays open when the app closes. */
   store: Store

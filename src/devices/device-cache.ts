@@ -36,7 +36,7 @@ export class DeviceCache {
   #lastRefusal = 0
   readonly #lists: CorrectedLists
   readonly #options: DeviceCacheOptions
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   readonly #now: () => number
 
   constructor(options: DeviceCacheOptions) {

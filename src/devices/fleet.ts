@@ -52,7 +52,7 @@ export class Fleet implements Sliceable<Device> {
   readonly #columns: FleetColumns
   readonly #zone: Zone | undefined
   readonly #isWallClock: boolean
-  /** When the list was requested, in milliseconds that never go back. */
+  /** When the list was requested, monotonic milliseconds. */
   readonly sentAt: number
   readonly #decoded = new BoundedMap<number, Device>(maxDecoded)
   /** Driver → device. */

@@ -28,7 +28,7 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   /** For the responses in flight. */
   budget: ByteBudget
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   ticks: () => number
   turns: Turns
 }

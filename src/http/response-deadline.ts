@@ -11,7 +11,7 @@ const deadlineMs = 50_000
 /** From the close of the app, before the process cuts off what is left. */
 const closingMs = 18_000
 
-/** To be installed before all other hooks, any of which may respond. @param ticks milliseconds that never go back. */
+/** To be installed before all other hooks, any of which may respond. @param ticks monotonic milliseconds. */
 export function installResponseDeadline(app: App, connections: Connections, ticks: () => number): void {
   app.addHook('onRequest', (_request, reply, next) => {
     const connection = connections.of(reply.raw)

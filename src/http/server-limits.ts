@@ -77,7 +77,7 @@ export function limitedServer(
 
 /**
  * Closes idle connections until the last request has its response: otherwise the app would not close before they time out.
- * @param ticks milliseconds that never go back.
+ * @param ticks monotonic milliseconds.
  */
 export function closeIdleConnections(app: App, connections: Connections, ticks: () => number): void {
   let timer: NodeJS.Timeout | undefined

@@ -16,7 +16,7 @@ export class Turns {
   #waiting: { request: Parameters<RequestListener>; since: number }[] = []
   #begun = 0
 
-  /** @param ticks milliseconds that never go back. */
+  /** @param ticks monotonic milliseconds. */
   constructor(ticks: () => number) {
     this.#ticks = ticks
   }

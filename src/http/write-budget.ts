@@ -14,7 +14,7 @@ const sinceOf = ({ unread }: Connection): number => unread?.since ?? Number.POSI
 
 const noRoom = (message: string): ApiError => new ApiError('gateway_error', { message })
 
-/** To be installed before any route. @param ticks milliseconds that never go back. */
+/** To be installed before any route. @param ticks monotonic milliseconds. */
 export function installWriteBudget(app: App, budget: ByteBudget, connections: Connections, ticks: () => number): void {
   app.decorateReply('reserved')
   app.decorateReply('reserve', function (this: FastifyReply, bytes: number) {

@@ -18,7 +18,7 @@ interface AddressesOptions {
   url: string
   /** Lookups of all accounts together; one account has a quarter of them. */
   perMinute: number
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   now: () => number
   onLookup: (outcome: LookupOutcome) => void
 }

@@ -12,7 +12,7 @@ interface FailoverCountersOptions {
   shared: Counters | undefined
   /** Epoch milliseconds. */
   clock: () => number
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   ticks: () => number
   /** Called for every increment. */
   onCounted?: (where: 'shared' | 'local') => void

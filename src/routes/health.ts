@@ -24,7 +24,7 @@ const Health = Resource(
 
 interface HealthNeeds {
   version: string
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   ticks: () => number
   platform: () => PlatformState
   store: () => PlatformState

@@ -9,7 +9,7 @@ import { Turns } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import type { Test } from '../helper.js'
 
-/** An app without hooks and routes on the server of the gateway. @param ticks milliseconds that never go back. */
+/** An app without hooks and routes on the server of the gateway. @param ticks monotonic milliseconds. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
   const [connections, turns] = [new Connections(nothing, nothing, nothing), new Turns(ticks)]
