@@ -140,17 +140,19 @@ async function diff([path, left, right]: string[], values: ReplayValues, { env, 
     if (status !== 200)
       throw new Error(`${base}/v1/me has status ${status}: is it the base URL of a gateway, with /api?`)
   }
-  let differing = 0
+  let [differing, unavailable] = [0, 0]
   const requests = await documentedPaths(folder, left, credential)
   for (const request of requests) {
     const [one, two] = await Promise.all([send(left, request, credential), send(right, request, credential)])
     const differences = compare(one, two)
     if (differences.length > 0) differing++
+    else if (one.status === 503) unavailable++
     for (const { path: at, left: a, right: b } of differences) {
       console.log(`${request}  ${at}: ${JSON.stringify(a)} | ${JSON.stringify(b)}`)
     }
   }
-  console.log(`${requests.length} requests, ${differing} with different responses`)
+  const equal = unavailable > 0 ? `, ${unavailable} with the same 503: perhaps they are not recorded` : ''
+  console.log(`${requests.length} requests, ${differing} with different responses${equal}`)
   return differing > 0 ? 1 : 0
 }
 
