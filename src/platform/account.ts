@@ -12,7 +12,7 @@ import { type FetchPage, maxConcurrent, readAll } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
-/** Called with the number of rows that are not records and are left out. */
+/** Called with the number of rows that are left out: they are not records, or are too large. */
 export type OnSkipped = (action: Action, rows: number) => void
 
 /** Filters of an event list; times are the account's wall clock, `YYYY-MM-DD HH:MM:SS`. */
@@ -28,11 +28,11 @@ const pageSizes: Partial<Record<Action, number>> = { services: 100 }
 /** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
 const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
 
-/** The setup, if its validation has requested it. */
+/** Identifies an account; `setup` is set if the validation has requested it. */
 type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
 
 export class Account {
-  /** Safe to log; the same for every credential of the account. */
+  /** Safe to log; the same for every credential of the account. Without an e-mail it follows from the hash, and changes with it. */
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
@@ -72,7 +72,7 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** The setup, or the last one while the call fails: without it, values are null or in another unit. A setup of the wrong shape throws. */
+  /** The setup, or the last one on PlatformUnavailable other than `wrong_shape`: without it, values are null or in another unit. */
   async setup(): Promise<wire.WireSetup> {
     const last = this.#lastSetup
     try {
@@ -182,7 +182,7 @@ export class Account {
     return call
   }
 
-  /** All rows of a list, read once for all equal requests: they take more memory than the response. */
+  /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
   #all<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
     return this.#shared(`all ${action}`, async () => {
       const reading = this.#platform.openList(this.id)

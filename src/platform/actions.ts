@@ -9,7 +9,7 @@ const has =
     keys.some((key) => Object.hasOwn(data, key))
 
 const pageKeys = ['items', 'data', 'pagination']
-/** A page in any layout that `pageOf` reads. Where it is not usual it is a list: an error may have `data: null`. */
+/** A page in any layout that `pageOf` reads. A key that is not usual must hold a list: errors may have `data: null`. */
 const page =
   (...usual: string[]): Check =>
   (data) =>
@@ -38,7 +38,7 @@ export const actions = {
   services: page('data', 'services'),
   get_services: page('data', 'services'),
   get_user_drivers: page('items', 'drivers'),
-  // Both respond with a text.
+  // Never called: address lookups read their responses themselves.
   address: () => true,
   geo_address: () => true,
 } as const satisfies Record<string, Check>

@@ -60,13 +60,13 @@ export class Addresses {
     this.#client = new HttpClient({ url: options.url, connections })
   }
 
-  /** The address if it is known already; null where there is none, undefined before a lookup. */
+  /** The cached address; null where there is none, undefined if there is no cached result or it has expired. */
   get(account: string, position: Position): string | null | undefined {
     const known = this.#known.get(keyOf(account, position))
     return known && known.until > this.#options.now() ? known.address : undefined
   }
 
-  /** The address, looked up if necessary; null where there is none, or none in time. Never rejects. */
+  /** The address, looked up if necessary; null where there is none, none in time, or no lookup left. Never rejects. */
   find(account: string, hash: string, position: Position): string | null | Promise<string | null> {
     const known = this.get(account, position)
     if (known !== undefined) return known
@@ -101,7 +101,7 @@ export class Addresses {
     return lookup.finally(() => this.#pending.delete(key))
   }
 
-  /** Whether the account and all together have a lookup left in this minute. */
+  /** Counts a lookup; false, and none is counted, if the account or all together have none left in this minute. */
   #spend(account: string): boolean {
     const { perMinute, now } = this.#options
     if (now() - this.#window.since >= windowMs) this.#window = { since: now(), used: 0, usedBy: new Map() }

@@ -48,7 +48,7 @@ export async function textIn(body: AsyncIterable<Uint8Array>, maxBytes: number):
 /**
  * Reads a whole body and parses it.
  * @param reservation holds the memory of the body and of what is parsed from it; the caller releases it.
- * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable (`too_large`, `overload`, `html`, `bad_json`, …), or the stream's error.
+ * @throws PlatformRefused or PlatformUnavailable (`too_large`, `overload`, `html`, `bad_json`, …), or the stream's error.
  */
 export async function readDocument(
   action: Action,

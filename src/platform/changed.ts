@@ -19,7 +19,7 @@ export function fieldsOf(raw: unknown): string {
 export const changed = (action: Action, missing: string, found?: unknown): PlatformError =>
   failure(action, 'wrong_shape', `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`)
 
-/** Content in place of a list: a record, since what was the list has another name now, a number, or text that is not a list. */
+/** Content in place of a list: a record (the list may have a new name), a positive number, or text that is not a list. */
 export function isUnread(raw: unknown): boolean {
   if (itemsOf(raw).length > 0) return false
   if (typeof raw === 'string') return !/^(\[\s*\]|\{\s*\})?$/.test(raw.trim())
@@ -31,7 +31,7 @@ const isUnreadList = (raw: unknown): boolean => isUnread(raw) && !(typeof raw ==
 
 const hasId = (row: unknown): boolean => isObject(row) && /^[1-9]\d{0,15}$/.test(String(read('scalar', row.id)))
 
-/** Rows before the page, by its own numbers; infinite where it does not send them. */
+/** Rows before the page, by the numbers that it sends; infinite after the first page if it does not send its size. */
 function rowsBefore({ currentPage, perPage }: Page, number: number): number {
   const before = (currentPage ?? number) - 1
   return before <= 0 ? 0 : before * (perPage ?? Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-/** The client of one platform installation: every call passes the circuit breaker and the bulkhead, has one deadline, and is reported. */
+/** The client of one platform: calls pass circuit breaker and bulkhead, have one deadline each and are reported, address lookups apart. */
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'

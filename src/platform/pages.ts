@@ -20,8 +20,8 @@ const numberNames = ['total', 'per_page', 'current_page', 'last_page']
 
 /**
  * Reads the page in a body: the paginator at top level, in `items`, in `items.<name>`, or rows beside `pagination`. Its numbers may
- * stand further out than its rows. A body without a paginator is one page with all rows.
- * @param name the key below `items` under which this action puts its paginator or its rows (`drivers`, `geofences`).
+ * be further out than its rows. A body without a paginator is one page with all rows.
+ * @param name the key of this action's paginator or rows (`drivers`, `geofences`), in `items` or, without `items`, at top level.
  */
 export function pageOf(body: unknown, name?: string): Page {
   const paginator = paginatorOf(body, name)

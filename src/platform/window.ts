@@ -103,7 +103,7 @@ function readAhead(fetch: ReturnType<typeof numbered>, last: number): ReturnType
 interface NumberedPage extends Page {
   number: number
   currentPage: number
-  /** Whether the platform says anything of its pages. */
+  /** Whether the platform sends the page's number, the last page's number or the total; the page size does not count. */
   isPaged: boolean
 }
 
@@ -223,7 +223,7 @@ class Pages {
   }
 }
 
-/** The same for a number and its text; undefined for a row without an id. */
+/** A row's id as text, since a platform may send it as a number or a text; undefined for a row without one. */
 function idOf(row: unknown): string | undefined {
   const id = isObject(row) ? row.id : undefined
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined

@@ -8,8 +8,8 @@ import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-
 const bytesPerMb = 1024 * 1024
 
 /**
- * Heap of the worker, MB: as much as this process may use itself. The worker needs a small part of it; with less, V8 collects several
- * times per list and doubles the cost. A worker that exceeds it ends alone, and the process goes on.
+ * Heap of the worker, MB: as much as this process may use itself, at most 2 GB. The worker needs a small part of it; with less, V8
+ * collects several times per list and doubles the cost. A worker that exceeds it ends alone, and the process goes on.
  */
 const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit / bytesPerMb))
 /**

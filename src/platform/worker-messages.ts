@@ -10,7 +10,7 @@ export interface JobParams {
    * device depends; `clock`: the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
   get_devices: { id: number | undefined; now: number; clock?: WireSetup | undefined }
-  /** `setup`: the account's zone, undefined if the platform does not send it. */
+  /** `setup`: for the account's zone and units, undefined if the platform does not send it. */
   get_history: HistoryRequest & { setup: WireSetup | undefined }
 }
 
