@@ -13,7 +13,7 @@ interface DeviceCacheOptions {
   maxBytes: number
   /** Epoch milliseconds. */
   clock: () => number
-  /** Items of a device list that are no devices. */
+  /** Groups of a device list that cannot be read, and items that are left out (`FleetColumns.skippedRows`). */
   onSkipped: (rows: number) => void
   /** A state word that the gateway does not know, and the number of rows that have it. */
   onUnknownState: (word: string, rows: number) => void
