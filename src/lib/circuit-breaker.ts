@@ -35,7 +35,7 @@ export interface Call {
 }
 
 /**
- * Circuits of two kinds; a call needs both of its own closed.
+ * Circuits of two kinds; a call passes if each of its two is closed or lets it through as a probe.
  *
  * - *Own*, one per account and action: opens after five consecutive failures. After the cool-down one call probes, and another one each
  *   cool-down until one succeeds. An account that always fails harms only itself, and fails fast.
@@ -44,8 +44,8 @@ export interface Call {
  *   their failures are no news, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
  *   histories, leaves the other actions alone.
  *
- * After its cool-down a shared circuit is half-open until a probe succeeds; all accounts together send eight per cool-down, and each account
- * one: an account whose calls hang leaves the others theirs. A probe that succeeds closes the shared circuits of all actions: most outages
+ * The first call after its cool-down makes a shared circuit half-open, until a probe succeeds. All accounts together send eight probes per
+ * cool-down, and each account one: an account whose calls hang leaves the others theirs. A probe that succeeds closes the shared circuits of all actions: most outages
  * end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.

@@ -30,7 +30,7 @@ export interface RowReaderOptions {
   shape: RowShape
   /** Normalizes a row that WebAssembly declines: returns an object that it accepts, all of whose values are as the shape describes them, null or absent. */
   normalize: (record: Record<string, unknown>) => Record<string, unknown>
-  /** Called for each row in the order of the document. */
+  /** Called for each row in the order of the document, and for each object passed to `add`, unless it is left out. */
   onRow: (row: Row) => void
   /** Maximum bytes of the envelope, placeholders included. */
   maxEnvelopeBytes: number

@@ -6,7 +6,7 @@ import { decoded } from './utf8.js'
 /** One row. Valid only during the call that passes it. */
 export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'isList' | 'length' | 'copy' | 'record'>
 
-// As in `assembly/row.ts`.
+// Within the limits of `assembly/row.ts` and `assembly/members.ts`.
 const MAX_NAME = 31
 const MAX_FIELDS = 48
 const MAX_SHAPES = 64

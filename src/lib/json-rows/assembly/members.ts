@@ -22,7 +22,7 @@ let free: usize = members
 /** Incremented when all members are dropped: older links are invalid. */
 export let generation: u32 = 0
 
-/** The link to the first member of a shape. A link is the address of a member's address; 0 disables learning. */
+/** The link to the first member of a shape. A link is the address of a member's address; 0 disables prediction and learning. */
 @inline
 export function firstLink(shape: usize): usize {
   return firsts + (shape << 2)
@@ -58,7 +58,7 @@ export function lengthOf(member: usize): usize {
   return <usize>load<u32>(member, LENGTH)
 }
 
-/** Stores the member at `at` behind a link unless the link is taken; returns the next link. */
+/** Stores the member at `at` behind a link. Returns the next link; the same one if nothing was stored, 0 if all were dropped. */
 export function learn(link: usize, at: usize, length: usize, field: usize): usize {
   if (link == 0 || length > MAX_LENGTH || load<u32>(link) != 0) return link
   if (free == membersEnd) {
