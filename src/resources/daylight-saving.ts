@@ -88,7 +88,7 @@ function zoneName({ user_dst, dst_countries }: WireSetup, offsetMinutes: number)
 }
 
 /**
- * `exact` has dates, `other` rules, `automatic` a country. No setup with any of them was recorded. Assumed: it adds one
+ * `exact` has dates, `other` rules, `automatic` dates or a country. No setup with any of them was recorded. Assumed: it adds one
  * hour; dates and rules are on the standard clock; a country follows the IANA time zone database. Settings that cannot be read
  * mean standard time all year.
  */

@@ -146,7 +146,7 @@ function fuelLitres(wire: WireHistory): number | null {
 
 /**
  * The history of a device (spec.md, History result; platform.md 11.5).
- * Totals are the platform's own, which differ from the sums of its groups (platform.md 6.1).
+ * Totals are the platform's own if it sends them: they differ from the sums of its groups (platform.md 6.1).
  */
 export function* toHistory(wire: WireHistory, context: HistoryContext): Steps<History> {
   const { deviceId, from, to, positions: isDetailed, zone } = context

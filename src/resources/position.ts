@@ -87,7 +87,7 @@ export interface Leg {
 /** The groups of a history, each with its points in time order. */
 export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Steps<Leg[]> {
   const inOrder = orderedBy(reading)
-  // Groups of events overlap those of the drives, so each kind is ordered on its own.
+  // Groups of events overlap all others, so the two are put in order separately.
   const [eventsInOrder, travelsInOrder] = [orderedBy(reading), orderedBy(reading)]
   const legs: Leg[] = []
   for (const group of groups) {
