@@ -1,4 +1,4 @@
-/** The preflight check: finds the problems of a deployment before its callers do. Changes nothing. */
+/** The preflight check: finds the problems of a deployment before its callers do. Leaves nothing behind. */
 import { type Config, ConfigError, readConfig } from '../../config.js'
 import { type Finding, fail, ok } from './finding.js'
 import { platformFindings } from './platform.js'

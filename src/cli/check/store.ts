@@ -130,7 +130,7 @@ async function missingFolder(path: string, parent = dirname(path)): Promise<Find
   return fail('DATA_DIR', `${path} does not exist and cannot be created`)
 }
 
-/** Of the folder and its key file; nothing is created. */
+/** Checks the permissions of the folder, and its key file. Creates nothing. */
 async function files(path: string, mode: number): Promise<Finding> {
   const octal = (bits: number): string => `0${(bits & 0o777).toString(8)}`
   const isOpen = (bits: number): boolean => (bits & 0o077) !== 0
