@@ -45,8 +45,8 @@ export interface Call {
  *   histories, leaves the other actions alone.
  *
  * The first call after its cool-down makes a shared circuit half-open, until a probe succeeds. All accounts together send eight probes per
- * cool-down, and each account one: an account whose calls hang leaves the others theirs. A probe that succeeds closes the shared circuits of all actions: most outages
- * end for all at once, and a rare action may have no call for hours.
+ * cool-down, and each account one: an account whose calls hang leaves the others theirs. A probe that succeeds closes the shared circuits
+ * of all actions: most outages end for all at once, and a rare action may have no call for hours.
  *
  * A call that started before its circuit last changed state has no effect on that circuit.
  */
