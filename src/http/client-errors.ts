@@ -67,7 +67,7 @@ export function clientErrorResponder(options: ClientErrorOptions) {
 
 const closeNow = (socket: Socket): void => void socket.end(() => socket.destroy())
 
-/** Counts the request on the client's address and sends the error in the documented shape. */
+/** Counts the request on the address of the peer, which may be a proxy, and sends the error in the documented shape. */
 async function write(error: ApiError, socket: Socket, options: ClientErrorOptions, isHead: boolean) {
   const { limits, docsUrl, onResponse } = options
   const usage = await limits.count(addressName(socket.remoteAddress))

@@ -6,9 +6,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
 import { stopParsing } from '../lib/stop-parsing.js'
 
-/** Pipelined requests that may wait on one connection. */
+/** Pipelined requests of one connection, the one in progress included; one more closes it. */
 const maxWaiting = 64
-/** The same for all connections together, 40 MB if each request has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
+/** Requests that may wait on all connections, 40 MB if each has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
 /** When no connection is left: the share of all that one account may keep, and how many of its other requests are refused at once. */

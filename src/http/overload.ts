@@ -21,8 +21,8 @@ export const lateSamples = (before: number, delayMs: number, waitMs: number): nu
 export const isOverload = (late: number): boolean => late >= minLateSamples
 
 /**
- * Sheds the requests of all routes that are registered on `app` afterwards. Ours, because @fastify/under-pressure sheds for one sample, and
- * ends the process when file descriptors run out: it reads the memory usage in a timer, which then throws.
+ * Sheds the requests of all routes that are registered on `app` afterwards. Ours, because @fastify/under-pressure sheds after a single late
+ * sample, and ends the process when file descriptors run out: it reads the memory usage in a timer, which then throws.
  */
 export function shedOverload(app: App, turns: Turns, onShed: () => void): void {
   let late = 0

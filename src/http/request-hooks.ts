@@ -36,7 +36,7 @@ export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
 }
 
-/** Reports the outcome of a request to metrics, callers and log. */
+/** Reports the outcome of a request to metrics, callers, outages and log. */
 type Report = (reply: FastifyReply, status: number) => void
 
 export function requestReport({ log, metrics, outages }: RequestHookOptions): Report {
@@ -81,7 +81,7 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
   })
 }
 
-/** What is wrong with a request, found before its body is read. */
+/** What is wrong with the request line or the headers, found without waiting for the body. */
 function requestError({ raw, url, is404 }: FastifyRequest): ApiError | undefined {
   if (url.length > maxTargetBytes) return new ApiError('uri_too_long')
   if (raw.rawHeaders.length >= 2 * maxHeaders) return new ApiError('headers_too_large')

@@ -10,7 +10,7 @@ import type { App } from './types.js'
 
 /** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
-/** Node drops further lines, and perhaps a credential among them: such a request is rejected. Without a limit, 16 KiB of them take 280 kB. */
+/** Node drops lines beyond this, perhaps a credential among them: a request with this many is rejected. Without a limit, 16 KiB take 280 kB. */
 export const maxHeaders = 128
 /** Path and query. A request line that exceeds `maxHeadBytes` is a client error. */
 export const maxTargetBytes = 8_192
@@ -67,7 +67,7 @@ export function limitedServer(
     writeAtOnce(socket)
     connections.cutIdlest(server.maxConnections)
   })
-  // Node would respond to both by itself, without a body.
+  // Node would respond to an expectation without a body, and close the connection of a `CONNECT` without a response.
   server.on('checkExpectation', inOrder)
   server.on('connect', (_request, socket) => onConnect(socket as Socket))
   // Without a listener, a failed `accept` ends the process.

@@ -36,7 +36,7 @@ declare module 'fastify' {
     caller: Caller
     /** The error response was requested with `Prefer`. */
     isRehearsed: boolean
-    /** For the log: `account.id`, also where authentication failed after the account was known. */
+    /** `account.id` as far as authentication knows it, also if it fails: for the log, and for the share of the account. */
     accountId: string | undefined
     /** The code of the error response, which perhaps is not sent yet. */
     errorCode: ErrorCode | undefined
