@@ -65,7 +65,7 @@ interface Deps {
   isDraining: () => boolean
 }
 
-/** The gateway as a value. @throws without a platform and a sandbox. */
+/** The gateway as a value. @throws if there is neither a platform nor a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, ticks, metrics, isDraining } = deps
   const parts = openParts(config, deps)
@@ -181,7 +181,7 @@ function openPlatforms(
   }
 }
 
-/** The routes, each behind the hook that counts its requests. */
+/** The routes below `/api`, each behind the hook that counts its requests; `/health` only shows the limits. */
 async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, parts: Parts): Promise<void> {
   const { store, limits, authenticator, turns, deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {

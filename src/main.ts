@@ -52,7 +52,7 @@ function logWarnings(logger: Log): void {
   }
 }
 
-/** Holds a free port, which the links in responses name before the API listens on it. */
+/** Holds a free port: the links in responses need its number before the API listens. */
 async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer((socket) => socket.destroy()).listen(0, host)
   await once(server, 'listening').catch(because('HOST'))
@@ -116,7 +116,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   })
 }
 
-/** Where the reference is, and a request that works. A configured demo token is a credential and not printed. */
+/** Where the reference is, and a request that works. A demo token other than `demo` is a credential and not printed. */
 function greeting({ publicUrl, demoToken }: Config, { address, family, port }: AddressInfo): string {
   const isAny = address === '0.0.0.0' || address === '::'
   const local = `http://${isAny ? 'localhost' : family === 'IPv6' ? `[${address}]` : address}:${port}/api`
