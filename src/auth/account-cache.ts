@@ -26,7 +26,7 @@ interface AccountCacheOptions {
   onRefused: (account: Account) => void
 }
 
-/** The accounts of one platform. A hash is validated at most once per `ttlMs`. */
+/** The accounts of one platform. A valid hash is validated once per `ttlMs`, or when a caller forces it; any other with each request. */
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, { hash: Secret; isKnown: boolean }>
   readonly #ttlMs: number
@@ -51,7 +51,7 @@ export class AccountCache {
       fetchMethod: async (digest, stale, { context: { hash, isKnown } }) => {
         // The account keeps a copy of the hash: the original may be a slice of a header, all of which V8 would keep.
         const sent = { hash: copied(hash.reveal()), isKnown: isKnown || stale !== undefined }
-        // Its account is not known before: an account without an e-mail keeps this id.
+        // The e-mail is not known yet: this id is made of the hash, and an account without an e-mail keeps it.
         const requester = { id: this.idOf(digest), ...sent }
         const known = await validate(platform, requester, clock())
         const who =
@@ -109,8 +109,8 @@ function emailIn({ email }: { email: Scalar }): string | null {
 }
 
 /**
- * The e-mail in an account's setup (platform.md 11.9), else the last known one: without it, the account would be another owner of keys.
- * @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
+ * The e-mail in an account's setup (platform.md 11.9); if that is unavailable, the last known one: without it, the account would be another
+ * owner of keys. @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
  */
 async function whoBySetup(platform: Platform, requester: Requester, stale: Account | undefined) {
   const setup = platform.get('edit_setup_data', requester).then(setupIn)

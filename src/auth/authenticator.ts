@@ -156,7 +156,7 @@ export class Authenticator {
     return { account, usage }
   }
 
-  /** Adds the fields that records of the first release lack. They can be computed only from the key itself, while its hash is valid. */
+  /** Adds `renewal` to a record without it (see `KeyRecord`), which takes the key itself, and its hash while that is valid. */
   async #makeRenewable({ id, digest, sealed }: KeyRecord, key: Secret, hash: Secret, account: Account): Promise<void> {
     const { keys, clock } = this.#options
     const userId = await account.userId()
@@ -226,7 +226,7 @@ export class Authenticator {
     }
   }
 
-  /** The budget that is used up if all pending validations fail. @param counted how often it has been charged for this hash already. */
+  /** The budget that is used up if all pending validations fail. @param counted how often it has been charged for this request already. */
   #spentBudget(failures: FailureBudget[], { digest }: Secret, counted: 0 | 1): FailureBudget | undefined {
     return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
   }

@@ -73,7 +73,7 @@ function encrypted(text: Secret, key: Buffer, iv: Buffer): Buffer {
   return Buffer.concat([cipher.getAuthTag(), bytes])
 }
 
-/** @throws unless all of it is as it was encrypted. */
+/** Undefined without a ciphertext. @throws unless all of it is as it was encrypted. */
 function decrypted(bytes: Buffer, key: Buffer, iv: Buffer): Secret | undefined {
   if (bytes.length <= tagBytes) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
