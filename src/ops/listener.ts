@@ -26,7 +26,7 @@ const badRequest = [
 const notFound = (reply: FastifyReply): FastifyReply =>
   reply.code(404).headers(commonHeaders).send({ status: 'not_found' })
 
-/** An error without a listener ends the process. */
+/** A server that limits what a client may cost. An error without a listener would end the process. */
 function openServer(handle: RequestListener): Server {
   const onRequest: RequestListener = (request, response) => {
     // Node keeps each chunk of a body until it is read: 2 MB if a packet has chunks of one byte.
@@ -45,7 +45,7 @@ function openServer(handle: RequestListener): Server {
   return server.on('error', () => {})
 }
 
-/** Listens. @returns its URL, without a path. @throws when the address is in use or not of this machine. */
+/** Listens. @returns its URL, without a path, and `close`. @throws when the address is in use or not of this machine. */
 export async function openOps({ host, port, metrics, isDraining }: OpsOptions) {
   const app = fastify({
     serverFactory: openServer,

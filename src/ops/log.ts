@@ -1,4 +1,4 @@
-/** The pino logger, the standard output below it, and what it writes of an error. No credential, URL or query string reaches the log. */
+/** The pino logger, the standard output below it, and what it writes of an error. No credential, request URL or query string reaches the log. */
 import { isatty } from 'node:tty'
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
 import { readableLine } from './readable-line.js'
@@ -123,8 +123,8 @@ interface LogOptions {
 }
 
 /**
- * No line is lost when the process exits; `flush` calls back when all are written. A child logger is the logger itself: creating one for
- * every request would cost as much as its line.
+ * Lines that wait are written when the process exits, unless the standard output is stuck or full; `flush` calls back when all are written.
+ * A child logger is the logger itself: creating one for every request would cost as much as its line.
  */
 export function createLogger(level: string, { destination, onDropped = () => {} }: LogOptions = {}): Log {
   const out = destination ?? openStdout(onDropped)

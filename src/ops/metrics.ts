@@ -93,7 +93,7 @@ export class Metrics {
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
     this.#countExhaustedFiles()
-    // Alerts of a first finding: Prometheus sees no increase in a series that begins with it.
+    // For alerts on the first finding: Prometheus sees no increase in a series that begins with it.
     for (const action of Object.keys(actions)) this.skipped.inc({ action }, 0)
     for (const [action, { field }] of knownValues) this.unknownValues.inc({ action, field }, 0)
   }

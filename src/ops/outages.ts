@@ -1,9 +1,9 @@
-/** Reports outages: a log line when one begins, for each further reason, after each pause, and with the number of failed requests when it is over. */
+/** Reports outages: a log line when one begins, for each further reason, after each pause, and with the number of failures when it is over. */
 import type { Log } from './log.js'
 
 /** Failures closer together than this belong to one outage, whatever succeeds in between. */
 const quietMs = 10_000
-/** Reasons of one outage that are logged: a platform that is back from an upgrade may fail in a new way. */
+/** Reasons of one outage that are logged until it pauses: a platform that is back from an upgrade may fail in a new way. */
 const maxReasons = 5
 /** Errors of a reason: the one that was thrown, and causes. */
 const maxCauses = 5

@@ -73,7 +73,7 @@ export class FailoverCounters {
       return { current: open.current, ttlMs: open.endsAt - now }
     }
     this.#forgetEnded(now)
-    // The address in a name is a part of the header that it came in.
+    // The address in a name may be a slice of a header, all of which V8 would keep.
     this.#windows.set(copied(name), { current: 1, endsAt: now + windowMs })
     return { current: 1, ttlMs: windowMs }
   }
