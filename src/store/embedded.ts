@@ -40,7 +40,7 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
 export function readKeyFile(path: string): void {
   const root = open({ path, readOnly: true, maxDbs: 4 })
   const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
-  // Not there before the first key.
+  // Some are missing if the process that created the file ended before it had created them.
   const opened = ['records', 'ids', 'owners'].map((name) => root.openDB({ name, ...binary }) as Database | undefined)
   const tables = opened.filter((table) => table !== undefined)
   // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
@@ -225,7 +225,7 @@ class EmbeddedKeys implements KeyStore {
       return result
     } catch (error) {
       this.#works[kind] = false
-      // On a full disk lmdb goes on with numbers, of which one is random.
+      // On a full disk the message of lmdb ends with numbers, one of them random.
       const [cause] = (error as Error).message.split(': Attempting to write')
       throw new StoreUnavailable('The key file cannot be used', { cause: new Error(cause) })
     }

@@ -15,7 +15,7 @@ export const KeyRecord = Type.Object({
   id: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
   /** SHA-256 of the key, hex. */
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** `ownerOf` the account's platform e-mail. */
+  /** `ownerOf` the account's platform e-mail, or of `Account.id` without one. */
   owner: Type.String({ minLength: 1, maxLength: 64 }),
   email: Type.String(),
   /** The truncated key that listings show. */
@@ -28,7 +28,7 @@ export const KeyRecord = Type.Object({
   lastUsedAt: Type.Union([Time, Type.Null()]),
   /** The key's own request rate per window; null = the general limit. */
   limit: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-  /** What a renewal needs. Missing in a record of the first release until its key is used. */
+  /** What a renewal needs. Until the key is used, it may be missing: in a record of the first release, or one created without a user id. */
   renewal: Type.Optional(
     Type.Object({
       /** X25519, base64url; the API key determines the private key. */
@@ -49,7 +49,7 @@ export const toRecord = (value: unknown): KeyRecord | undefined => (validator.Ch
 
 export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
-/** Callers send any text as an id: one that cannot be a key of lmdb, or an API key, which must not reach Redis. */
+/** Callers may send any text as an id. Some texts cannot be a key of lmdb, and an API key must not reach Redis. */
 export const isKeyId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
 
 /** `lastUsedAt` is exact to this. */

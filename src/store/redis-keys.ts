@@ -15,12 +15,12 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
 const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
 
-/** An update is repeated this often when others change the record meanwhile. */
+/** An update is tried at most this often: others may change the record meanwhile. */
 const MAX_UPDATES = 5
 
 /**
- * Each API key has three Redis keys: its record, its entry in the owner's index, and the mapping from id to digest. The record decides:
- * without it the key does not exist, and all three expire together. In an index entry `reservedAt` is 0 once the record is written.
+ * Each API key has a record, a mapping from id to digest, and an entry in the owner's index. The record decides: without it the key does not
+ * exist. Record and mapping expire with the key, the index with the owner's last key. In an entry `reservedAt` is 0 once the record is written.
  */
 export class RedisKeys implements KeyStore {
   readonly #request: Request
@@ -97,7 +97,7 @@ export class RedisKeys implements KeyStore {
     throw new StoreUnavailable('A record changed during each of its updates')
   }
 
-  /** The owner's active records, and how many other entries of its index count as active. */
+  /** The owner's active records, and how many other active entries of its index lead to a record that cannot be used. */
   async #owned(owner: string, now: number): Promise<{ records: KeyRecord[]; unusable: number }> {
     const index = await this.#request('HGETALL', indexKey(owner))
     if (index === 'damaged') throw new StoreUnavailable(`${indexKey(owner).slice(0, 18)}… is no hash in Redis`)

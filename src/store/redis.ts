@@ -1,4 +1,4 @@
-/** The store that several instances share: keys and counters on one connection to a Redis server or cluster. */
+/** The store that several instances share: keys and counters through one client of a Redis server or cluster. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
@@ -43,7 +43,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   )
   const toCount = ([current, ttlMs]: [number, number]): Count => ({ current, ttlMs })
   const counterKey = (name: string): string => `gps:count:${name}`
-  // Whatever errors there are meanwhile.
+  // No error ends this wait: the client tries again.
   await Promise.race([
     new Promise((resolve) => client.once('ready', resolve)),
     pause(OPENING_MS, undefined, { ref: false }),
@@ -62,7 +62,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
 
 function mastersOf(client: Redis | Cluster): Redis[] {
   if (!(client instanceof Cluster)) return [client]
-  // Until then, the client has no nodes, or those of its URLs only.
+  // Until it is ready, the client has no nodes, or only those of its URLs.
   if (client.status !== 'ready') throw new Error("Cluster isn't ready")
   return client.nodes('master')
 }

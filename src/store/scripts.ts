@@ -5,8 +5,8 @@ import { MAX_TIME } from './record.js'
 type Fields = [used: string | null, limit: string | null, record: string | null]
 
 /**
- * What each command replies; `damaged` = the key holds a value of another type. Those in capitals are commands of Redis itself. Values are in
- * parentheses, in order; times are epoch milliseconds.
+ * What each command replies; `damaged` = the key holds a value of another type, or a record without `used`. Those in capitals are commands of
+ * Redis itself. Values are in parentheses, in order; times are epoch milliseconds.
  */
 export interface Replies {
   find: Fields | 'damaged'

@@ -16,7 +16,7 @@ export interface KeyStore {
   find(digest: string, now: number): Promise<KeyRecord | undefined>
   /** Finds a key and counts one request of it in the same step. An unknown key leaves no count behind. */
   use(digest: string, windowMs: number, now: number): Promise<Used | undefined>
-  /** Finds a key of any account by its id. For operators. */
+  /** Finds a key of any account by its id: a caller that is no operator must check the owner. */
   findById(id: string, now: number): Promise<KeyRecord | undefined>
   /** The owner's active keys, newest first. */
   list(owner: string, now: number): Promise<KeyRecord[]>
@@ -41,7 +41,7 @@ export interface Count {
   readonly ttlMs: number
 }
 
-/** A key in use; `count` is null where the store counts nothing: as no other instance shares it, or as it is full or cannot save. */
+/** A key in use; `count` is null where the store counts nothing: no other instance shares it, or it is full or cannot save. */
 export interface Used {
   readonly record: KeyRecord
   readonly count: Count | null
