@@ -13,7 +13,7 @@ import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, namesIn } from './query.js'
 
-/** Platform calls for the events of one request. With the account, its zone, its devices and the types, that is at most 20. */
+/** Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page. */
 const maxCalls = 16
 
 /** With `after_id`, a later `from` would skip events, and a lower `limit` would save no calls: all new events are read. */
@@ -65,7 +65,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
 
 type Devices = Pick<EventsQuery, 'device_id' | 'device_ids'>
 
-/** The requested devices that the account has; `[undefined]` for all of them. No platform call is sent for any other. */
+/** The requested devices that the account has; `[undefined]` for all of them. No events of any other are requested. */
 async function devicesOf(
   deviceCache: DeviceCache,
   account: Account,
@@ -99,7 +99,7 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
 const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<WireSetup | undefined> =>
   rows.some(({ speed }) => speed !== undefined) ? await account.knownSetup() : undefined
 
-/** Device names for rows without one. Devices are loaded only if there is such a row, and only the requested one. */
+/** Device names for rows without one. Devices are loaded only if there is such a row; with `device_id`, perhaps only that one. */
 async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account, of: Devices) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     (text(device_name) ?? text(device.name)) !== undefined

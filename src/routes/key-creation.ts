@@ -26,7 +26,7 @@ interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
   authenticator: Authenticator
 }
 
-/** The route without a header; its caller counts it per address. */
+/** The route that needs no `Authorization`; its caller counts it per address. */
 export function keyCreation(app: App, options: KeyCreationOptions): void {
   const { keys, clock, maxKeys, limits, authenticator } = options
   const createKeySchema = {

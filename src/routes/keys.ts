@@ -91,7 +91,7 @@ export const auditRefusal =
     const error = toApiError(thrown).code
     const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>
-    // The account is known once the body is valid.
+    // Before the account is known, this code means that the body is invalid.
     const { label, renew } = request.account === undefined && error === 'invalid_request' ? {} : body
     const key = id !== undefined && isKeyId(id) ? id : undefined
     audit(request, body.renew === undefined ? event : 'API key not renewed', { error, key, label, renew })

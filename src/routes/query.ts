@@ -31,7 +31,7 @@ export const invalid = (param: string, message: string): ApiError => new ApiErro
 export const PathId = (description: string, example: number) =>
   Type.Unsafe<string>(Integer({ minimum: 1, description, examples: [example] }))
 
-/** 404 with the id as sent, truncated to 64 characters. */
+/** 404 with the id as sent, without credentials and truncated to 64 characters. */
 export function notFound(noun: string, sent: string): ApiError {
   const named = truncated(withoutCredentials(sent), 64)
   return new ApiError('not_found', { message: `There is no ${noun} with id ${named}.` })
@@ -74,7 +74,7 @@ export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Ro
 }
 
 /**
- * A page of the rows by ascending id, without repeated ids. Memory is reserved before the rows are translated.
+ * A page of the rows by ascending id, without repeated ids. Memory is reserved before the rows are translated, and for texts after each item.
  * @param partsOf the number of parts of an item, such as coordinates.
  * @param deviceOf the device of an item: the items of a device are translated one after another.
  * @throws ApiError `gateway_error` where there is no memory.

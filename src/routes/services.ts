@@ -61,7 +61,7 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
   })
 }
 
-/** Rows of the whole account; else those in the device list, and one call for each device that is not whole there (platform.md 8.1). */
+/** Rows of the whole account; else those in the device list, and calls for each device whose services are not all there (platform.md 8.1). */
 async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefined): Promise<WireService[]> {
   const all = await account.services()
   if (all) return all
