@@ -88,7 +88,7 @@ const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
 }
 
-/** The message of a 503 that the platform is not to blame for. */
+/** The message of a 503 because of overload, which is not the fault of the platform. */
 export const overloaded = 'The service is overloaded. Try again shortly.'
 
 /** The error response for anything thrown. */
