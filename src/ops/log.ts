@@ -103,7 +103,7 @@ function openOutput(onDropped: (bytes: number) => void) {
   return out
 }
 
-/** Whether Fastify logs a response that comes after that of the response deadline: it names the whole URL, or calls a late failure an error. */
+/** Whether Fastify logs that a handler responded after the gateway had done so in its place: the line names the whole URL, or is an error. */
 function isOfLateResponse([first, text]: unknown[]): boolean {
   if (typeof text === 'string') return text.startsWith('Promise errored, but reply.sent')
   const message = typeof first === 'string' ? first : (first as { err?: Error } | undefined)?.err?.message
