@@ -25,7 +25,7 @@ export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  /** The last command that the ACL denied. Only that one shows that this is over, and it may be rare. */
+  /** The last command that the ACL denied, and until when that counts at most: the command may be too rare to show that it is over. */
   #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined
