@@ -117,7 +117,7 @@ t.test('clients whose requests wait behind a response keep nobody from pipelinin
   await ended
 })
 
-t.test('1,000 requests of all connections may wait, and those that have been handled count no more', async (t) => {
+t.test('1,000 requests of all connections may wait, and those that have been handled are not counted', async (t) => {
   const { url, get, held, metrics } = await heldGateway(t)
   const last = request('/v1/me', 'Connection: close\r\n')
   const oldest = get('/v1/devices/1', someHash)

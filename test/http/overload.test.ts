@@ -77,7 +77,7 @@ async function openTwo({ url, httpServer }: Gateway): Promise<void> {
   }
 }
 
-t.test('a request that keeps others out gets one whole 503 while Redis is slow', { skip: withoutRedis }, async (t) => {
+t.test('a request that keeps others out gets one full 503 while Redis is slow', { skip: withoutRedis }, async (t) => {
   const held: ServerResponse[] = []
   const get_user_data: RequestListener = (_request, response) => void held.push(response)
   const { url: PLATFORM_URL } = await platform(t, { get_user_data, edit_setup_data: { item: {} } })

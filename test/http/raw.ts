@@ -71,7 +71,8 @@ export function responsesIn(text: string, hasHead = false): RawResponse[] {
 
 /** The only response to some bytes. */
 export async function raw(url: string, bytes: string): Promise<RawResponse> {
-  const [first] = responsesIn(await exchange(url, bytes))
+  const [first, ...others] = responsesIn(await exchange(url, bytes))
   if (first === undefined) throw new Error('closed without a response')
+  if (others.length > 0) throw new Error(`${others.length + 1} responses`)
   return first
 }

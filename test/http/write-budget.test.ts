@@ -26,7 +26,7 @@ const points = Array.from({ length: 100 }, (_, at) => ({
 const history = JSON.stringify({ items: [{ status: 1, items: points }], distance_sum: '3 Km', sensors: [] })
 const path = '/v1/history/7?from=2026-05-12&to=2026-05-12'
 
-t.test('with a heap of 256 MB, histories that nobody reads end nothing, and others are served', async (t) => {
+t.test('with a heap of 256 MB, histories that no client reads end no process, and others are served', async (t) => {
   const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
   const geofences = Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1 }))
   const get_geofences = JSON.stringify({ items: { geofences } })
@@ -106,7 +106,7 @@ async function budgeted(t: Test, ticks: () => number) {
   return { app, budget, client, status }
 }
 
-t.test('while memory is short, who reads longest is disconnected, and nobody else once there is room', async (t) => {
+t.test('while memory is short, the slowest reader is disconnected, and no other once there is room', async (t) => {
   let now = 0
   const { budget, client, status } = await budgeted(t, () => now)
   const [first, second] = [await client(), await client()]
