@@ -87,7 +87,7 @@ t.test('a hash is validated as one that may be invented until it was valid, and 
   t.not(first?.id, id)
 })
 
-t.test('a forced validation without a response is none, even while the clock stands still', async (t) => {
+t.test('a forced validation that gets no response fails, even while the clock stands still', async (t) => {
   const bodies: Bodies = {}
   const cache = cacheOn(platformClient(t, (await platform(t, bodies)).url))
   const hash = new Secret(someHash)

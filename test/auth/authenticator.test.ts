@@ -192,7 +192,7 @@ t.test('a key opens the platform hash that its record holds now, not one that wa
   if (!record) throw new Error('the key is not in the store')
   await store.keys.revoke(record.owner, id, Date.now())
   await store.keys.create({ ...record, sealed: seal(new Secret(otherHash), secret) }, 20, Date.now())
-  t.not((await get('/v1/me', key)).body.email, 'owner@example.com')
+  t.match(await get('/v1/me', key), { status: 200, body: { email: /^zz/ } })
 })
 
 t.test('keys whose hash the platform refuses cost it no more calls than unknown hashes', async (t) => {

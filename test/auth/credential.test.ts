@@ -70,10 +70,11 @@ t.test('new keys are unique', async (t) => {
   t.equal(new Set(made.map(({ key }) => key.reveal())).size, 1000)
 })
 
-t.test('a fingerprint has 22 characters, the same for the same text of a domain only', async (t) => {
+t.test('a fingerprint has 22 characters, and is the same only for the same text and domain', async (t) => {
   t.match(fingerprint('hash', 'abc'), /^[\w-]{22}$/)
   t.equal(fingerprint('hash', 'abc'), fingerprint('hash', 'abc'))
   t.not(fingerprint('hash', 'abc'), fingerprint('key', 'abc'))
+  t.not(fingerprint('hash', 'abc'), fingerprint('hash', 'abd'))
   t.not(hashPrintOf(new Secret('abc'), 'one-id'), hashPrintOf(new Secret('abc'), 'another-id'))
 })
 
@@ -122,7 +123,7 @@ t.test('a text that is no seal opens nothing, and one that is no public key seal
   for (const version of ['v2', 'v3']) t.equal(unseal(sealed.replace('v1', version), key), undefined, version)
 })
 
-t.test('e-mails differ unless they are the same but for ASCII case and spaces around', async (t) => {
+t.test('e-mails are one owner only where they differ in nothing but ASCII case and spaces around them', async (t) => {
   t.equal(ownerOf(' Owner@Example.COM '), ownerOf('owner@example.com'))
   const others = ['kim@a.com', '\u212aim@a.com', 'kim@a.com\u00a0', 'k\u0130m@a.com', 'ki\u0307m@a.com', 'tim@a.com']
   t.equal(new Set(others.map(ownerOf)).size, others.length)

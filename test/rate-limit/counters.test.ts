@@ -9,7 +9,7 @@ import { someHash } from '../helper.js'
 import { createKey, limitsOf, otherHash, randomKey, redisGateway, revokeKey, statusesOf } from '../limits.js'
 import { type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
 
-t.test('local counters keep the newest 200,000 names, and none past its window or a clock set back', async (t) => {
+t.test('local counters keep the newest 200,000 names, until their window ends or the clock is set back', async (t) => {
   let now = 0
   const counters = new FailoverCounters({ shared: undefined, clock: () => now, ticks: () => now })
   const used = async (name: string): Promise<number> => (await counters.read(name)).current
