@@ -158,7 +158,7 @@ async function wrongTypes(t: Test, store: Store, command: Command, reports: stri
   })
 }
 
-t.test('keys of the file that lmdb cannot decode are skipped, however often', async (t) => {
+t.test('entries whose names lmdb cannot decode are skipped, by 200 listings as by the first', async (t) => {
   const place = await embeddedPlace(t)
   const { record } = aKey(anOwner())
   const first = await place.open()
@@ -196,7 +196,7 @@ t.test('a gateway starts with a damaged record, refuses its key, and warns once'
   t.notOk(started.log.includes(record.digest.slice(0, 9)), 'the log holds only its beginning')
 })
 
-t.test('a gateway whose key file is cut off ends, where it would hang if it caught the signal', async (t) => {
+t.test('a gateway whose key file is truncated is ended by the signal, rather than hanging', async (t) => {
   const dataDir = temporaryFolder(t)
   const started = await gatewayProcess(t, { DATA_DIR: dataDir })
   truncateSync(keyFileIn(dataDir))

@@ -101,7 +101,7 @@ t.test('on an almost full disk with expired keys', { skip: withoutMount }, async
     t.match(keysWith('300k', `keys revoke ${id}`), { status: 0, stdout: /is revoked/ })
   })
 
-  t.test('a creation takes half of the space that it requires at most, and removes them bit by bit', async (t) => {
+  t.test('a creation takes at most half of the space that it requires, and expired keys go bit by bit', async (t) => {
     const size = () => statSync(keyFileIn(dataDir)).size
     let before = 0
     for (let n = 0; n < 20; n += 1) {

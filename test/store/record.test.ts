@@ -31,7 +31,7 @@ t.test('an intact record passes unchanged, with the fields of a newer release', 
   t.same(toRecord({ ...record, newer: 'x' }), { ...record, newer: 'x' })
 })
 
-t.test('a record passes exactly when each of its fields is there and of its kind', async () => {
+t.test('a record passes exactly when each of its fields is present and valid', async () => {
   const texts = ['', 'x'.repeat(64), 'a'.repeat(64)]
   const close = fc.constantFrom<unknown>(null, 0, -1, 0.5, 1, 2, 8.64e15, 8.64e15 + 2, ...texts)
   const change = fc.tuple(fc.constantFrom(...fields), fc.oneof(close, fc.anything({ withNullPrototype: true })))
@@ -46,12 +46,12 @@ t.test('a record passes exactly when each of its fields is there and of its kind
   )
 })
 
-t.test('nothing makes it throw', async () => {
+t.test('no value makes the decoder throw', async () => {
   const options = { withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withSparseArray: true }
   fc.assert(fc.property(fc.anything(options), (value) => toRecord(value) === undefined))
 })
 
-t.test('the last use is known to the minute, and set right after a clock was a day ahead', async (t) => {
+t.test('the last use is known to the minute, and corrected after a clock was a day ahead', async (t) => {
   const next = (lastUsedAt: number | null, at: number) => usedAt(at)({ ...record, lastUsedAt })?.lastUsedAt
   const found = [next(null, NOW), next(NOW, NOW + 59_999), next(NOW, NOW + 60_000), next(NOW + DAY_MS, NOW)]
   t.same(found, [NOW, undefined, NOW + 60_000, NOW])

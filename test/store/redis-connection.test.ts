@@ -104,7 +104,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
   }
 
-  t.test('was late once, and refused more then, it is up again although nothing else is sent', async (t) => {
+  t.test('was late once, then refused commands, the store is up again without a further request', async (t) => {
     const server = await redisServer(t)
     const rights = (...changes: string[]) => server.command('acl', 'setuser', 'default', ...changes)
     const store = await openRedis(t, server.url)

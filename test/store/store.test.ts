@@ -40,10 +40,12 @@ onEveryStore(t, async (t, place) => {
     for (let i = 0; i < 20; i++) {
       const record = await created()
       const update = () => there.keys.update(record.digest, (current) => ({ ...current, label: `${i}` }), NOW)
+      for (const { keys } of [here, there]) await keys.use(record.digest, DAY_MS, NOW)
       const before = await there.keys.find(record.digest, NOW)
       const [revoked] = await Promise.all([here.keys.revoke(record.owner, record.id, NOW), i % 2 ? update() : 0])
       t.same([before?.id, revoked, await there.keys.find(record.digest, NOW)], [record.id, true, undefined])
       t.same([await update(), await here.keys.find(record.digest, NOW)], [undefined, undefined])
+      for (const { keys } of [here, there]) t.equal(await keys.use(record.digest, DAY_MS, NOW), undefined)
     }
     const record = await created()
     const revoke = (store: Store) => store.keys.revoke(record.owner, record.id, NOW)
@@ -110,8 +112,10 @@ onEveryStore(t, async (t, place) => {
     const last = record.expiresAt - 1
     t.equal((await there.keys.find(record.digest, last))?.id, record.id)
     t.equal((await there.keys.list(record.owner, last)).length, 1)
+    t.same((await there.keys.use(record.digest, DAY_MS, last))?.record, record)
     t.equal(await here.keys.create(aKey(record.owner).record, 1, last), 'too_many')
     t.equal(await there.keys.find(record.digest, record.expiresAt), undefined)
+    t.equal(await there.keys.use(record.digest, DAY_MS, record.expiresAt), undefined)
     t.equal(await there.keys.findById(record.id, record.expiresAt), undefined)
     t.equal(await there.keys.revoke(record.owner, record.id, record.expiresAt), false)
     t.equal(await there.keys.update(record.digest, limited(5), record.expiresAt), undefined)
@@ -119,7 +123,7 @@ onEveryStore(t, async (t, place) => {
     t.equal(await here.keys.create(aKey(record.owner).record, 1, record.expiresAt), 'created', 'its place is free')
   })
 
-  t.test('no account gets more keys than its maximum, however many instances create at once', async (t) => {
+  t.test('no account gets more keys than its maximum, also where two instances create at once', async (t) => {
     const owner = anOwner()
     const create = (store: Store) => store.keys.create(aKey(owner).record, 20, NOW)
     const results = await Promise.all(Array.from({ length: 40 }, (_, i) => create(i % 2 ? here : there)))
