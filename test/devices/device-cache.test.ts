@@ -55,7 +55,7 @@ t.test('a request whose entry is evicted while it is in flight still gets the re
   t.equal((await waiting).length, 1)
 })
 
-t.test('a device is shown as the list shows it that was requested after it', async (t) => {
+t.test('a device is shown as in a list that was requested after it', async (t) => {
   const { cache, account, clock } = await cacheOf(t, 1_000_000)
   await cache.fetch(account('a'), 1)
   clock.advance(1)
@@ -140,7 +140,7 @@ t.test('N23 where the platform ignores the id, one list serves every device of t
   t.equal(lists().length, 1 + listCalls, 'an updated platform is noticed within the hour')
 })
 
-t.test('an id to which the platform responds with an error is looked for in the list, no other', async (t) => {
+t.test('an id to which the platform responds with an error is looked up in the list, and no other is', async (t) => {
   const { clock, statuses, lists } = await pages(t, (id) =>
     id > 99 ? { status: 0, message: 'No such device' } : [{ items: [{ id }] }],
   )
@@ -153,7 +153,7 @@ t.test('an id to which the platform responds with an error is looked for in the 
   t.equal(lists().length, 1)
 })
 
-t.test('a long body whose bytes are all there lets other responses have their turn', async (t) => {
+t.test('a long body that has already arrived lets other responses have their turn', async (t) => {
   const chunk = Buffer.alloc(64 * 1024, ' ')
   const chunks = 100
   let [read, turns] = [0, 0]

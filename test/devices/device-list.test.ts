@@ -26,7 +26,7 @@ t.test('N20 a platform that ignores the page costs one more call, and no device 
   t.equal(calls.length, 2)
 })
 
-t.test('N22 N23 whether a platform sends a device alone, ignores the id or fails on it, is told apart', async (t) => {
+t.test('N22 N23 a platform that sends a device alone, ignores the id or fails on it is told apart', async (t) => {
   let [status, body] = [200, '']
   const { devices } = await jobs(t, (_request, response) => void response.writeHead(status).end(body))
   const message = '{"status":0,"message":"No such device"}'

@@ -150,7 +150,7 @@ t.test('a tracker that is set to local time corrects nothing either while the ot
   t.match((await fresh('/v1/devices')).body.data, [{ timestamp: at(0) }, { timestamp: at(0) }], 'two of them do')
 })
 
-t.test('a device with a strange clock does not make its every request one for the whole list', async (t) => {
+t.test('a device with a strange clock does not turn each request for it into one for the whole list', async (t) => {
   const rows = [row(7, offsetS - 7_200, { online: 'offline' }), row(8, offsetS + 86_400, { online: 'offline' })]
   const { fresh, calls, list, clock } = await fleet(t, rows)
   const sent = async (): Promise<string[]> => {

@@ -21,7 +21,7 @@ t.test('from and to are the same instant in every UTC offset', async (t) => {
   t.same(await ids('from=2026-05-11T00:00:00&to=2026-05-11T23:59:59'), day, 'a date alone is the whole day')
 })
 
-t.test('every word of the documentation finds events of the sandbox, of its kind', async (t) => {
+t.test('every documented word of a kind that the sandbox has finds events of that kind', async (t) => {
   const { get, hash } = await fleet(t, 20)
   const unseen = ['stop', 'idle', 'move.start', 'driver.changed', 'fuel.filled', 'fuel.stolen', 'power.cut', 'other']
   const found = async (type: string, kind: string) => {
@@ -37,7 +37,7 @@ t.test('every word of the documentation finds events of the sandbox, of its kind
   t.ok(idsOf((await get('/v1/alerts', hash)).body).includes(entered.alert_id))
 })
 
-t.test('events of one device without its name in their rows do not take the whole device list', async (t) => {
+t.test('where event rows lack the name of their device, that device is requested, not the whole list', async (t) => {
   const row = { device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }
   const data = [
     { ...row, id: 2, device_name: 'Van' },
@@ -86,7 +86,7 @@ t.test('words that the platform lists, in capitals too, select their events with
   t.equal(eventCalls(), 3, 'a poll is one call for each word, and one to follow')
 })
 
-t.test('two words for each of eight devices are read by themselves, as many calls as one request has', async (t) => {
+t.test('two words for each of eight devices are read separately, within the calls of one request', async (t) => {
   const items = Array.from({ length: 8 }, (_, at) => ({ id: at + 1, name: `Van ${at + 1}` }))
   const { all, list } = await eventPlatform(t, 20_000, { bodies: { get_devices: [{ title: 'A', items }] } })
   const wanted = all.filter(({ type }) => type === 'zone_in' || type === 'geofence_in').map(({ id }) => id)
@@ -96,7 +96,7 @@ t.test('two words for each of eight devices are read by themselves, as many call
   t.same(idsOf((await list(`${query}&after_id=${wanted[2]}`)).body), [wanted[1], wanted[0]], 'one more call to follow')
 })
 
-t.test("another account's events are not in device_ids or after_id, its devices cost no platform call", async (t) => {
+t.test('device_ids and after_id show no event of another account, whose devices cost no platform call', async (t) => {
   const { get, hash, otherHash, id, foreignId, calls } = await fleet(t)
   await get('/v1/devices', hash)
   const before = calls.length

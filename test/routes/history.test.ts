@@ -40,7 +40,7 @@ t.test('a history of 100,000 points is complete and in order, and other requests
   t.match(body.positions[99_999], { time: time(99_999), lat: 40.99999, lng: 2, speed: 30, address: null })
 })
 
-t.test('a track is GeoJSON, and only of the own account', async (t) => {
+t.test('a track is GeoJSON, and a device of another account has none', async (t) => {
   const path = `/v1/history/${id}?${days}`
   // At once: of requests in flight, only equal ones share a call.
   const [{ body: history }, { status, headers, body }, { body: without }] = await Promise.all([
@@ -58,7 +58,7 @@ t.test('a track is GeoJSON, and only of the own account', async (t) => {
   }
 })
 
-t.test('more days than HISTORY_MAX_DAYS are a 400 that names to, and so are other words', async (t) => {
+t.test('more days than HISTORY_MAX_DAYS or an unknown value are a 400 that names the parameter', async (t) => {
   const bodies = { get_devices: [{ items: [{ id: 1 }] }], get_history: { status: 0, message: 'No data found' } }
   const { get } = await gatewayOn(t, { env: { HISTORY_MAX_DAYS: '3' } }, bodies)
   for (const [query, param] of [

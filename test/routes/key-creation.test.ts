@@ -24,7 +24,7 @@ t.test('a key is created although the platform has no user id, and is completed 
   t.equal(await usable(), true)
 })
 
-t.test('an account that has all its keys gets 409, not 429, also where it has created them just now', async (t) => {
+t.test('an account that has all its keys gets 409, not 429, also right after it has created them', async (t) => {
   const env = { RATE_LIMIT_MAX: '10', MAX_KEYS_PER_ACCOUNT: '2' }
   const { get } = await gatewayOn(t, { clock: new Clock().now, env }, {})
   for (let n = 0; n < 2; n += 1) t.equal((await createKey(get)).status, 200)
@@ -35,7 +35,7 @@ t.test('an account that has all its keys gets 409, not 429, also where it has cr
   t.match(await createKey(get), { status: 429, body: { error: 'rate_limit_exceeded' } })
 })
 
-t.test('an account finds the keys of the time when the gateway knew no e-mail of it, and they count', async (t) => {
+t.test('an account finds the keys that it created before the gateway knew its e-mail, and they count', async (t) => {
   const clock = new Clock()
   const bodies: Bodies = { get_user_data: { status: 1 }, edit_setup_data: 403 }
   const options = { clock: clock.now, env: { MAX_KEYS_PER_ACCOUNT: '2' } }
@@ -79,7 +79,7 @@ t.test('a hash that the platform refuses to give its settings gets no key, and i
   }
 })
 
-t.test('each change or refused change of a key is one log line', async (t) => {
+t.test('each creation and revocation of a key, refused or not, is one log line', async (t) => {
   const env = { RATE_LIMIT_MAX: '10', TRUST_PROXY: '1', MAX_KEYS_PER_ACCOUNT: '1' }
   const { get, lines } = await gatewayOn(t, { clock: new Clock().now, env }, accountsOf([owner()]))
   const from = (n: number) => ({ 'x-forwarded-for': `192.0.2.${n}`, 'x-request-id': `request-${n}` })

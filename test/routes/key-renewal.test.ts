@@ -74,7 +74,7 @@ t.test(lifecycle, { skip: withoutRedis }, async (t) => {
   t.same(await usable(there, user.hash), { [a.id]: true })
 })
 
-t.test('a renewed key works at once where its failures have used up the budget of its address', async (t) => {
+t.test('a renewed key works at once, although its failures have used up the budget of its address', async (t) => {
   const env = { RATE_LIMIT_MAX: '5', TRUST_PROXY: '1' }
   const { user, clock, ...one } = await opened(t, env)
   const from = (n: number) => ({ headers: { 'x-forwarded-for': `192.0.2.${n}` } })
@@ -121,7 +121,7 @@ t.test('nobody else renews a key: not another account, nor one that took over th
   }
 })
 
-t.test('a record of the first release works, and is renewable after its first use here, however recent', async (t) => {
+t.test('a record of the first release works, and can be renewed after its first use here', async (t) => {
   const { user, clock, ...one } = await opened(t)
   const [used, idle] = [(await createKey(one.get)).body, (await createKey(one.get)).body]
   for (const { key } of [used, idle]) {
@@ -152,7 +152,7 @@ t.test('a key whose record holds no public key gets a 400', async (t) => {
   t.match(await renew(one.get, someHash, [id]), { status: 400, body: { error: 'invalid_request', param: 'renew' } })
 })
 
-t.test('a malformed renewal gets a 400 that names the parameter, and costs no platform call', async (t) => {
+t.test('a malformed renewal gets a 400 that names the parameter, and bad ids cost no platform call', async (t) => {
   const { get, calls } = await opened(t)
   const id = '4b2f8f0e-97a0-4f07-8f55-0c2f1a4be211'
   for (const ids of [[], id, null, [7], ['x'], [`${id}0`], Array(101).fill(id), { 0: id }]) {
@@ -176,7 +176,7 @@ t.test('an account renews as often as it may send requests, which takes nothing 
   t.equal((await createKey(get, { platform_hash: someHash }, from(11))).status, 200)
 })
 
-t.test('of keys that are renewed together, those before a failure of the store are in the log', async (t) => {
+t.test('of keys renewed together, those renewed before the store failed are in the log', async (t) => {
   const one = await opened(t)
   const label = 'Board'
   const create = async () => (await createKey(one.get, { platform_hash: someHash, label })).body

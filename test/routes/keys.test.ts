@@ -49,7 +49,7 @@ t.test('a key is created, used, listed and revoked as documented', async (t) => 
   t.equal((await get('/v1/devices', second.key)).status, 200, 'the other key is unaffected')
 })
 
-t.test('only the platform hash manages keys; the 401 of any other credential says so on every route', async (t) => {
+t.test('only the platform hash manages keys; the 401 of a key or the demo token says so on every route', async (t) => {
   const { get } = await setUp(t)
   const { key, id } = (await createKey(get)).body
   for (const credential of [undefined, 'wrong', key, 'demo']) {

@@ -54,7 +54,7 @@ t.test('a 404 names the id as sent, truncated, and never a credential', async (t
   t.equal(calls.filter((call) => call.includes('get_devices')).length, 2, 'what cannot be an id is not asked for')
 })
 
-t.test('any window of devices and events is that part of the complete list, with any filter', async (t) => {
+t.test('any window of devices and events is that part of the complete list, filtered or not', async (t) => {
   const ofDevice = `events?device_id=${id}&from=2026-05-11`
   const filters = ['devices?', 'devices?updated_since=1', ofDevice, 'events?type=overspeed&from=2026-05-11', 'events?']
   const complete = new Map<string, Answer['body']>()
@@ -111,7 +111,7 @@ t.test('`/me` has kind, account and UTC offset of the credential, null where its
   t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
 })
 
-t.test("another account's geofence, device or driver is unknown, without a platform call", async (t) => {
+t.test("another account's geofence, device or driver is unknown, and a device costs no platform call", async (t) => {
   const [theirs] = (await get('/v1/geofences', otherHash)).body.data
   t.equal((await get(`/v1/geofences/${theirs.id}`, hash)).status, 404)
   await get('/v1/devices', hash)
