@@ -93,7 +93,7 @@ t.test('a list of so many rows that they would hold up all other requests is giv
   }
 })
 
-t.test('a platform without settings or types of events is asked for them once, one that fails again', async (t) => {
+t.test('a platform without settings or event types gets one request for them, a failing one another', async (t) => {
   const bodies: Bodies = { edit_setup_data: 500 }
   const { platform, calls } = await clientOn(t, bodies)
   const account = accountOn(platform)

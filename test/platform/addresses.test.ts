@@ -60,7 +60,7 @@ t.test('the address that the platform sends with a device is shown, without a lo
   }
 })
 
-t.test('the forms that platforms respond in are read', async (t) => {
+t.test('every form of an address that platforms send is read', async (t) => {
   const forms: [body: string, address: string | null][] = [
     ['Mill Lane 7', 'Mill Lane 7'],
     ['"Mill Lane 7"', 'Mill Lane 7'],
@@ -84,7 +84,7 @@ t.test('the forms that platforms respond in are read', async (t) => {
   t.match(older.calls.at(-1), /\/geo_address\?.*lat=48\.2&lon=16\.3$/)
 })
 
-t.test('that a place has no address holds for ten minutes, also on a device that stands still', async (t) => {
+t.test('the absence of an address is cached for ten minutes, also for a device that stands still', async (t) => {
   const { address, advance, bodies, lookups } = await geocoded(t, '-')
   t.equal(await address(1), null)
   bodies.address = street
@@ -175,7 +175,7 @@ t.test('lookups of one account that hang cost the others no lookups', async (t) 
   t.equal(await addresses.find('b', otherHash, { lat: 9, lng: 1 }), street)
 })
 
-t.test('what one account was told about a place is never told to another', async (t) => {
+t.test('an address that the platform sent to one account is never sent to another', async (t) => {
   const geocoder: RequestListener = ({ url = '' }, response) =>
     response.end(url.includes(encodeURIComponent(otherHash)) ? 'Seen by other' : 'Seen by owner')
   const { get, address } = await geocoded(t, geocoder)
@@ -185,7 +185,7 @@ t.test('what one account was told about a place is never told to another', async
   t.equal(await address(1), 'Seen by owner')
 })
 
-t.test('an address keeps nothing of the page that it is the start of', async (t) => {
+t.test('an address keeps no memory of the page that it is the start of', async (t) => {
   const { url } = await platform(t, sends('Mill Lane 7. '.repeat(1_000)))
   const addresses = new Addresses({ url, perMinute: 10_000, now: () => 0, onLookup: () => {} })
   t.teardown(() => addresses.close())

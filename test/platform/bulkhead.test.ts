@@ -165,7 +165,7 @@ t.test('any number of invented credentials leaves slots and places in the queue 
   t.equal(rejected.filter((name) => name.startsWith('known')).length, 0)
 })
 
-t.test('whatever comes, the limit holds, and each call either runs or is turned away', async () => {
+t.test('after any sequence of calls and aborts the limit holds, and each call has run or was rejected', async () => {
   const kinds = ['get_devices', 'get_user_data', 'get_alerts', 'get_history'] as const
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ account: fc.integer({ min: 0, max: 12 }), kind: fc.constantFrom(...kinds) }) },

@@ -31,7 +31,7 @@ story('an unusable response means down, unless the action worked for another acc
   ['b ok', 'up'],
 ])
 
-story('a success of another action is no excuse, and an action that nobody calls any more is forgotten', [
+story('a success of another action does not count, and an action that is no longer called is forgotten', [
   ['a ok', 'up'],
   ['b ok', 'up'],
   ['a wrong_shape get_alerts', 'down'],

@@ -114,7 +114,7 @@ maps('a failure with status 0 is a refusal when any of its texts is about authen
   ['wrong_shape', { status: 1, error: 'token' }, { status: undefined, error: 'token' }],
 ])
 
-t.test('no action takes something else for its response', async (t) => {
+t.test('an action whose response has a fixed shape accepts no other', async (t) => {
   // An address is text of any shape, and types of events that cannot be read are none: both have readers of their own.
   const names = (Object.keys(actions) as Action[]).filter((name) => !/address|event_types/.test(name))
   for (const action of names) {

@@ -57,7 +57,7 @@ t.test('any window is exactly that part of the list, and the total is all of it 
   )
 })
 
-t.test('a list is read to its end if its pages fit the requested size, or any number tells of more (N50)', async () => {
+t.test('a list is read to its end if its pages fit the requested size, or any number shows more (N50)', async () => {
   const size = fc.constantFrom(20, 30, 50, Number.POSITIVE_INFINITY)
   const habits = fc.record({ ...numbers, strings: fc.boolean() })
   await fc.assert(
@@ -237,7 +237,7 @@ t.test('after a page that fails no further page of a list is requested', async (
   t.same(requested, [1, 2, 3, 4, 5, 6])
 })
 
-t.test('pages are read until one is enough, or the list ends, each row once', async (t) => {
+t.test('pages are read until one suffices or the list ends, each row once', async (t) => {
   const all = rowsOf(100)
   const isBelow = (min: number) => (rows: unknown[]) => (rows as { id: number }[]).every(({ id }) => id < min)
   for (const habits of [tellsAll, { perPage: true }]) {
