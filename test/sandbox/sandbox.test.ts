@@ -34,7 +34,8 @@ t.test('no account sees anything of another', async (t) => {
     t.strictSame((await history(id, NOON - DAY, NOON, own)).items, [])
   }
   const ids = async (account: typeof demo) => {
-    const lists = ['get_geofences', 'get_alerts', 'get_user_drivers', 'get_events'].map((path) => get(path, account))
+    const paths = ['get_geofences', 'get_alerts', 'get_user_drivers', 'get_events', 'services']
+    const lists = paths.map((path) => get(path, account))
     return [...JSON.stringify(await Promise.all(lists)).matchAll(/"id":(\d+)/g)].map(([, id]) => id)
   }
   const [mine, theirs] = [new Set(await ids(demo)), await ids(other)]
