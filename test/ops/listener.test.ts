@@ -40,7 +40,8 @@ t.test('the operations listener serves its four pages and nothing else', async (
 
 t.test('callers of the API cannot reach the operations', async (t) => {
   const { url } = await gateway(t)
-  for (const path of ['/metrics', '/ready', '/live', '/api/metrics', '/api/ready', '/api/v1/metrics']) {
+  const paths = ['/metrics', '/ready', '/live', '/callers', '/api/metrics', '/api/ready', '/api/v1/metrics']
+  for (const path of paths) {
     t.equal(await statusOf(new URL(path, url).href), 404, path)
   }
 })

@@ -107,7 +107,7 @@ t.test('latencies are in seconds, with the stated target as a boundary', async (
   for (const [series, value] of Object.entries(expected)) t.equal(countOf(text, series), value, series)
 })
 
-t.test('a change of the platform is seen: rows that cannot be read, words nobody knows', async (t) => {
+t.test('a change of the platform is counted: unreadable rows and unknown values', async (t) => {
   const device = (id: number, online: string) => ({ id, name: 'Van', online })
   const items = [device(1, 'hovering'), device(2, ' Hovering'), device(3, 'ack'), 'junk']
   const alerts = [{ id: 1, name: 'x', type: 'teleport', devices: [] }, { name: 'y' }, 'junk']

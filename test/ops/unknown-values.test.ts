@@ -28,7 +28,7 @@ t.test('known values, missing values and other actions are not reported', async 
   t.strictSame(counted, [])
 })
 
-t.test('a reported value is truncated, and after 50 values they are only counted', async (t) => {
+t.test('a reported value is truncated, and after 50 values further ones are only counted', async (t) => {
   const { values, counted, reported } = watched()
   const actions = ['get_alerts', 'get_events']
   for (const action of actions) values.check(action, [{ type: 'x'.repeat(1000) }])
