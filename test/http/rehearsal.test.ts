@@ -31,7 +31,7 @@ t.test('the demo token gets every documented error as documented, and no operato
   t.same((await get('/health')).body.status, 'ok')
 })
 
-t.test('code=<status> is short for the first error of that status, and for invalid_token of 401', async (t) => {
+t.test('code=<status> is short for the first error of that status, except that 401 is invalid_token', async (t) => {
   const { get } = await gateway(t)
   const expected = new Map(codes.toReversed().map(([code, [status]]) => [status, code]))
   expected.set(401, 'invalid_token')

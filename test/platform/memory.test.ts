@@ -94,7 +94,7 @@ t.test('lists that take more memory than their rows end no process, and smaller 
   }
 })
 
-t.test('a long device name that another list repeats 10,000 times ends no process', async (t) => {
+t.test('long device names that other lists repeat in 10,000 rows end no process', async (t) => {
   const named = Array.from({ length: 200 }, (_, at) => ({ id: at + 1, name: 'n'.repeat(100_000) }))
   const rows = Array.from({ length: 10_000 }, (_, at) => ({ id: at + 1, device_id: 1 + (at % 200) }))
   bodies.get_devices = JSON.stringify([{ items: named }])

@@ -130,7 +130,7 @@ t.test('500 long ids fit into a URL, one more is a 400 that names the parameter'
   t.match((await get(`/v1/devices?ids=${tooMany}`, 'demo')).body, { error: 'invalid_request', param: 'ids' })
 })
 
-t.test('neither `ids`, `updated_since` nor GeoJSON shows a device of another account', async (t) => {
+t.test('`ids`, `updated_since` and GeoJSON show no device of another account', async (t) => {
   const { get, hash, otherHash, id, foreignId } = await fleet(t, 3)
   const queries = ['json', 'geojson'].flatMap((format) =>
     [`ids=${id},${foreignId}`, 'limit=50', 'updated_since=0'].map((query) => `${query}&format=${format}`),

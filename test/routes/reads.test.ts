@@ -111,7 +111,7 @@ t.test('`/me` has kind, account and UTC offset of the credential, null where its
   t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
 })
 
-t.test("another account's geofence, device or driver is unknown, and a device costs no platform call", async (t) => {
+t.test("another account's geofence, device or driver is unknown, the device without a platform call", async (t) => {
   const [theirs] = (await get('/v1/geofences', otherHash)).body.data
   t.equal((await get(`/v1/geofences/${theirs.id}`, hash)).status, 404)
   await get('/v1/devices', hash)
