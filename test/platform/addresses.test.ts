@@ -172,7 +172,8 @@ t.test('lookups of one account that hang cost the others no lookups', async (t) 
   for (let lat = 10; lat < 25; lat += 1) void addresses.find('a', someHash, { lat, lng: 1 })
   t.equal(await addresses.find('b', otherHash, { lat: 10, lng: 1 }), null)
   await until(() => ended.length === 16)
-  t.equal(await addresses.find('b', otherHash, { lat: 9, lng: 1 }), street)
+  void addresses.find('b', otherHash, { lat: 9, lng: 1 })
+  await until(() => addresses.get('b', { lat: 9, lng: 1 }) === street)
 })
 
 t.test('an address that the platform sent to one account is never sent to another', async (t) => {
