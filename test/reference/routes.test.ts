@@ -243,11 +243,3 @@ t.test('a table of the document does not stand on the page as Markdown, but has 
   t.match(html, /What happened, independent of the platform's words</)
   for (const word of eventKinds.flatMap(({ aliases }) => aliases)) t.match(html, `<code>${word}</code>`)
 })
-
-t.test('the page says what the service promises', async (t) => {
-  const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
-  const promises = `99.9 %; 300 ms; 24 hours; 48 hours ahead; Sundays between 02:00 and 04:00 UTC; 90 days ahead; resell;
-    other accounts: it is forbidden and may cause immediate suspension; at least 12 months;
-    authorization of vehicle owners and drivers; Not available yet; limit is the number of items, 0 if there are none; geofence.enter; Changelog The interface`
-  for (const promise of promises.split(/;\s+/)) t.ok(text.includes(promise), promise)
-})

@@ -134,12 +134,8 @@ t.test('a folder holds one account: what is sent with a second hash is forwarded
   for (const update of [[], ['--update']]) {
     const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', ...update])
     const proxy = await recording.url()
-    for (const [action, hash] of [
-      ['devices', 'first'] as const,
-      ['alerts', 'second'] as const,
-      ['events', 'first'] as const,
-    ])
-      t.equal((await get(proxy, `get_${action}`, hash)).status, 200)
+    const sent = { devices: 'first', alerts: 'second', events: 'first' }
+    for (const [action, hash] of Object.entries(sent)) t.equal((await get(proxy, `get_${action}`, hash)).status, 200)
     t.equal(await recording.end(), update.length)
     if (update.length > 0) t.match(recording.text(), /^get_alerts: not written: a second hash was sent/m)
     const stored = /stored 2 exchanges in fixtures\/mine\n1 exchanges were not written, for the reasons above$/
