@@ -46,6 +46,8 @@ export function clientErrorResponder(options: ClientErrorOptions) {
     // A parser that has failed fails again with each further packet.
     if (socket.destroyed || rejected.has(socket)) return
     rejected.add(socket)
+    // Node would close the gateway's side, too, when the client closes its own.
+    socket.removeAllListeners('end')
     try {
       await options.connections.idle(socket)
       if (!socket.writable) return void socket.destroy()

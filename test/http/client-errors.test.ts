@@ -27,6 +27,18 @@ t.test('the responses to a client error and a tunnel follow those of earlier req
   }
 })
 
+t.test('a client error has its response though the client closes its side before its turn comes', async (t) => {
+  const { url, get, held } = await heldGateway(t)
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+  const text = untilClosed(socket)
+  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
+  await until(() => held.length === 1)
+  socket.end()
+  t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the end')
+  send(held[0] as Held)
+  t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
+})
+
 t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
   const { url, httpServer, lines } = await gatewayOn(t, {})
   const head =
