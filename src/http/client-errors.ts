@@ -7,22 +7,24 @@ import { addressName, type Limits, limitError, limitHeaders } from '../rate-limi
 import { type Connections, linger } from './connections.js'
 import { maxTargetBytes } from './server-limits.js'
 
-type ParserError = Error & { code?: unknown; rawPacket?: unknown }
+type ParserError = Error & { code?: unknown; rawPacket?: unknown; bytesParsed?: number }
 
-/** The beginning of a packet. It is that of the failed request unless this began in an earlier packet or behind another request. */
-const startOf = (packet: unknown): string =>
-  packet instanceof Uint8Array ? Buffer.from(packet.subarray(0, 32)).toString('latin1') : ''
-
-/** Whether the packet is the beginning of a request whose target is what overflowed: longer than any that the gateway accepts. */
-function isTargetTooLong(packet: unknown): boolean {
-  if (!(packet instanceof Uint8Array)) return false
-  const end = packet.indexOf(0x0a)
-  return /^[A-Z]{1,16} \//.test(startOf(packet)) && (end === -1 || end > maxTargetBytes)
+/** What is parsed of the failed request. It is less if this began in an earlier packet. */
+function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
+  if (!(rawPacket instanceof Uint8Array)) return ''
+  const parsed = Buffer.from(rawPacket.subarray(0, bytesParsed)).toString('latin1')
+  return parsed.trimEnd().split('\r\n\r\n').at(-1) ?? ''
 }
 
-function toApiError({ code, rawPacket }: ParserError): ApiError {
+/** Whether the target is what overflowed: longer than any that the gateway accepts. */
+function isTargetTooLong(parsed: string): boolean {
+  const end = parsed.indexOf('\n')
+  return /^[A-Z]{1,16} \//.test(parsed) && (end === -1 || end > maxTargetBytes)
+}
+
+function toApiError({ code }: ParserError, parsed: string): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ApiError(isTargetTooLong(rawPacket) ? 'uri_too_long' : 'headers_too_large')
+    return new ApiError(isTargetTooLong(parsed) ? 'uri_too_long' : 'headers_too_large')
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ApiError('invalid_request', { message: 'The request did not arrive in time.' })
@@ -61,7 +63,8 @@ export function clientErrorResponder(options: ClientErrorOptions) {
     onClientError: (error: ParserError, socket: Socket): void => {
       // A request that was late must not be handled if it arrives after all.
       const close = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? closeNow : linger
-      void respond(toApiError(error), socket, close, startOf(error.rawPacket).startsWith('HEAD '))
+      const parsed = parsedOf(error)
+      void respond(toApiError(error, parsed), socket, close, parsed.startsWith('HEAD '))
     },
     onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket, closeNow),
   }

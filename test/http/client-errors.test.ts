@@ -39,6 +39,21 @@ t.test('a client error has its response though the client closes its side before
   t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
 })
 
+t.test('a client error behind another request has the same response: a HEAD no body, a long target 414', async (t) => {
+  const { url } = await gatewayOn(t, {})
+  const errors: [bytes: string, status: number, hasBody: boolean][] = [
+    ['HEAD /api/v1/me HTTP/1.1\r\nHo st: x\r\n\r\n', 400, false],
+    ['GET /api/v1/me HTTP/1.1\r\nHo st: x\r\n\r\n', 400, true],
+    [`GET /${'y'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414, true],
+  ]
+  for (const [bytes, status, hasBody] of errors) {
+    for (const before of ['', 'GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n']) {
+      const last = responsesIn(await exchange(url, before + bytes), !hasBody).at(-1)
+      t.same([last?.status, last?.body !== ''], [status, hasBody], (before + bytes).slice(0, 50))
+    }
+  }
+})
+
 t.test('a client that is still sending gets its error, and is disconnected if it goes on', async (t) => {
   const { url, httpServer, lines } = await gatewayOn(t, {})
   const head =
