@@ -13,7 +13,10 @@ import { carriesOffset, filterTime, toZone } from '../resources/zone.js'
 import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, namesIn } from './query.js'
 
-/** Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page. */
+/**
+ * Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page;
+ * the first request of an account may take three more, where the platform ignores the id of a device and refuses user data.
+ */
 const maxCalls = 16
 
 /** With `after_id`, a later `from` would skip events, and a lower `limit` would save no calls: all new events are read. */
