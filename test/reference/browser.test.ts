@@ -93,6 +93,18 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
   })
 
+  t.test('the list of the devices of a mark is closed when the fleet changes', async (t) => {
+    const { page } = await open(t, { ...desktop })
+    await page.clock.install()
+    await page.goto(`${url}/docs#map`)
+    await page.locator('.cluster').first().click()
+    t.equal(await page.locator('#map-mark').count(), 1)
+    await page.route('**/v1/devices?limit=500', (request) => request.fulfill({ json: { count: 0, data: [] } }))
+    await page.clock.fastForward(31_000)
+    await page.getByText('moving 0').waitFor()
+    t.equal(await page.locator('#map-mark').count(), 0)
+  })
+
   t.test('every link opens its chapter or operation and is marked', async (t) => {
     const { page } = await open(t, desktop, `${url}/docs`)
     const hrefs = await page.locator('#navigation a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))

@@ -106,6 +106,7 @@ function showJson({ data, ...rest }) {
 }
 
 function createBlocks(devices) {
+  opened.remove()
   blocks.clear()
   for (const { id } of devices) {
     const block = document.createElement('span')
