@@ -125,8 +125,9 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   const list = ['list', email]
   const away = /^Redis is unavailable: connect ECONNREFUSED 127.0.0.1:1$/
   const cases: [env: Record<string, string>, args: string[], code: number, err: RegExp][] = [
-    [{}, [], 2, /limit <key-id>\|<key> <requests per window>/],
-    [{}, ['list', '--nonsense'], 2, /nonsense/],
+    [{}, [], 2, /^Name a command: list, find, limit, revoke, purge\.\nSee gps-fleet-gateway keys --help\.$/],
+    [{}, ['nonsense'], 2, /^Unknown command: nonsense\nSee \S+ keys --help\.$/],
+    [{}, ['list', '--nonsense'], 2, /^Unknown option '--nonsense'.*\nSee \S+ keys --help\.$/],
     [{ DATA_DIR: missing }, list, 1, new RegExp(missing)],
     [{ DATA_DIR: dir }, list, 1, new RegExp(`no key file in ${dir}\\. .*is this its user`)],
     [{ REDIS_URL: 'redis://:invented-pass@127.0.0.1:1' }, list, 1, away],

@@ -17,6 +17,7 @@ interface Io {
 }
 
 const program = 'gps-fleet-gateway keys'
+const names = Object.keys(commands).join(', ')
 const usages = Object.values(commands).map(
   ({ usage, help, example }) => `  ${usage}\n      ${help}\n      Example: ${program} ${example}`,
 )
@@ -38,7 +39,7 @@ export async function runKeys(args: string[], io: Io): Promise<number> {
   } catch (error) {
     const isUsage = error instanceof UsageError || isArgumentError(error)
     // The message may repeat an argument, and a key that is not in this store may work with another one.
-    io.console.error(withoutCredentials(isUsage ? `${error.message}\n\n${usage}` : explain(error)))
+    io.console.error(withoutCredentials(isUsage ? `${error.message}\nSee ${program} --help.` : explain(error)))
     return isUsage ? 2 : 1
   }
 }
@@ -48,7 +49,7 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   if (values.help) return usage
   const [name = '', ...args] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw new UsageError(name === '' ? 'Name a command.' : `Unknown command: ${name}`)
+  if (!command) throw new UsageError(name === '' ? `Name a command: ${names}.` : `Unknown command: ${name}`)
   const { redisUrl, dataDir: folder } = readConfig(env)
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
