@@ -158,3 +158,28 @@ t.test('while the gateway closes, a client has ten seconds to read its response,
   t.ok((await untilClosed(late.resume())).length > 9_000_000)
   await closed
 })
+
+t.test('while the gateway closes, a client has ten seconds to read small responses, too', async (t) => {
+  let [now, checks] = [0, 0]
+  const { app, client } = await budgeted(t, () => {
+    checks += 1
+    return now
+  })
+  const accepted = once(app.server, 'connection')
+  const silent = await client()
+  const [socket] = (await accepted) as [Socket]
+  while (socket.writableLength === 0) {
+    const { bytesWritten } = socket
+    silent.write('GET /16000 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50))
+    await until(() => socket.bytesWritten > bytesWritten + 50 * 16_000 || socket.writableLength > 0)
+  }
+  const closed = app.close()
+  await until(() => !app.server.listening)
+  now = 10_000
+  const before = checks
+  await until(() => checks > before + 1)
+  t.notOk(socket.destroyed)
+  now = 10_001
+  await until(() => socket.destroyed)
+  await closed
+})
