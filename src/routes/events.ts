@@ -14,8 +14,8 @@ import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, namesIn } from './query.js'
 
 /**
- * Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page;
- * the first request of an account may take three more, where the platform ignores the id of a device and refuses user data.
+ * Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page,
+ * unless the platform refuses user data: then the first request of an account may take two more.
  */
 const maxCalls = 16
 
@@ -44,11 +44,13 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     const devices = await devicesOf(deviceCache, account, of)
     if (devices.length === 0) return envelope([], 0, { limit, offset })
     const listed = type !== undefined && needsList(type) ? await account.eventTypes() : undefined
+    // Where the platform ignores the id of a device, all devices were requested, too.
+    const calls = of.device_id === undefined ? maxCalls : maxCalls - 1
     const reader = new EventReader(account, {
       devices,
       type: type === undefined ? undefined : typeFilter(type, listed),
       ...range,
-      calls: listed ? maxCalls - 1 : maxCalls,
+      calls: listed ? calls - 1 : calls,
       isFollowing: afterId !== undefined,
     })
     try {

@@ -39,6 +39,8 @@ for (const generation of ['2.x', '3.x'] as const) {
     const { list, calls } = await eventPlatform(t, count, { generation })
     const statuses = new Set<number>()
     for (const query of [
+      // The first request of an account has the most other calls.
+      'type=zone_in&device_id=1&limit=200&from=2026-01-01T00:00:00Z',
       ...['type=zone_in&limit=1', 'type=other', 'type=harsh_brake', 'limit=200'],
       ...['after_id=0', `after_id=${count - 1_000}`],
       ...['limit=200', `offset=${count / 4 - 500}`, 'type=alarm.triggered'].map((more) => `device_ids=1,2,3,4&${more}`),
