@@ -111,11 +111,12 @@ export class FleetBuilder {
   /**
    * Adds the devices of one page, once each: a device in two groups is in the first of them.
    * @param groups of the page, without the rows that arrived by `addRow`.
-   * @returns the number of items, including repeated devices and items that are not devices, and of devices that no earlier page had.
+   * @returns the number of items, including repeated devices and items that are not devices, of items that are, and of devices
+   * that no earlier page had.
    */
-  *addPage(groups: readonly unknown[], rowOf: RowOf): Steps<{ items: number; added: number }> {
+  *addPage(groups: readonly unknown[], rowOf: RowOf): Steps<{ items: number; devices: number; added: number }> {
     const before = this.size
-    let [count, skipped] = [0, 0]
+    let [count, devices, skipped] = [0, 0, 0]
     for (const group of groups) {
       if (!isObject(group) || isUnread(group.items)) skipped += 1
       const { title, items }: Record<string, unknown> = isObject(group) ? group : {}
@@ -124,15 +125,16 @@ export class FleetBuilder {
         index ??= this.#titleIndex(read('scalar', title))
         count += 1
         const row = this.#arrived[rowOf(item) ?? -1]
-        if (!row?.id) skipped += 1
-        else if (!this.#devices.has(row.id)) this.#devices.set(row.id, Object.assign(row, { group: index }))
+        if (row?.id) devices += 1
+        else skipped += 1
+        if (row?.id && !this.#devices.has(row.id)) this.#devices.set(row.id, Object.assign(row, { group: index }))
         yield
       }
     }
     const added = this.size - before
-    // A page without a new device repeats an earlier one.
-    if (added > 0 || before === 0) this.#skipped += skipped
-    return { items: count, added }
+    // A page of known devices repeats an earlier one.
+    if (added > 0 || devices === 0) this.#skipped += skipped
+    return { items: count, devices, added }
   }
 
   /** The columns, ordered by id. Ends the builder. */

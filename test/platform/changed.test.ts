@@ -4,9 +4,10 @@ import { changed, checkedHistory, checkGroups, checkPage } from '../../src/platf
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
 import { isDisplayTime } from '../../src/resources/display-time.js'
+import { failureOf, jobs } from '../devices/worker.js'
 import { isUnavailable } from '../faults.js'
 import { type Bodies, someHash } from '../helper.js'
-import { device, faulty, sound } from './faulty.js'
+import { device, faulty, pageIn, sendsBy, sound } from './faulty.js'
 
 /** `ok`, or the detail of the failure. */
 function outcome(check: () => void): string {
@@ -190,4 +191,20 @@ t.test('no data is an empty list, and rows beside an unreadable one are served',
   clock.advance(2)
   t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
   t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+})
+
+t.test('a later page without any device in its rows is a failure, never the end of the list', async (t) => {
+  let bad: object[] = []
+  const rows = (page: number, length: number) => Array.from({ length }, (_, at) => ({ id: 100 * page + at }))
+  const { devices } = await jobs(
+    t,
+    sendsBy((query) => [{ items: [rows(1, 100), bad, rows(3, 50)][pageIn(query) - 1] ?? [] }]),
+  )
+  for (const length of [2, 100]) {
+    bad = Array(length).fill({ key: 7 })
+    t.equal(await failureOf(devices()), 'wrong_shape', `${length} rows`)
+  }
+  bad = [{ key: 7 }]
+  const { ids, skippedRows } = await devices()
+  t.same([ids.length, skippedRows], [100, 1], 'one bad row is skipped and counted')
 })
