@@ -18,8 +18,8 @@ function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
 
 /** Whether the target is what overflowed: longer than any that the gateway accepts. */
 function isTargetTooLong(parsed: string): boolean {
-  const end = parsed.indexOf('\n')
-  return /^[A-Z]{1,16} \//.test(parsed) && (end === -1 || end > maxTargetBytes)
+  const [, target = ''] = parsed.split(' ', 2)
+  return target.startsWith('/') && target.length > maxTargetBytes
 }
 
 function toApiError({ code }: ParserError, parsed: string): ApiError {
