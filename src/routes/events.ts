@@ -1,5 +1,6 @@
 /** `GET /v1/events`: any window of the account's events. */
 import type { DeviceCache } from '../devices/device-cache.js'
+import type { Fleet } from '../devices/fleet.js'
 import type { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
@@ -41,7 +42,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     const { account } = request
     const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = request.query
     const range = await rangeOf(account, from, to)
-    const devices = await devicesOf(deviceCache, account, of)
+    const { devices, fleet } = await devicesOf(deviceCache, account, of)
     if (devices.length === 0) return envelope([], 0, { limit, offset })
     const listed = type !== undefined && needsList(type) ? await account.eventTypes() : undefined
     // Where the platform ignores the id of a device, all devices were requested, too.
@@ -56,7 +57,10 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     try {
       const found = afterId === undefined ? reader.window(offset, limit) : reader.after(afterId)
       const { rows, before, total } = await found
-      const [nameOf, setup] = await Promise.all([namesFor(rows, deviceCache, account, of), setupFor(rows, account)])
+      const [nameOf, setup] = await Promise.all([
+        namesFor(rows, () => fleet ?? deviceCache.fetch(account)),
+        setupFor(rows, account),
+      ])
       const items = translate('get_events', rows, (row) => toEvent(row, nameOf, setup))
       items.sort(afterId === undefined ? newestFirst : byId)
       return envelope(items.slice(offset - before, offset - before + limit), total, { limit, offset })
@@ -68,20 +72,18 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
   })
 }
 
-type Devices = Pick<EventsQuery, 'device_id' | 'device_ids'>
-
-/** The requested devices that the account has; `[undefined]` for all of them. No events of any other are requested. */
+/** The requested devices that the account has, and where they were found; `[undefined]` for all. No events of any other are requested. */
 async function devicesOf(
   deviceCache: DeviceCache,
   account: Account,
-  { device_id: one, device_ids: several }: Devices,
-): Promise<(number | undefined)[]> {
+  { device_id: one, device_ids: several }: Pick<EventsQuery, 'device_id' | 'device_ids'>,
+): Promise<{ devices: (number | undefined)[]; fleet?: Fleet }> {
   if (one !== undefined && several !== undefined)
     throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
-  if (one !== undefined) return (await deviceCache.fetch(account, one)).has(one) ? [one] : []
-  if (several === undefined) return [undefined]
-  const devices = await deviceCache.fetch(account)
-  return several.filter((id) => devices.has(id))
+  const ids = one === undefined ? several : [one]
+  if (ids === undefined) return { devices: [undefined] }
+  const fleet = await deviceCache.fetch(account, one)
+  return { devices: ids.filter((id) => fleet.has(id)), fleet }
 }
 
 /** The filter's times on the account's clock. The account's zone is loaded only for a time with a UTC offset. */
@@ -104,10 +106,9 @@ async function rangeOf(account: Account, from: string | undefined, to: string | 
 const setupFor = async (rows: readonly WireEvent[], account: Account): Promise<WireSetup | undefined> =>
   rows.some(({ speed }) => speed !== undefined) ? await account.knownSetup() : undefined
 
-/** Device names for rows without one. Devices are loaded only if there is such a row; with `device_id`, perhaps only that one. */
-async function namesFor(rows: WireEvent[], deviceCache: DeviceCache, account: Account, of: Devices) {
+/** Device names for rows without one. Devices are loaded only if there is such a row. */
+async function namesFor(rows: WireEvent[], load: () => Fleet | Promise<Fleet>) {
   const isNamed = ({ device_name, device }: WireEvent): boolean =>
     (text(device_name) ?? text(device.name)) !== undefined
-  if (rows.every(isNamed)) return () => undefined
-  return namesIn(await deviceCache.fetch(account, of.device_id))
+  return rows.every(isNamed) ? () => undefined : namesIn(await load())
 }

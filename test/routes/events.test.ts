@@ -1,7 +1,8 @@
 /** `GET /v1/events`. */
+import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { eventKinds } from '../../src/resources/event-kind.js'
-import { gatewayOn, someHash } from '../helper.js'
+import { Clock, gatewayOn, someHash } from '../helper.js'
 import { eventPlatform, type Row } from './event-platform.js'
 import { fleet, idsOf } from './fleet.js'
 
@@ -37,16 +38,24 @@ t.test('every documented word of a kind that the sandbox has finds events of tha
   t.ok(idsOf((await get('/v1/alerts', hash)).body).includes(entered.alert_id))
 })
 
-t.test('where event rows lack the name of their device, that device is requested, not the whole list', async (t) => {
+t.test('where event rows lack the name of their device, it is requested once, and not the whole list', async (t) => {
+  const clock = new Clock()
   const row = { device_id: 5, message: 'SOS', time: '2026-05-11 08:00:00' }
   const data = [
     { ...row, id: 2, device_name: 'Van' },
     { ...row, id: 1, device_name: '-' },
   ]
   const get_devices = [{ items: [{ id: 5, name: 'Van 12' }] }]
-  const { get, calls } = await gatewayOn(t, { get_events: { items: { data, total: 2 } }, get_devices })
+  const get_events: RequestListener = (_, response) => {
+    // What is known of the device expires meanwhile.
+    clock.advance(6_000)
+    response.end(JSON.stringify({ items: { data, total: 2 } }))
+  }
+  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_events, get_devices })
   t.match((await get('/v1/events?device_id=5', someHash)).body.data, [{ device: 'Van' }, { device: 'Van 12' }])
-  for (const call of calls) if (call.includes('get_devices')) t.match(call, 'id=5')
+  const [call = '', ...others] = calls.filter((call) => call.includes('get_devices'))
+  t.match(call, 'id=5')
+  t.same(others, [])
 })
 
 t.test('rows that are no events end no list early, and no empty page says that more follow', async (t) => {
