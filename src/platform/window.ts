@@ -189,7 +189,7 @@ class Pages {
   async #count(): Promise<Count> {
     const counted = (total: number): Count => ({ total, isCounted: true })
     const { total, lastPage, currentPage } = this.#page
-    if (total !== undefined) return counted(total)
+    if (total !== undefined) return counted(Math.max(total, this.#before + this.#rows.length))
     if (lastPage) {
       // All pages but the last one are full.
       const last = currentPage === lastPage ? this.#page : await this.#fetch(lastPage, this.#size)

@@ -170,9 +170,9 @@ t.test('behind its end a list is empty and has no more, also where the platform 
     ['30/30 30/10', thirty, 30, same(first)],
     ['0/200', thirty, 30, same({ data: thirty, per_page: 30 })],
     ['0/200', thirty, 90, same({ data: thirty, per_page: 30, total: 90 })],
-    // An empty page ends a list, whatever its numbers; a page size or last page of 0 is none.
+    // An empty page ends a list, whatever its numbers; a page size or last page of 0 is none, and a total is at least the rows.
     ['0/50', [], 0, same(zeros)],
-    ['0/50', seven, 7, same({ ...zeros, data: seven })],
+    ['0/50', seven, 7, same({ ...zeros, data: seven }), same({ ...zeros, data: seven, total: 0 })],
     ['0/50', [], 400, same({ ...zeros, last_page: 9, total: 400 })],
   ]
   for (const data of [thirty, rowsOf(50), rowsOf(100), rowsOf(300)])
