@@ -3,11 +3,10 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { inTurns } from '../lib/in-turns.js'
 import type { Row } from '../lib/json-rows/index.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
-import { lasts } from '../platform/errors.js'
 import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
-import type { FleetColumns, Job } from '../platform/worker-messages.js'
+import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
 import { toZone } from '../resources/zone.js'
 import { FleetBuilder } from './fleet-builder.js'
@@ -34,29 +33,17 @@ const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
 export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
   const { id, now, clock } = job.params
   const fleet = new FleetBuilder(now, clock && toZone(clock))
-  const needsList = id === undefined ? await readAll(job, context, fleet) : await readOne(id, job, context, fleet)
-  const result = { ...fleet.columns(), needsList }
-  if (result.ids.length === 0 && result.skippedRows > 0 && !needsList) throw changed('get_devices', 'id in any row')
+  if (id === undefined) await readAll(job, context, fleet)
+  else await readPage(job, context, fleet, { id })
+  const ignoresId = id !== undefined && fleet.size > (fleet.has(id) ? 1 : 0)
+  const result = { ...fleet.columns(), ignoresId }
+  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row')
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
-async function readOne(
-  id: number,
-  job: Job<'get_devices'>,
-  context: JobContext,
-  fleet: FleetBuilder,
-): Promise<FleetColumns['needsList']> {
-  const found = await readPage(job, context, fleet, { id }).catch((error: unknown) => {
-    // An unknown or foreign id may cause such an error: no response to one was recorded (platform.md 0.3). The list decides.
-    if (!lasts(error)) throw error
-  })
-  if (!found || (found.items > 0 && fleet.size === 0)) return 'id_failed'
-  return fleet.size > (fleet.has(id) ? 1 : 0) ? 'id_ignored' : undefined
-}
-
-async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder): Promise<undefined> {
+async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder): Promise<void> {
   const first = await readPage(job, context, fleet, {})
   if (isLast(first, 1, 1) || isWhole(job, first)) return
   // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.

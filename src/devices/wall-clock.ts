@@ -1,6 +1,7 @@
 /** Detects and corrects the Unix times of installations that write their wall clock as Unix time: their rows lie in the future. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
+import { lasts } from '../platform/errors.js'
 import type { Scalar } from '../platform/shape.js'
 import type { WireSetup } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
@@ -86,9 +87,12 @@ export class CorrectedLists {
   async device(account: Account, id: number, now: number) {
     if (isWithin(ignoresIdsForMs, this.#ignoredIdAt.get(account.id), now)) throw new OnlyInList()
     const { known, setup } = await this.#knownClock(account)
-    const columns = await account.devices(id, now, setup)
-    if (columns.needsList === 'id_ignored') this.#ignoredIdAt.set(account.id, now)
-    if (columns.needsList || (await this.#isNews(account, columns, known))) throw new OnlyInList()
+    const columns = await account.devices(id, now, setup).catch((error: unknown) => {
+      // An unknown or foreign id may cause such an error: no response to one was recorded (platform.md 0.3). The list decides.
+      throw lasts(error) ? new OnlyInList() : error
+    })
+    if (columns.ignoresId) this.#ignoredIdAt.set(account.id, now)
+    if (columns.ignoresId || (await this.#isNews(account, columns, known))) throw new OnlyInList()
     return { columns, zone: setup && toZone(setup) }
   }
 

@@ -6,7 +6,7 @@ import type { WireSetup } from './wire.js'
 /** The parameters of a request beside the account's hash. */
 export interface JobParams {
   /**
-   * All devices of the account, or, with `id`, one of them (`FleetColumns.needsList`). `now`: Unix milliseconds, on which the status of a
+   * All devices of the account, or, with `id`, one of them (`FleetColumns.ignoresId`). `now`: Unix milliseconds, on which the status of a
    * device depends; `clock`: the account's setup, if its Unix times are its wall clock and have to be corrected.
    */
   get_devices: { id: number | undefined; now: number; clock?: WireSetup | undefined }
@@ -53,8 +53,8 @@ export interface FleetColumns {
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */
   unknownStates: [word: string, rows: number][]
-  /** Why only the whole list can show the requested device: the platform ignores `id`, or fails on it. */
-  needsList: 'id_ignored' | 'id_failed' | undefined
+  /** Whether the platform ignores `id`, so that only the whole list can show the requested device. */
+  ignoresId: boolean
 }
 
 export interface Job<A extends JobAction = JobAction> {

@@ -31,24 +31,33 @@ t.test('N22 N23 a platform that sends a device alone, ignores the id or fails on
   const { devices } = await jobs(t, (_request, response) => void response.writeHead(status).end(body))
   const message = '{"status":0,"message":"No such device"}'
   const items = (...ids: number[]) => JSON.stringify([{ items: ids.map((id) => ({ id })) }, { items: ids.map(row) }])
-  const rows: [expected: string | undefined, status: number, ...bodies: string[]][] = [
-    [undefined, 200, items(7), items(), '[]'],
-    ['id_ignored', 200, items(7, 8), items(8)],
-    ['id_failed', 200, '[{"items":[{"name":"no id"}]}]', message, '{"data":[],"total":1}'],
-    ...[404, 400, 403, 422].map((status): [string, number, string] => ['id_failed', status, message]),
-    ['id_failed', 404, '<html>'],
-  ]
-  for (const [expected, code, ...bodies] of rows) {
+  for (const [ignoresId, ...bodies] of [
+    [false, items(7), items(), '[]'],
+    [true, items(7, 8), items(8)],
+  ] as const) {
     for (const sent of bodies) {
-      ;[status, body] = [code, sent]
-      const { needsList, ids } = await devices(7)
-      t.equal(needsList, expected, body)
-      if (!expected) t.same([...ids], sent === items(7) ? [7] : [])
+      body = sent
+      const found = await devices(7)
+      t.equal(found.ignoresId, ignoresId, body)
+      if (!ignoresId) t.same([...found.ids], sent === items(7) ? [7] : [])
     }
   }
-  for (const [code, expected] of Object.entries({ 500: 'server_error', 401: 'PlatformRefused', 429: 'rate_limited' })) {
-    ;[status, body] = [Number(code), message]
-    t.equal(await failureOf(devices(7)), expected)
+  const failures: [expected: string, status: number, ...bodies: string[]][] = [
+    ['wrong_shape', 200, '[{"items":[{"name":"no id"}]}]', '{"data":[],"total":1}'],
+    ['status_0', 200, message],
+    ['missing_action', 404, message, '<html>'],
+    ['rejected', 400, message],
+    ['rejected', 422, message],
+    ['PlatformForbidden', 403, message],
+    ['PlatformRefused', 401, message],
+    ['rate_limited', 429, message],
+    ['server_error', 500, message],
+  ]
+  for (const [expected, code, ...bodies] of failures) {
+    for (const sent of bodies) {
+      ;[status, body] = [code, sent]
+      t.equal(await failureOf(devices(7)), expected, body)
+    }
   }
 })
 

@@ -208,3 +208,13 @@ t.test('a later page without any device in its rows is a failure, never the end 
   const { ids, skippedRows } = await devices()
   t.same([ids.length, skippedRows], [100, 1], 'one bad row is skipped and counted')
 })
+
+t.test('where all requests for single devices fail, health says down and no call counts as a success', async (t) => {
+  const { become, devicesOf, get, metrics, ticks } = await faulty(t)
+  become({ get_devices: { foo: 1 } })
+  ticks.advance(60_000)
+  for (const hash of [someHash, someHash.replace('ab', 'xy'), someHash])
+    isUnavailable(t, await devicesOf(hash, 7), hash)
+  t.equal((await get('/health')).body.components.platform, 'down')
+  t.match(await metrics(), 'action="get_devices",outcome="ok"} 1\n', 'the one before')
+})
