@@ -4,7 +4,8 @@ import { plainKey } from './scrub.js'
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }
 
-type Place = { kinds: Set<string>; count: number; parent: string }
+/** `count`: how often it was there; `records`: how often as an object with members. */
+type Place = { kinds: Set<string>; count: number; records: number; parent: string }
 type Shape = Map<string, Place>
 
 /** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null prove nothing. */
@@ -15,7 +16,7 @@ export function drift(recorded: unknown, live: unknown): Drift[] {
   for (const [path, place] of was) {
     const now = is.get(path)
     if (now === undefined) {
-      const always = was.get(place.parent)?.count === place.count && !path.endsWith(']')
+      const always = was.get(place.parent)?.records === place.count && !path.endsWith(']')
       const seen = is.get(place.parent)?.kinds.has('object')
       if (always && seen) lines.push({ path, what: 'gone', was: kindsOf(place), is: '' })
     } else if (place.kinds.size > 0 && [...now.kinds].some((kind) => !place.kinds.has(kind))) {
@@ -34,11 +35,12 @@ const kindsOf = ({ kinds }: Place): string => [...kinds].sort().join(' or ') || 
 function shapeOf(body: unknown): Shape {
   const shape: Shape = new Map()
   const add = (path: string, parent: string, value: unknown): void => {
-    const place = shape.get(path) ?? { kinds: new Set(), count: 0, parent }
+    const place = shape.get(path) ?? { kinds: new Set(), count: 0, records: 0, parent }
     shape.set(path, place)
     place.count++
     const kind = kindOf(value)
     if (kind !== undefined) place.kinds.add(kind)
+    if (kind === 'object') place.records++
     if (typeof value !== 'object' || value === null) return
     for (const [key, item] of Object.entries(value)) {
       add(/^\d+$/.test(key) ? `${path}[]` : `${path}.${plainKey.test(key) ? key : '*'}`, path, item)

@@ -16,6 +16,12 @@ import { mine, started } from './started.js'
 
 const hash = hashOf('a test')
 
+t.test('a field that is gone from a record counts, also when some rows have no such record', async (t) => {
+  const rows = (device: object) => [{ device: null }, { device }, { device: [] }]
+  const gone = [{ path: '$[].device.name', what: 'gone', was: 'string', is: '' }]
+  t.same(drift(rows({ id: 1, name: 'a' }), rows({ id: 2 })), gone)
+})
+
 t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
   const first = { id: 1, name: 'a', note: 'b' }
   const was = { items: [first, { id: 2, name: null }], total: 2 }
