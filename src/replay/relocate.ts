@@ -3,7 +3,7 @@ import type { Position, Rotation } from './rotation.js'
 
 const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
 const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
-const courseKey = /^(course|angle)$/i
+const courseKey = /^(course|angle|heading|azimuth|bearing|direction)$/i
 const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**

@@ -72,6 +72,15 @@ t.test('a position moves to the same place in whatever form it is sent', async (
   t.match(scrubbed({ start_lat: 1, start_lng: 9, lat: 41.387917, lng: 2.169919, course: 12 }), turned)
 })
 
+t.test('a course turns with its position under every usual name, else it would reveal the rotation', async (t) => {
+  const position = { lat: 41.387917, lng: 2.169919 }
+  const { course } = scrubbed({ ...position, course: 92 }) as Course
+  for (const name of ['angle', 'heading', 'azimuth', 'bearing', 'direction']) {
+    t.match(scrubbed({ ...position, [name]: 92 }), { [name]: course })
+    t.same(scrubbed({ other: `<info><${name}>92</${name}></info>` }), { other: `<info><${name}>0</${name}></info>` })
+  }
+})
+
 t.test('a position in a text moves whatever its decimals, since platforms write no zeros at the end', async (t) => {
   /** The separator of each position is in braces. */
   const texts = [
