@@ -14,7 +14,7 @@ const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|user
 const ownIdKey = /^id(\[\])?$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
-  /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^sim(_?number)?$|^vin$|^(tel|mobile)/i
+  /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i

@@ -112,6 +112,14 @@ t.test('what has the name of a credential or an identifier is replaced, whatever
   for (const key of texts.split(/\s+/)) differs({ [key]: '12345' })
 })
 
+t.test('no cell tower, which has a known place, is left in a recording', async (t) => {
+  for (const name of ['mcc', 'mnc', 'lac', 'cid', 'cell', 'cell_id', 'cellId']) {
+    const json = { [name]: 21_407 }
+    for (const sent of [json, JSON.stringify(json), `<info><${name}>21407</${name}></info>`, [`${name}: 21407`]])
+      t.notMatch(JSON.stringify(scrubbed({ other_arr: sent })), '21407', name)
+  }
+})
+
 t.test('digits of any script and addresses with any letters are replaced, not rejected', async (t) => {
   const numbers = ['٠٥٥١٢٣٤٥٦٧', '１２３４５６', '۰۹۱۲۳۴۵۶', '९८७६५४', '٤١٫٣٨٧٩ ٢٫١٦٩٩', 'ABC１２３', '١٢٣٤ GPS']
   const addresses = ['disponent@müller-spedition.de', 'büro@example.com.müller.de', 'अमित@डाक.भारत', 'ops@fleet.test']
