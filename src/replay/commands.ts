@@ -205,6 +205,7 @@ function requestOf(action: string, { device, day }: RecordValues): PlatformReque
     throw new Error('--day goes with get_history and get_events only')
   const days = day !== undefined && { date_from: `${day} 00:00:00`, date_to: `${day} 23:59:59` }
   const fixed: Record<string, Record<string, string>> = {
+    get_services: { page: '1' },
     get_user_drivers: { page: '1' },
     get_events: { limit: '50', page: '1', ...days },
     get_history: { from_date: `${day}`, from_time: '00:00:00', to_date: `${day}`, to_time: '23:59:59' },

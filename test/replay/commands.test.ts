@@ -193,6 +193,7 @@ t.test('record --only records, scrubs and stores one exchange, and prints how to
   const events = await only('get_events --device 5 --day 2026-11-20')
   t.same(events.sent, { device_id: '5', ...day, limit: '50', page: '1', ...always }, 'as the gateway sends')
   t.same((await only('get_user_drivers')).sent, { page: '1', ...always })
+  t.same((await only('get_services --device 5')).sent, { device_id: '5', page: '1', ...always })
   t.same((await only('services')).sent, { limit: '100', page: '1', ...always })
   t.match(calls.at(-1), /\/services\?/)
 })
