@@ -192,7 +192,9 @@ class Scrubber {
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
       return isId ? this.#id(value) : (moved[name] ?? this.#value(keyOf(name), value))
     }
-    const nameOf = (name: string): string => (plainKey.test(name) ? name : this.#text(name, true))
+    // A name that people wrote stays recognizable as one: in `--check` it does not count.
+    const nameOf = (name: string): string =>
+      plainKey.test(name) ? name : this.#text(name, true).replace(plainKey, '$&*')
     return Object.fromEntries(Object.entries(raw).map(([name, one]) => [nameOf(name), item(name, one)]))
   }
 }

@@ -1,5 +1,6 @@
 /** A scrubbed exchange keeps its shape: which values become which. */
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
 import { fileNameOf, readFolder } from '../../src/replay/exchange.js'
@@ -74,6 +75,13 @@ t.test('a member of any name and a number of any size keeps its place and kind',
   t.equal(JSON.stringify(scrubbed(JSON.parse(names))), JSON.stringify(JSON.parse(names)))
   const numbers = '{"x": 1e21, "serial": 1e22, "imei": 1e-7, "y": -1e300, "z": 1e400}'
   t.same(scrubbed(JSON.parse(numbers)), { x: 0, serial: 0, imei: 0, y: 0, z: 0 })
+})
+
+t.test('a name that people wrote, in any script, is no change of shape after scrubbing', async (t) => {
+  const check = (name: string) =>
+    t.same(drift(scrubbed({ fields: { [name]: 1 } }), { fields: { [name]: 1 } }), [], name)
+  for (const name of ['площадка', 'descrição', '車両', '٣٤', '41.387917']) check(name)
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), check))
 })
 
 t.test('ids of users, devices and geofences become others, the same everywhere, and no two the same', async (t) => {
