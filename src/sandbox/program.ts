@@ -67,9 +67,9 @@ class ReportLog {
     return this.reports.at(-1)!
   }
 
-  /** Rounds of the sites until 6.3 to 8.8 hours are driven, then home. */
+  /** Rounds of the sites until 6.2 to 8.6 hours are driven, then home. */
   workingDay(home: Point, sites: Point[], next: () => number): void {
-    const hours = 6.3 + 2.5 * next()
+    const hours = 6.2 + 2.4 * next()
     for (let leg = 0, driven = 0; driven < hours * 3600; leg++) {
       driven += this.#drive(sites[leg % sites.length]!, next)
       if (leg % 4 === 1) this.#stay(between(120, 720, next()), true)

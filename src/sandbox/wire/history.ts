@@ -9,8 +9,8 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 import { eventMessage } from './records.js'
 
 type Subject = { account: Account; device: { id: number; traccar_device_id?: number } }
-/** Reports of one drive or stop. `before`: last report of the previous stretch. `until`: when the next one begins. */
-type Stretch = { reports: Report[]; first: Report; last: Report; before: Report; until: number }
+/** Reports of one drive or stop, between two times. `before`: last report of the previous stretch, with which a drive begins. */
+type Stretch = { reports: Report[]; driving: boolean; before: Report; from: number; until: number }
 
 const STATIC = {
   sensors: [{ id: 'speed', name: 'Speed', sufix: 'kph' }],
@@ -25,21 +25,25 @@ const topSpeed = (reports: Report[]) => reports.reduce((max, { speedKmh }) => Ma
 export async function historyBody(subject: Subject, reports: Iterable<Report>, events: FleetEvent[]) {
   const runs: Report[][] = []
   for (const report of reports) {
-    const run = runs.at(-1)
-    if (run?.[0]?.driving === report.driving) run.push(report)
+    const run = runs.at(-1) ?? []
+    // One report alone is no first stretch: its device is just leaving, or has just arrived.
+    const isFirst = runs.length === 1 && run.length === 1
+    if (isFirst || run.at(-1)?.driving === report.driving) run.push(report)
     else {
       runs.push([report])
       // Others run in between: a long history has thousands of stretches.
       await nextTurn()
     }
   }
+  const [first, last] = [runs[0]?.[0], runs.at(-1)?.at(-1)]
   const stretches = runs.map((reports, n): Stretch => {
-    const [first, last] = [reports[0]!, reports.at(-1)!]
-    return { reports, first, last, before: runs[n - 1]?.at(-1) ?? first, until: (runs[n + 1]?.[0] ?? last).at }
+    const { driving, at: end } = reports.at(-1)!
+    const before = runs[n - 1]?.at(-1) ?? reports[0]!
+    const [from, until] = driving ? [before.at, runs[n + 1]?.[0]?.at ?? end] : [reports[0]!.at, end]
+    return { reports, driving, before, from, until }
   })
   const seconds = (driving: boolean) =>
-    stretches.reduce((sum, { first, until }) => sum + (first.driving === driving ? until - first.at : 0), 0)
-  const [first, last] = [stretches[0]?.first, stretches.at(-1)?.last]
+    stretches.reduce((sum, stretch) => sum + (stretch.driving === driving ? stretch.until - stretch.from : 0), 0)
   return {
     ...STATIC,
     items: first && last ? groupsOf(subject, stretches, events, first, last) : [],
@@ -58,7 +62,7 @@ function groupsOf(subject: Subject, stretches: Stretch[], events: FleetEvent[], 
     return { ...shown(subject, report.at), status, time: null, distance: 0, driver: null, items }
   }
   const groups = [
-    ...stretches.map((stretch, n) => ({ at: stretch.first.at, make: () => stretchGroup(subject, stretch, n + 1) })),
+    ...stretches.map((stretch, n) => ({ at: stretch.from, make: () => stretchGroup(subject, stretch, n + 1) })),
     ...events.map((event) => ({ at: event.at, make: () => eventGroup(subject, event) })),
   ].sort((a, b) => a.at - b.at)
   return lazily([() => edge(3, first), ...groups.map(({ make }) => make), () => edge(4, last)], (make) => make())
@@ -68,19 +72,18 @@ function shown({ account: { zoneSeconds } }: Subject, at: number) {
   return { show: displayTime(at, zoneSeconds), raw_time: rawTime(at, zoneSeconds) }
 }
 
-function stretchGroup(subject: Subject, { reports, first, last, before, until }: Stretch, index: number) {
-  const [seconds, km] = [until - first.at, last.km - before.km]
+function stretchGroup(subject: Subject, { reports, driving, before, from, until }: Stretch, index: number) {
+  const [seconds, km] = [until - from, reports.at(-1)!.km - before.km]
   return {
-    ...shown(subject, first.at),
+    ...shown(subject, from),
     left: shown(subject, until).show,
-    status: first.driving ? 1 : 2,
+    status: driving ? 1 : 2,
     index,
     time: durationText(seconds),
     time_seconds: seconds,
     distance: cents(km),
     top_speed: topSpeed(reports),
-    // A drive begins where the stretch before it ends.
-    average_speed: Math.round((km / Math.max(1, until - before.at)) * 3600),
+    average_speed: Math.round((km / Math.max(1, seconds)) * 3600),
     driver: null,
     items: pointsOf(subject, reports, before),
   }
