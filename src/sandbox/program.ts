@@ -85,7 +85,9 @@ class ReportLog {
     const { at, lat, lng } = this.last
     const seconds = Math.ceil(distanceM(this.last, to) / (speedKmh / 3.6))
     const state = { speedKmh, course: courseOf(this.last, to), ignition: true, driving: true }
-    for (let t = FIX_SECONDS; t < seconds; t += FIX_SECONDS) {
+    // The shortest leg has a fix on its way, too.
+    const interval = Math.min(FIX_SECONDS, Math.ceil(seconds / 2))
+    for (let t = interval; t < seconds; t += interval) {
       const point = { lat: lat + ((to.lat - lat) * t) / seconds, lng: lng + ((to.lng - lng) * t) / seconds }
       this.#add(at + t, point, state)
     }

@@ -59,7 +59,7 @@ t.test('a driver works six days a week and drives six to ten hours on each of th
 
 t.test('a history agrees with itself, its totals, and the place and counters of its device', async (t) => {
   const { clock, devicesOf, history } = await open(t)
-  for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1.2, 1021: 14 })) {
+  for (const [id, days] of Object.entries({ 1001: 1, 1002: 3, 1003: 1.2, 1010: 7, 1021: 14 })) {
     const read = async (at: number) => {
       clock.at = at
       return (await devicesOf(demo, `?id=${id}`))[0]!
