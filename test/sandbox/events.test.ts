@@ -25,7 +25,7 @@ t.test('at every time of a week some of fifty devices move, some stand and some 
   }
 })
 
-t.test('the last sign of life of a device never goes back', async (t) => {
+t.test('signs of life never go back, and no device is offline within five minutes of one', async (t) => {
   const { clock, devicesOf } = await open(t, 12)
   const seen = new Map<number, number>()
   const states = new Set<string>()
@@ -33,6 +33,7 @@ t.test('the last sign of life of a device never goes back', async (t) => {
     for (const { id, online, acktimestamp } of await devicesOf()) {
       states.add(online)
       if (acktimestamp < (seen.get(id) ?? 0)) t.fail(`device ${id}, ${online}, at ${wall(clock.at)}`)
+      if (online === 'offline' && clock.at - acktimestamp < 300) t.fail(`device ${id} at ${wall(clock.at)}`)
       seen.set(id, acktimestamp)
     }
   }

@@ -20,13 +20,15 @@ const STATIC = {
 }
 const ONLINE_SECONDS = 600
 const ACK_SECONDS = 60
+/** How long signs of life follow the last report; less than `ONLINE_SECONDS`, or a device is offline just after one. */
+const AWAKE_SECONDS = 300
 
 /** The platform's word for the connection, and the last sign of life. */
 export function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
   if (!report) return { online: 'offline', ack: 0 }
   if (isExpired(index)) return { online: 'offline', ack: report.at }
   const silent = instant - report.at
-  const ack = report.at + Math.floor(Math.min(silent, ONLINE_SECONDS) / ACK_SECONDS) * ACK_SECONDS
+  const ack = report.at + Math.floor(Math.min(silent, AWAKE_SECONDS) / ACK_SECONDS) * ACK_SECONDS
   if (silent > ONLINE_SECONDS) return { online: 'offline', ack }
   return { online: report.speedKmh > 0 ? 'online' : report.ignition ? 'engine' : 'ack', ack }
 }
