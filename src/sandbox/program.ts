@@ -1,4 +1,5 @@
 /** A program: what a device does in a week, as its tracker reports it. It repeats every week. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, siteAt } from './account.js'
 import { courseOf, distanceM, moved, type Point, round6 } from './geometry.js'
 import { between, dice } from './random.js'
@@ -28,8 +29,11 @@ const HEARTBEAT_SECONDS = 300
 /** Trackers of odd programs fall asleep when they have been parked this long. */
 const SLEEP_SECONDS = 1800
 
-/** Six working days and a free one. Even programs start and end at the north depot, odd ones at the south depot. */
-export function compileProgram(account: Account, number: number): Report[] {
+/**
+ * Six working days and a free one. Even programs start and end at the north depot, odd ones at the south depot. Others run
+ * between the days: the first programs of a process take up to 30 ms each.
+ */
+export async function compileProgram(account: Account, number: number): Promise<Report[]> {
   const next = dice(account.seed, 13, number)
   const home = siteAt(account.center, number % 2 === 0 ? 'north' : 'south')
   const log = new ReportLog(account.altitude, home)
@@ -39,6 +43,7 @@ export function compileProgram(account: Account, number: number): Report[] {
     const asleepAt = number % 2 === 1 ? log.last.at + SLEEP_SECONDS : start
     while (log.last.at + HEARTBEAT_SECONDS < Math.min(start, asleepAt)) log.stand(HEARTBEAT_SECONDS, false)
     if (day < 5) log.stand(start - log.last.at, true)
+    await nextTurn()
   }
   const { movedAt } = log.last
   return log.reports.map((report) => (report.movedAt < 0 ? { ...report, movedAt: movedAt - WEEK } : report))

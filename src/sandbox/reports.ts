@@ -26,22 +26,18 @@ export const dayStart = (account: Account, day: number): number => day * DAY - a
 /** The program that a device repeats weekly from `start` (Unix seconds), its odometer then, and its tracker's position error. */
 type Timeline = { program: Report[]; start: number; km: number; offset: Point }
 
-/** Compiles all programs of an account before requests arrive: the first ones block the event loop for up to 30 ms each. */
-export function compilePrograms(account: Account): void {
-  for (let number = 0; number < PROGRAMS; number += 1) programOf(account, number)
-}
-
-function programOf(account: Account, number: number): Report[] {
-  const key = `${account.seed} ${number}`
-  const program = cache.get(key) ?? compileProgram(account, number)
-  cache.set(key, program)
-  return program
+/** Compiles all programs of an account, on which all else here depends. */
+export async function compilePrograms(account: Account): Promise<void> {
+  for (let number = 0; number < PROGRAMS; number += 1) {
+    const key = `${account.seed} ${number}`
+    if (!cache.has(key)) cache.set(key, await compileProgram(account, number))
+  }
 }
 
 /** Devices with an even index have even programs, from the north depot. */
 export function timelineOf(account: Account, index: number): Timeline {
   const number = 2 * between(0, PROGRAMS / 2 - 1, roll(account.seed, 5, index)) + (index % 2)
-  const program = programOf(account, number)
+  const program = cache.get(`${account.seed} ${number}`)!
   const hour = START_HOURS[shiftOf(index)] + 3 * ((index * 0.6180339887) % 1)
   return {
     program,

@@ -17,10 +17,9 @@ export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, 
  */
 export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date.now } = {}) {
   const accounts = createAccounts(seed, devices)
-  // Not those of the other account: once V8 has compiled the code, a program takes less than 10 ms.
-  compilePrograms(accounts[0])
   const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
+  app.addHook('onReady', () => compilePrograms(accounts[0]))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)
   app.addHook('onRequest', async () => {
@@ -42,6 +41,7 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
     route(path, async (query) => {
       const account = byHash.get(query.get('user_api_hash') ?? '')
       if (!account) return refused({ error: 'Unauthorized' })
+      await compilePrograms(account)
       return action({ account, now: Math.floor(clock() / 1000), query })
     })
   route('login', (query) => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
+import { sandbox } from '../helper.js'
 import { Program } from '../process.js'
 import { program } from '../program.js'
 import type { Event, History, Page, Service } from './requests.js'
@@ -172,4 +173,24 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
   t.equal((await devicesOf(demo, '?limit=7')).length, 7)
   t.match(await devicesOf(demo, '?id=10937'), { 0: { id: 10_937 }, length: 1 })
   t.ok(pointsOf(await history(10_937, NOON - 3 * DAY, NOON)).length > 0)
+})
+
+t.test('the first request of an account leaves the event loop to others', async (t) => {
+  const { url } = await sandbox(t, { seed: 11 })
+  const [, depot] = sandboxAccounts(11)
+  const read = (action: string) => fetch(`${url}/${action}?user_api_hash=${encodeURIComponent(depot.hash)}`)
+  t.equal((await fetch(`${url}/services`)).status, 401)
+  const turns: number[] = []
+  let isDone = false
+  let before = process.cpuUsage()
+  const turn = () => {
+    turns.push(process.cpuUsage(before).user)
+    before = process.cpuUsage()
+    if (!isDone) setImmediate(turn)
+  }
+  turn()
+  t.equal((await read('services')).status, 200)
+  isDone = true
+  const all = turns.reduce((sum, one) => sum + one, 0)
+  t.ok(Math.max(...turns) < all / 3, `${Math.max(...turns)} of ${all} µs in one turn`)
 })
