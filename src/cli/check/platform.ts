@@ -96,7 +96,7 @@ async function reachable(platform: CheckedPlatform): Promise<Finding & { isUnava
 const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
   timeout: 'no response in time',
   connection: 'cannot be reached',
-  missing_action: 'has no action get_user_data: is PLATFORM_URL its API base?',
+  missing_action: 'has no action {action}: is PLATFORM_URL its API base?',
   redirect: 'redirects: is PLATFORM_URL its API base, with https?',
   foreign_refusal: 'refuses, but not as the platform does: is something in front of it?',
   html: 'responds with a page instead of data: is PLATFORM_URL its API base?',
@@ -105,10 +105,11 @@ const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
 /** How OpenSSL names a certificate without a known issuer. */
 const unknownIssuer = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/
 
-function explain({ detail, reason }: PlatformUnavailable): string {
+function explain({ action, detail, reason }: PlatformUnavailable): string {
   if (reason === 'connection' && unknownIssuer.test(detail ?? ''))
     return `its certificate is not trusted (${detail}): set NODE_EXTRA_CA_CERTS to the file of its authority`
-  return `${hints[reason] ?? `unusable response: ${reason}`}${detail ? ` (${detail})` : ''}`
+  const known = hints[reason]?.replace('{action}', action)
+  return `${known ?? `unusable response: ${reason}`}${detail ? ` (${detail})` : ''}`
 }
 
 async function clock(url: string, timeoutMs: number): Promise<Finding> {
@@ -161,15 +162,18 @@ async function permissions(platform: CheckedPlatform, hash: string): Promise<Fin
     const { failure, ms } = await attempt(platform, action, hash)
     if (failure instanceof PlatformRefused)
       return [...findings, fail('PLATFORM_HASH', `the platform refuses it on ${action}`)]
-    findings.push(permission(`platform ${action}`, failure, ms))
+    findings.push(permission(action, failure, ms))
   }
   return findings
 }
 
-function permission(name: string, failure: unknown, ms: number): Finding {
+function permission(action: Action, failure: unknown, ms: number): Finding {
+  const name = `platform ${action}`
   if (failure === undefined) return (ms > slowMs ? warn : ok)(name, `${ms} ms`)
   if (failure instanceof PlatformForbidden) return warn(name, 'the account lacks the permission')
   if (!(failure instanceof PlatformUnavailable)) throw failure
-  if (failure.reason === 'missing_action') return warn(name, 'missing on this platform; it may be an old one')
+  // Every platform has devices.
+  if (failure.reason === 'missing_action' && action !== 'get_devices')
+    return warn(name, 'missing on this platform; it may be an old one')
   return fail(name, explain(failure))
 }

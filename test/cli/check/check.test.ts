@@ -112,6 +112,9 @@ t.test('each action is tried with the hash of an account', async (t) => {
   t.match(found['platform get_alerts'], /^warn: the account lacks the permission/)
   t.match(found['platform services'], /^warn: missing on this platform/)
   t.match(found['platform get_events'], 'fail: unusable response: wrong_shape (fields: something)')
+  const bare = await on({})
+  t.match(bare['platform get_devices'], 'fail: has no action get_devices: is PLATFORM_URL its API base?')
+  t.match(bare['platform get_geofences'], /^warn: missing on this platform/)
 })
 
 t.test('an account whose Unix times are its wall clock is found', async (t) => {
