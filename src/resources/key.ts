@@ -108,7 +108,7 @@ export const Key = Resource(
     label,
     created_at,
     expires_at,
-    last_used_at: field.countOrNull('When it was last used, in epoch milliseconds; null if never'),
+    last_used_at: field.countOrNull('When it was last used, in epoch milliseconds, exact to one minute; null if never'),
     status: Word(['active'], { description: 'Only active keys are listed' }),
     usable: field.flagOrNull(
       'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',

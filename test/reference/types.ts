@@ -1019,7 +1019,7 @@ export interface components {
       expires_at: number
       /**
        * Format: int64
-       * @description When it was last used, in epoch milliseconds; null if never
+       * @description When it was last used, in epoch milliseconds, exact to one minute; null if never
        */
       last_used_at: number | null
       /**
