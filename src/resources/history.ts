@@ -28,7 +28,7 @@ const Day = (description: string, example: string) =>
   })
 const from = Day('First day', '2026-05-11')
 const Duration = (description: string) =>
-  field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\``)
+  field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\`; \`0s\` if unknown`)
 const Seconds = (description: string) => field.countOrNull(`${description} in seconds; null if unknown`)
 
 export const History = Resource(
@@ -47,7 +47,7 @@ export const History = Resource(
     stop_seconds: Seconds('Total time stopped'),
     fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', { minimum: 0 }),
     trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
-    stops: Type.Array(Stop, { description: 'Stops between the drives, oldest first' }),
+    stops: Type.Array(Stop, { description: 'Stops, oldest first' }),
     events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),
     positions: Type.Array(Position, {
       description:

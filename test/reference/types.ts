@@ -947,9 +947,9 @@ export interface components {
        * @description Maximum speed in km/h
        */
       top_speed: number
-      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+      /** @description Total time moving, as the platform writes it, such as `1h 12min 5s`; `0s` if unknown */
       move_duration: string
-      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+      /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s`; `0s` if unknown */
       stop_duration: string
       /**
        * Format: int64
@@ -968,7 +968,7 @@ export interface components {
       fuel_l: number | null
       /** @description Drives, oldest first */
       trips: components['schemas']['Trip'][]
-      /** @description Stops between the drives, oldest first */
+      /** @description Stops, oldest first */
       stops: components['schemas']['Stop'][]
       /** @description Events of the device, oldest first */
       events: components['schemas']['HistoryEvent'][]
@@ -1411,9 +1411,9 @@ export interface components {
          * @description Maximum speed in km/h
          */
         top_speed: number
-        /** @description Total time moving, as the platform writes it, such as `1h 12min 5s` */
+        /** @description Total time moving, as the platform writes it, such as `1h 12min 5s`; `0s` if unknown */
         move_duration: string
-        /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s` */
+        /** @description Total time stopped, as the platform writes it, such as `1h 12min 5s`; `0s` if unknown */
         stop_duration: string
         /**
          * Format: int64
@@ -1432,7 +1432,7 @@ export interface components {
         fuel_l: number | null
         /** @description Drives, oldest first */
         trips: components['schemas']['Trip'][]
-        /** @description Stops between the drives, oldest first */
+        /** @description Stops, oldest first */
         stops: components['schemas']['Stop'][]
         /** @description Events of the device, oldest first */
         events: components['schemas']['HistoryEvent'][]
