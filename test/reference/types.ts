@@ -128,7 +128,7 @@ export interface paths {
     }
     /**
      * List events
-     * @description Events, newest first: exactly the window of `limit` and `offset`, or a 400 if it takes too many calls to the platform. If the platform does not count what matches, up to 16 of its pages are counted, and `count` can be too low. To follow what happens, send the last id you have as `after_id`.
+     * @description Events, newest first: exactly the window of `limit` and `offset`, or a 400 if it takes too many calls to the platform. If the platform does not count what matches, `count` can be too low. To follow what happens, send the last id you have as `after_id`.
      */
     get: operations['listEvents']
     put?: never
