@@ -93,10 +93,14 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
   })
 
-  t.test('the list of the devices of a mark is closed when the fleet changes', async (t) => {
+  t.test('the list of the devices of a mark is closed when the size of the map or the fleet changes', async (t) => {
     const { page } = await open(t, { ...desktop })
     await page.clock.install()
     await page.goto(`${url}/docs#map`)
+    await page.locator('.cluster').first().click()
+    t.equal(await page.locator('#map-mark').count(), 1)
+    await page.setViewportSize(phone)
+    await page.locator('#map-mark').waitFor({ state: 'detached', timeout: 5000 })
     await page.locator('.cluster').first().click()
     t.equal(await page.locator('#map-mark').count(), 1)
     await page.route('**/v1/devices?limit=500', (request) => request.fulfill({ json: { count: 0, data: [] } }))

@@ -79,6 +79,8 @@ document.addEventListener('keydown', ({ key }) => {
   if (key === 'Escape') opened.remove()
 })
 
+new ResizeObserver(() => opened.remove()).observe(canvas)
+
 choice.addEventListener('change', () => choose(Number(choice.value)))
 
 function showLegend(devices) {
