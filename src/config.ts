@@ -117,7 +117,7 @@ function urlProblem(raw: string, protocols: string[]): string | undefined {
   return `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
 }
 
-/** PUBLIC_URL is part of error bodies, and of PLATFORM_URL only origin and path are used. */
+/** Only origin and path are used. */
 function baseProblem(raw: string): string | undefined {
   const problem = urlProblem(raw, ['http:', 'https:'])
   if (problem !== undefined) return problem
@@ -189,6 +189,7 @@ function isRange(text: string): boolean {
 
 function toConfig(env: Environment) {
   const sandbox = env.PLATFORM_URL === undefined
+  const { origin, pathname } = new URL(env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`)
   const standstill = env.GATEWAY_CLOCK === undefined ? undefined : Date.parse(env.GATEWAY_CLOCK)
   return {
     host: env.HOST,
@@ -212,7 +213,7 @@ function toConfig(env: Environment) {
     historyMaxDays: env.HISTORY_MAX_DAYS,
     trustProxy: Number(env.TRUST_PROXY) !== 0 && proxies(env.TRUST_PROXY ?? ''),
     /** Without a trailing slash. */
-    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}/api`).replace(/(?<!\/)\/+$/, ''),
+    publicUrl: (origin + pathname).replace(/(?<!\/)\/+$/, ''),
     logLevel: env.LOG_LEVEL,
     sandboxSeed: env.SANDBOX_SEED,
     /** Epoch milliseconds. */

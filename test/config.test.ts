@@ -69,6 +69,11 @@ t.test('white space around a value is none of it, as in a file that ends with a 
   t.same(readConfig({ PLATFORM_URL: ' ' }), readConfig({}))
 })
 
+t.test('a link to the reference opens however the public address is written', async (t) => {
+  for (const end of ['', '/', '?', '#', '/?#'])
+    t.equal(readConfig({ PUBLIC_URL: `HTTPS://a.example/fleet api${end}` }).publicUrl, 'https://a.example/fleet%20api')
+})
+
 t.test('proxies are trusted by hop count or by address, and never all of them', async (t) => {
   const hops = readConfig({ TRUST_PROXY: '2' }).trustProxy as (address: string, hop: number) => boolean
   const trusted = [0, 1, 2, 3].filter((hop) => hops('198.51.100.1', hop))
