@@ -88,6 +88,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const given = Object.fromEntries(trimmed.filter(([, value]) => value !== undefined && value !== ''))
   const problems: string[] = []
   const values = parsed(given, problems)
+  // Ajv accepts Infinity as an integer, without its limits.
+  for (const [name, schema] of Object.entries(Environment.properties))
+    if (Type.IsInteger(schema) && Math.abs(Number(given[name])) === Infinity) problems.push(`${name} must be integer`)
   for (const [name, problemOf] of Object.entries(checks)) {
     const raw = given[name]
     const problem = raw === undefined ? undefined : problemOf(raw)

@@ -1,6 +1,7 @@
 /** What the environment means, and that everything wrong with it is told at once. */
 import t from 'tap'
-import { ConfigError, readConfig } from '../src/config.js'
+import { Type } from 'typebox'
+import { ConfigError, Environment, readConfig } from '../src/config.js'
 
 // That the defaults are those of the README is proved there.
 t.test('an empty environment is the sandbox on one machine', async (t) => {
@@ -35,6 +36,12 @@ t.test('every problem stands in one message, and no value of a variable does', a
   for (const name of Object.keys(env)) t.match(error.message, new RegExp(`\\b${name}\\b`), name)
   t.match(error.message, /LOG_LEVEL must be .*: trace, debug, info, warn, error, fatal, silent$/m)
   t.notMatch(error.message, 'secret-word')
+})
+
+t.test('no number is infinite', async (t) => {
+  for (const [name, schema] of Object.entries(Environment.properties))
+    for (const value of Type.IsInteger(schema) ? ['Infinity', '-Infinity', '1e999'] : [])
+      t.throws(() => readConfig({ [name]: value }), new RegExp(`${name} must be integer`), `${name}=${value}`)
 })
 
 t.test('a URL holds nothing that would be printed, ignored, or end the process later', async (t) => {
