@@ -12,8 +12,9 @@ type ParserError = Error & { code?: unknown; rawPacket?: unknown; bytesParsed?: 
 /** What is parsed of the failed request. It is less if this began in an earlier packet. */
 function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
   if (!(rawPacket instanceof Uint8Array)) return ''
-  const parsed = Buffer.from(rawPacket.subarray(0, bytesParsed)).toString('latin1')
-  return parsed.trimEnd().split('\r\n\r\n').at(-1) ?? ''
+  const parsed = Buffer.from(rawPacket.subarray(0, bytesParsed)).toString('latin1').trimEnd()
+  const before = parsed.lastIndexOf('\r\n\r\n')
+  return before < 0 ? parsed : parsed.slice(before + 4)
 }
 
 /** Whether the target is what overflowed: longer than any that the gateway accepts. */
