@@ -29,6 +29,8 @@ export const hasPositions = (text: string): boolean =>
 export const isFine = (value: unknown): boolean => typeof value === 'number' && fine.test(`${value}`)
 
 export const isCoordinateKey = (key: string): boolean => latKey.test(key) || lngKey.test(key)
+/** Whether what has this name would reveal the rotation beside a relocated position. */
+export const isRotatedKey = (key: string): boolean => isCoordinateKey(key) || courseKey.test(key)
 
 /** `''` for `lat` and `lng`, `itude` for `latitude` and `longitude`, so that both keys of a position agree. */
 const styleOf = (key: string): string => key.toLowerCase().replace(/(lat|lng|long?)(?=(itude)?(_?\d+)?$)/, '')

@@ -3,7 +3,7 @@ import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { jsonIn } from './json-lines.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
-import { isCoordinateKey, isFine, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
+import { isCoordinateKey, isFine, isRotatedKey, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
 import { endsPlate, isPlate, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
@@ -186,7 +186,12 @@ class Scrubber {
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
     // A list may be sent as an object: `{"1": …, "3": …}`.
     const isRows = (name: string): boolean => key === 'get_devices' && name === 'items'
-    const keyOf = (name: string): string => (/^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name)
+    // A sensor names what it shows. Without a position beside it, a course or a coordinate becomes 0.
+    const isRotated = [raw.id, raw.type, raw.name].some((word) => typeof word === 'string' && isRotatedKey(word))
+    const keyOf = (name: string): string => {
+      if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
+      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name
+    }
     const item = (name: string, value: unknown): unknown => {
       if (isDaylightSaving(key, name, value)) return value
       const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')

@@ -81,6 +81,21 @@ t.test('a course turns with its position under every usual name, else it would r
   }
 })
 
+t.test('a sensor shows no course and no coordinate, else it would reveal the rotation', async (t) => {
+  const position = { lat: 41.387917, lng: 2.169919, course: 92 }
+  const named = [{ type: 'course' }, { type: 'heading' }, { name: 'Course' }, { id: 'course' }, { type: 'latitude' }]
+  for (const name of named)
+    for (const shown of [
+      { value: '92.5 °', val: 92.5 },
+      { value: 92.5, unit: '°', formatted: '92.5' },
+      { val: '92.50' },
+    ])
+      for (const sensors of [[{ ...name, ...shown }], JSON.stringify([{ ...name, ...shown }])])
+        t.notMatch(JSON.stringify(scrubbed([{ ...position, sensors }])), '92', JSON.stringify(sensors))
+  const others = [{ id: 72, type: 'battery', name: 'Battery', value: '92.5 V', val: 92.5 }]
+  t.same(scrubbed({ sensors: others }), { sensors: others })
+})
+
 t.test('a position in a text moves whatever its decimals, since platforms write no zeros at the end', async (t) => {
   /** The separator of each position is in braces. */
   const texts = [
