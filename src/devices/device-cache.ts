@@ -28,7 +28,10 @@ interface DeviceCacheOptions {
 /** Refused hashes to remember; beyond this, the oldest is forgotten. */
 const maxRefused = 20_000
 
-/** Entries are whole fleets under the name of the account's hash, and fleets of one device under `<name>:<device>`. */
+/** The demo's account and one of the platform may have the same hash, but not the same id. */
+const nameOf = ({ id, hashName }: Account): string => `${id} ${hashName}`
+
+/** Entries are whole fleets, and fleets of one device; see `#keyOf`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, { account: Account; id: number | undefined }>
   /** The number of each hash's last refusal, part of its cache keys from then on: nothing requested before is found. */
@@ -89,9 +92,9 @@ export class DeviceCache {
   }
 
   /** Forgets everything that an account's hash has loaded, also what is in flight. */
-  delete({ hashName }: Account): void {
+  delete(account: Account): void {
     this.#lastRefusal += 1
-    this.#refusals.set(hashName, this.#lastRefusal)
+    this.#refusals.set(nameOf(account), this.#lastRefusal)
   }
 
   /** Estimated memory of all entries. */
@@ -106,10 +109,10 @@ export class DeviceCache {
     return device && (!list || device.sentAt > list.sentAt) ? device : list
   }
 
-  #keyOf({ hashName }: Account, device?: number): string {
-    const refusal = this.#refusals.get(hashName)
-    const name = refusal === undefined ? hashName : `${hashName}/${refusal}`
-    return device === undefined ? name : `${name}:${device}`
+  #keyOf(account: Account, device?: number): string {
+    const name = nameOf(account)
+    const key = `${name}/${this.#refusals.get(name) ?? 0}`
+    return device === undefined ? key : `${key}:${device}`
   }
 
   #request(account: Account, id?: number): Promise<Fleet> {

@@ -36,7 +36,7 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
-  /** Equals `Secret.digest`. Cache keys use it, not `id`: after a password change, data of the new hash is not kept under the refused one. */
+  /** Equals `Secret.digest`. Cache keys use it, not only `id`: after a password change, data of the new hash is not kept under the refused one. */
   readonly hashName: string
   readonly #requester: Requester
   readonly #platform: Platform

@@ -6,7 +6,7 @@ import { readItems } from '../../src/devices/items.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { wireDevice } from '../../src/platform/wire.js'
-import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
+import { type Bodies, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
 import { pageIn, sends, sendsBy } from '../platform/faulty.js'
 import { until } from '../redis.js'
 import { jobs, now, row } from './worker.js'
@@ -41,6 +41,15 @@ t.test('everything of one account is forgotten, also what has expired, and nothi
   cache.delete(other)
   t.equal(cache.stale(other, 1, 90_000), undefined)
   t.equal((await cache.fetch(one)).length, 1)
+})
+
+t.test('the demo and an account of the platform share no devices, even if both have the same hash', async (t) => {
+  const { url, hashes } = await sandbox(t, { devices: 3 })
+  const { get } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  t.equal((await get('/v1/devices', hashes[0])).body.count, 3)
+  t.equal((await get('/v1/devices', 'demo')).body.count, 50)
+  t.equal((await get('/v1/devices/1050', 'demo')).status, 200)
+  t.equal((await get('/v1/devices/1050', hashes[0])).status, 404)
 })
 
 t.test('a request whose entry is evicted while it is in flight still gets the response', async (t) => {
