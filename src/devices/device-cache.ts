@@ -28,10 +28,7 @@ interface DeviceCacheOptions {
 /** Refused hashes to remember; beyond this, the oldest is forgotten. */
 const maxRefused = 20_000
 
-/** The demo's account and one of the platform may have the same hash, but not the same id. */
-const nameOf = ({ id, hashName }: Account): string => `${id} ${hashName}`
-
-/** Entries are whole fleets, and fleets of one device; see `#keyOf`. */
+/** Entries are whole fleets under `Account.credentialName`, and fleets of one device under `<name>:<device>`. */
 export class DeviceCache {
   readonly #cache: LRUCache<string, Fleet, { account: Account; id: number | undefined }>
   /** The number of each hash's last refusal, part of its cache keys from then on: nothing requested before is found. */
@@ -92,9 +89,9 @@ export class DeviceCache {
   }
 
   /** Forgets everything that an account's hash has loaded, also what is in flight. */
-  delete(account: Account): void {
+  delete({ credentialName }: Account): void {
     this.#lastRefusal += 1
-    this.#refusals.set(nameOf(account), this.#lastRefusal)
+    this.#refusals.set(credentialName, this.#lastRefusal)
   }
 
   /** Estimated memory of all entries. */
@@ -109,10 +106,10 @@ export class DeviceCache {
     return device && (!list || device.sentAt > list.sentAt) ? device : list
   }
 
-  #keyOf(account: Account, device?: number): string {
-    const name = nameOf(account)
-    const key = `${name}/${this.#refusals.get(name) ?? 0}`
-    return device === undefined ? key : `${key}:${device}`
+  #keyOf({ credentialName }: Account, device?: number): string {
+    const refusal = this.#refusals.get(credentialName)
+    const name = refusal === undefined ? credentialName : `${credentialName}/${refusal}`
+    return device === undefined ? name : `${name}:${device}`
   }
 
   #request(account: Account, id?: number): Promise<Fleet> {

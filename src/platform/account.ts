@@ -36,8 +36,13 @@ export class Account {
   readonly id: string
   /** The account's platform e-mail, lower-cased; null where the platform does not send one. */
   readonly email: string | null
-  /** Equals `Secret.digest`. Cache keys use it, not only `id`: after a password change, data of the new hash is not kept under the refused one. */
+  /** Equals `Secret.digest`. */
   readonly hashName: string
+  /**
+   * For cache keys. Not `id`: after a password change, data of the new hash is not kept under the refused one. Nor `hashName`: the demo's
+   * account and one of the platform may have the same hash.
+   */
+  readonly credentialName: string
   readonly #requester: Requester
   readonly #platform: Platform
   readonly #onSkipped: OnSkipped
@@ -53,6 +58,7 @@ export class Account {
     this.id = who.id
     this.email = who.email
     this.hashName = digest('sha256', hash, 'hex')
+    this.credentialName = `${who.id} ${this.hashName}`
     if (stale) this.#lastSetup = stale.#lastSetup
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
