@@ -157,8 +157,11 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
       .split(',')
       .map((one, _, all) => redisProblem(one.trim(), all.length > 1))
       .find((problem) => problem !== undefined),
+  // The reference shows it in its examples, between single quotes.
   DEMO_TOKEN: (raw) =>
-    /^[\x21-\x7e]{1,128}$/.test(raw) ? undefined : 'must be 1 to 128 ASCII characters, without spaces',
+    /^[!-&(-[\]-~]{1,128}$/.test(raw)
+      ? undefined
+      : 'must be 1 to 128 ASCII characters, without spaces, single quotes and backslashes',
   GATEWAY_CLOCK: (raw) =>
     isInstant(raw) ? undefined : 'must be an ISO 8601 instant since 1970, such as 2026-11-20T09:00:00Z',
   OPS_PORT: (raw) =>

@@ -76,6 +76,12 @@ t.test('white space around a value is none of it, as in a file that ends with a 
   t.same(readConfig({ PLATFORM_URL: ' ' }), readConfig({}))
 })
 
+t.test('a demo token leaves the quotes of every example in the reference closed', async (t) => {
+  for (const DEMO_TOKEN of ["it's", 'back\\'])
+    t.throws(() => readConfig({ DEMO_TOKEN }), /DEMO_TOKEN must be .*, without spaces, single quotes and backslashes/)
+  t.equal(readConfig({ DEMO_TOKEN: '"$(k7Qz)`' }).demoToken, '"$(k7Qz)`')
+})
+
 t.test('a link to the reference opens however the public address is written', async (t) => {
   for (const end of ['', '/', '?', '#', '/?#'])
     t.equal(readConfig({ PUBLIC_URL: `HTTPS://a.example/fleet api${end}` }).publicUrl, 'https://a.example/fleet%20api')
