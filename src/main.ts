@@ -3,7 +3,6 @@
 import './lib/v8-tuning.js'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
@@ -154,7 +153,7 @@ async function start([name, ...args]: string[]): Promise<void> {
   if (/^(--)?check$/.test(name) && args.length === 0) return printCheck()
   if (name === 'keys') {
     const { runKeys } = await import('./cli/keys/keys.js')
-    process.exitCode = await runKeys(args, { env: process.env, input: () => text(process.stdin), console })
+    process.exitCode = await runKeys(args, { env: process.env, input: () => process.stdin, console })
     return
   }
   if (name === 'replay' || name === 'record') {

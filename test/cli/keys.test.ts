@@ -1,4 +1,5 @@
 /** The command line for API keys, beside a gateway on the same store. */
+import { constants } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +17,10 @@ import { aKey, anOwner, embeddedPlace, NOW, opened, redisPlace } from '../store/
 
 const email = 'owner@example.com'
 
-async function keys(env: Record<string, string>, args: string[], input = '') {
+async function keys(env: Record<string, string>, args: string[], input: Iterable<string> = '') {
   const [out, err]: [string[], string[]] = [[], []]
   const console = { log: (line: string) => out.push(line), error: (line: string) => err.push(line) }
-  const code = await runKeys(args, { env, input: async () => input, console })
+  const code = await runKeys(args, { env, input: () => input, console })
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 
@@ -48,10 +49,22 @@ t.test('works on the key file, as a process of its own, while a gateway runs', a
   t.match(run('', 'revoke', board.id), { status: 1, stdout: '', stderr: /no active API key/ })
 })
 
+t.test('`find` reads more than a string can hold', async (t) => {
+  const { config } = await embeddedPlace(t)
+  const { created } = await running(t, config)
+  const board = await created('board')
+  const line = 'x'.repeat(2 ** 20)
+  function* log() {
+    for (let i = 0; i * line.length < constants.MAX_STRING_LENGTH; i += 1) yield line
+    yield* [board.key.slice(0, 20), board.key.slice(20)]
+  }
+  t.match(await keys({ DATA_DIR: config.dataDir }, ['find'], log()), { code: 0, out: board.id, err: '' })
+})
+
 t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) => {
   const { config, put, stored } = await redisPlace(t)
   const printed: string[] = []
-  const runWith = async (input: string, ...args: string[]) => {
+  const runWith = async (input: Iterable<string>, ...args: string[]) => {
     const result = await keys({ REDIS_URL: config.redisUrl ?? '' }, args, input)
     printed.push(result.out, result.err)
     return result
@@ -188,7 +201,7 @@ async function runOn(t: Test, { record } = aKey(ownerOf(email))) {
   const store = await embeddedStore(t)
   await store.keys.create(record, 20, NOW)
   const run = ([name = '', ...args]: string[], isConfirmed = false) =>
-    commands[name]!.run({ store, args, now: NOW, isConfirmed, input: async () => '' })
+    commands[name]!.run({ store, args, now: NOW, isConfirmed, input: () => '' })
   return { store, record, run }
 }
 

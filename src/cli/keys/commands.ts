@@ -18,12 +18,12 @@ export class NotFound extends Error {
   override name = 'NotFound'
 }
 
-interface Call {
+export interface Call {
   store: Store
   args: readonly string[]
   now: number
   isConfirmed: boolean
-  input: () => Promise<string>
+  input: () => Iterable<string> | AsyncIterable<string | Buffer>
 }
 
 interface Command {
@@ -47,7 +47,7 @@ export const commands: Record<string, Command> = {
     example: 'find < leaked.txt',
     run: async ({ store, args, now, input }) => {
       exactly(0, args)
-      const found = await byKeys(store, await input(), now)
+      const found = await byKeys(store, input(), now)
       if (found.length === 0) throw new NotFound('The input holds no active API key.')
       return { json: found.map(toJson), text: listing(found, [...columns, ...accountColumns]) }
     },
@@ -116,10 +116,17 @@ async function listAccounts({ keys, digests }: Store, now: number): Promise<Outc
   return { json, text: table([['ACCOUNT', 'E-MAIL', 'KEYS'], ...rows]) }
 }
 
-/** The records of the active keys in a text, such as lines of a log. */
-async function byKeys({ keys }: Store, text: string, now: number): Promise<KeyRecord[]> {
+/** The records of the active keys in a text, such as lines of a log: it may be longer than a string can be. */
+async function byKeys({ keys }: Store, input: ReturnType<Call['input']>, now: number): Promise<KeyRecord[]> {
+  const read = new Set<string>()
+  let text = ''
+  for await (const chunk of input) {
+    // A key may begin in the last 56 characters, one less than it has.
+    text = text.slice(-56) + chunk
+    for (const key of text.match(/gps_live_[0-9a-f]{48}/g) ?? []) read.add(key)
+  }
   const found: KeyRecord[] = []
-  for (const key of new Set(text.match(/gps_live_[0-9a-f]{48}/g))) {
+  for (const key of read) {
     const record = await keys.find(new Secret(key).digest, now)
     if (record) found.push(record)
   }

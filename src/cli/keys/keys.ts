@@ -7,12 +7,12 @@ import { ConfigError, readConfig } from '../../config.js'
 import { keyFileIn } from '../../store/key-file.js'
 import { openStore } from '../../store/open.js'
 import { type OnDamaged, StoreUnavailable } from '../../store/store.js'
-import { commands, NotFound, UsageError } from './commands.js'
+import { type Call, commands, NotFound, UsageError } from './commands.js'
 
 /** What a command needs of its process. */
 interface Io {
   env: NodeJS.ProcessEnv
-  input: () => Promise<string>
+  input: Call['input']
   console: Pick<Console, 'log' | 'error'>
 }
 
