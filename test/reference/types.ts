@@ -256,7 +256,7 @@ export interface paths {
      * Create an API key, or renew keys
      * @description The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account creates at most a fifth as many keys as it may send requests.
      *
-     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response is a list of them, a `KeyList`, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is.
+     *     A password change replaces the platform hash, and keys stop working. With `renew` and the new hash, exactly those keys work again, and the response is a list of them, a `KeyList`, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is. After a 503, some may be renewed: send the request again.
      */
     post: operations['createKey']
     delete?: never
