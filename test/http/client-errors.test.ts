@@ -45,6 +45,7 @@ t.test('a client error behind another request has the same response: a HEAD no b
     ['HEAD /api/v1/me HTTP/1.1\r\nHo st: x\r\n\r\n', 400, false],
     ['GET /api/v1/me HTTP/1.1\r\nHo st: x\r\n\r\n', 400, true],
     [`GET /${'y'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414, true],
+    ['GET /api/v1/me HTTP/1.1\r\nHost: x\r\n\rX', 400, true],
   ]
   for (const [bytes, status, hasBody] of errors) {
     for (const before of ['', 'GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n']) {

@@ -56,6 +56,13 @@ t.test('npm ci warns about nothing: no package wants a newer Node, every install
   }
 })
 
+t.test('the Node to install is the oldest that npm accepts without a warning', async (t) => {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
+  // Before 20.19.2 the parser of Node 20 ends a header at CR LF CR and any byte: a proxy in front sees other requests.
+  t.equal(engines.node, '>=20.19.2')
+  for (const text of [readme, readFileSync('CONTRIBUTING.md', 'utf8')]) t.match(text, 'You need Node 20.19.2 or newer.')
+})
+
 t.test('the end of npm test says what was skipped for want of which program, and how to install it', async (t) => {
   const programs = ['redis-server', 'chromium', 'wrk', 'promtool', 'nginx']
   const folder = t.testdir({ none: {}, all: {} })
