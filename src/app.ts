@@ -9,10 +9,11 @@ import { DeviceCache } from './devices/device-cache.js'
 import { createApp } from './http/create-app.js'
 import { methodNotAllowed } from './http/method-not-allowed.js'
 import { shedOverload } from './http/overload.js'
-import { Turns } from './http/turns.js'
+import { Callers } from './http/turns.js'
 import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { BreakerState } from './lib/circuit-breaker.js'
+import { Pace } from './lib/pace.js'
 import type { Log } from './ops/log.js'
 import type { Metrics, Realm } from './ops/metrics.js'
 import { type Outages, outagesIn } from './ops/outages.js'
@@ -107,19 +108,19 @@ function openParts(config: Config, deps: Deps) {
   const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
   // So that the log says at once that Redis is away.
   void limits.read('')
-  const platforms = openPlatforms(config, deps, budget, outages)
+  const pace = new Pace(ticks)
+  const platforms = openPlatforms(config, deps, { budget, pace, outages })
   const { accounts, demo, deviceCache } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({ deviceCache, worker: deps.worker, accounts, counters, store, budget })
-  return { ...platforms, outages, store, budget, limits, authenticator, turns: new Turns(ticks) }
+  return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new Callers() }
 }
 
 /** The platforms, the caches in front of them, and what they report. */
 function openPlatforms(
   config: Config,
   { logger, clock, ticks, sandbox, metrics, worker }: Deps,
-  budget: ByteBudget,
-  outages: Outages,
+  { budget, pace, outages }: { budget: ByteBudget; pace: Pace; outages: Outages },
 ) {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
   const skippedAt = new Map<string, number>()
@@ -162,7 +163,7 @@ function openPlatforms(
     }
     const onBreaker = (worst: BreakerState): void => metrics.setBreakerState(realm, worst)
     onBreaker('closed')
-    const platform = new Platform({ url, addresses, timeoutMs, worker, budget, now: ticks, onCall, onBreaker })
+    const platform = new Platform({ url, addresses, timeoutMs, worker, budget, pace, now: ticks, onCall, onBreaker })
     platforms.push(platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped, onRefused })
   }
@@ -183,7 +184,7 @@ function openPlatforms(
 
 /** The routes below `/api`, each behind the hook that counts its requests; `/health` only shows the limits. */
 async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, parts: Parts): Promise<void> {
-  const { store, limits, authenticator, turns, deviceCache, translate, platformState } = parts
+  const { store, limits, authenticator, pace, callers, deviceCache, translate, platformState } = parts
   await api.register(async (open: App) => {
     open.addHook('onRequest', showLimits(limits))
     health(open, { version, ticks, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
@@ -193,9 +194,9 @@ async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, 
     reference(open, config, version)
   })
   const v1 = async (v1: App): Promise<void> => {
-    shedOverload(v1, turns, () => metrics.shed.inc())
+    shedOverload(v1, pace, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
-      behindCredential.addHook('onRequest', authentication(authenticator, clock))
+      behindCredential.addHook('onRequest', authentication(authenticator, callers, clock))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config
       const needs = { deviceCache, translate, keys: store.keys, clock, ttlMs, maxDays }
       for (const route of [devices, geofences, events, history, alerts, services, drivers, me, keys])

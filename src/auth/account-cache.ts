@@ -85,7 +85,9 @@ export class AccountCache {
 
   async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean, isKnown: boolean): Promise<Account> {
     try {
-      return await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
+      const account = await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
+      await account.turn()
+      return account
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)

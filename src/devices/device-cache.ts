@@ -113,7 +113,8 @@ export class DeviceCache {
   }
 
   #request(account: Account, id?: number): Promise<Fleet> {
-    return this.#cache.forceFetch(this.#keyOf(account, id), { context: { account, id } })
+    const key = this.#keyOf(account, id)
+    return this.#cache.forceFetch(key, { context: { account, id } }).finally(() => account.turn())
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {

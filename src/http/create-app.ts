@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TObject } from 'typebox'
 import { ApiError, overloaded } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
+import type { Pace } from '../lib/pace.js'
 import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections } from './connections.js'
@@ -19,7 +20,7 @@ import {
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { closeIdleConnections, limitedServer, maxHeadBytes } from './server-limits.js'
-import { sendTogether, type Turns } from './turns.js'
+import { type Callers, sendTogether } from './turns.js'
 import type { App } from './types.js'
 import { validatorOf } from './validators.js'
 import { installWriteBudget } from './write-budget.js'
@@ -30,7 +31,8 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)
   /** Monotonic milliseconds. */
   ticks: () => number
-  turns: Turns
+  pace: Pace
+  callers: Callers
 }
 
 export function createApp(options: CreateAppOptions): App {
@@ -64,7 +66,7 @@ export function createApp(options: CreateAppOptions): App {
       // Parsed by the validators: thousands of unknown parameters take 120 kB, and the request may wait before.
       querystringParser: (text) => ({ text }),
     },
-    serverFactory: (handle) => limitedServer(handle, { connections, turns: options.turns, onConnect, onError }),
+    serverFactory: (handle) => limitedServer(handle, { ...options, connections, onConnect, onError }),
     clientErrorHandler: onClientError,
     frameworkErrors: (_error, { raw }, reply) => {
       markMalformed(raw)

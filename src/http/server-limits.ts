@@ -3,9 +3,10 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
+import type { Pace } from '../lib/pace.js'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
-import { type Turns, writeAtOnce } from './turns.js'
+import { type Callers, paced, writeAtOnce } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
@@ -43,7 +44,8 @@ const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
 
 interface ServerOptions {
   connections: Connections
-  turns: Turns
+  pace: Pace
+  callers: Callers
   /** Responds to `CONNECT`, which has no path. */
   onConnect: (socket: Socket) => void
   /** A connection could not be accepted, for example because file descriptors ran out. */
@@ -52,9 +54,9 @@ interface ServerOptions {
 
 export function limitedServer(
   handle: RequestListener,
-  { connections, turns, onConnect, onError }: ServerOptions,
+  { connections, pace, callers, onConnect, onError }: ServerOptions,
 ): Server {
-  const inOrder = connections.inOrder(readBodies(turns.limit(handle)))
+  const inOrder = connections.inOrder(readBodies(paced(pace, callers, handle)))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders
@@ -63,6 +65,7 @@ export function limitedServer(
   server.closeIdleConnections = () => connections.closeIdle()
   server.setTimeout(idleTimeoutMs)
   server.on('connection', (socket) => {
+    pace.accepted()
     connections.add(socket)
     writeAtOnce(socket)
     connections.cutIdlest(server.maxConnections)

@@ -1,51 +1,38 @@
-/** Turns of the event loop: how many requests begin in one, and how its responses are sent. */
-import type { RequestListener } from 'node:http'
+/** How requests begin in the turns of the event loop, and how the responses of a turn are sent. */
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
+import { BoundedMap } from '../lib/bounded-map.js'
+import { copied } from '../lib/copied.js'
+import type { Pace } from '../lib/pace.js'
 import type { App } from './types.js'
 
-/** Some 40 µs each. With 8, sending together gains less: a location costs 5 to 14 % more. */
-const maxPerTurn = 16
+/** Credentials to remember; beyond this, the oldest is forgotten. */
+const maxCredentials = 20_000
 
-/**
- * Bounds the requests that begin in one turn. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients
- * keep the process busy: when 256 connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
- */
-export class Turns {
-  readonly #ticks: () => number
-  #waiting: { request: Parameters<RequestListener>; since: number }[] = []
-  #begun = 0
+/** Whose turn a request is: that of the account whose credential was accepted before, else that of the address. */
+export class Callers {
+  readonly #accounts = new BoundedMap<string, string>(maxCredentials)
 
-  /** @param ticks monotonic milliseconds. */
-  constructor(ticks: () => number) {
-    this.#ticks = ticks
+  /** To be called with each `Authorization` that is accepted. @param account `Account.id`. */
+  accepted(authorization: string, account: string): void {
+    // The text may be a slice of all headers, which V8 would keep.
+    if (this.#accounts.get(authorization) !== account) this.#accounts.set(copied(authorization), account)
   }
 
-  /** A request listener that begins at most `maxPerTurn` requests in one turn; the others wait for the next turns, in order. */
-  limit(handle: RequestListener): RequestListener {
-    const begin = (...request: Parameters<RequestListener>): void => {
-      if (this.#begun === maxPerTurn) return void this.#waiting.push({ request, since: this.#ticks() })
-      this.#begun += 1
-      if (this.#begun === 1) setImmediate(beginWaiting)
-      handle(...request)
-    }
-    const beginWaiting = (): void => {
-      this.#begun = 0
-      const now = this.#ticks()
-      for (const { request, since } of this.#waiting.splice(0, maxPerTurn)) {
-        request[0].waitedMs = now - since
-        begin(...request)
-      }
-    }
-    return begin
-  }
-
-  /** How long the first waiting request has waited; in an overload there always is one. */
-  get waitMs(): number {
-    const [first] = this.#waiting
-    return first ? this.#ticks() - first.since : 0
+  of({ headers: { authorization = '' }, socket }: IncomingMessage): string {
+    return this.#accounts.get(authorization) ?? socket.remoteAddress ?? ''
   }
 }
+
+/** A request listener that begins a few requests in one turn. */
+export const paced =
+  (pace: Pace, callers: Callers, handle: RequestListener): RequestListener =>
+  (request, response) =>
+    pace.enter(callers.of(request), (waitedMs) => {
+      if (waitedMs > 0) request.waitedMs = waitedMs
+      handle(request, response)
+    })
 
 /**
  * Delays each response until the sockets that are readable now have been read; an idle event loop delays it by some 10 µs. A response that

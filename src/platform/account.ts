@@ -38,10 +38,7 @@ export class Account {
   readonly email: string | null
   /** Equals `Secret.digest`. */
   readonly hashName: string
-  /**
-   * For cache keys. Not `id`: after a password change, data of the new hash is not kept under the refused one. Nor `hashName`: the demo's
-   * account and one of the platform may have the same hash.
-   */
+  /** For cache keys. Not `id`: no data of a refused hash is kept for a new one. Nor `hashName`: the demo's account may have the same. */
   readonly credentialName: string
   readonly #requester: Requester
   readonly #platform: Platform
@@ -68,6 +65,11 @@ export class Account {
     return this.#platform.run('get_devices', this.#requester, { id, now, clock })
   }
 
+  /** As `Platform.turn`. */
+  turn(): Promise<void> {
+    return this.#platform.turn(this.id)
+  }
+
   /** The address of coordinates, looked up if necessary and allowed; null where there is none, or none in time. Never rejects. */
   address(position: { lat: number; lng: number }): string | null | Promise<string | null> {
     return this.#platform.addresses?.find(this.id, this.#requester.hash, position) ?? null
@@ -80,14 +82,12 @@ export class Account {
 
   /** The setup, or the last one on PlatformUnavailable other than `wrong_shape`: without it, values are null or in another unit. */
   async setup(): Promise<wire.WireSetup> {
-    const last = this.#lastSetup
     try {
       this.#lastSetup = await this.#once('edit_setup_data', wire.setupIn)
-      return this.#lastSetup
     } catch (error) {
-      if (last && error instanceof PlatformUnavailable && error.reason !== 'wrong_shape') return last
-      throw error
+      if (!this.#lastSetup || !(error instanceof PlatformUnavailable) || error.reason === 'wrong_shape') throw error
     }
+    return this.#lastSetup
   }
 
   /** The platform's own list of the types of events; empty where it has none. Never rejects. */
@@ -190,10 +190,11 @@ export class Account {
 
   /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
   #all<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
-    return this.#shared(`all ${action}`, async () => {
+    const send = async (): Promise<Read<T>[]> => {
       const reading = this.#platform.openList(this.id)
       return await this.#rows(action, shape, {}, name, reading).finally(() => reading.close())
-    })
+    }
+    return this.#shared(`all ${action}`, send).finally(() => this.turn())
   }
 
   /** The rows of all pages. @param name see `pageOf`. */

@@ -1,6 +1,7 @@
 /** The client of one platform: calls pass circuit breaker and bulkhead, have one deadline each and are reported, address lookups apart. */
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
+import type { Pace } from '../lib/pace.js'
 import type { Action } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
@@ -38,6 +39,8 @@ export interface PlatformOptions {
   worker: WorkerClient
   /** Memory for the responses that are read in this thread. */
   budget: ByteBudget
+  /** undefined = `turn` waits for nothing. */
+  pace?: Pace
   /** undefined = no address is looked up. Closed with the platform. */
   addresses?: Addresses | undefined
   onCall?: (report: CallReport) => void
@@ -108,6 +111,11 @@ export class Platform {
     const { url, worker } = this.#options
     const { id: owner, hash } = requester
     return this.#call(action, requester, (signal) => worker.run<A>({ action, url, hash, owner, params }, signal))
+  }
+
+  /** To be awaited after a call that many requests may share: all of them would go on in the same turn of the event loop. */
+  async turn(account: string): Promise<void> {
+    await this.#options.pace?.turn(account)
   }
 
   async close(): Promise<void> {

@@ -54,7 +54,8 @@ t.test('requests waiting for a validation get its outcome, though the account is
 
 const cacheOn = (platform: Pick<Platform, 'get'>) => {
   const options = { realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
-  return new AccountCache({ platform: platform as Platform, ...options })
+  const whole: Pick<Platform, 'get' | 'turn'> = Object.assign(platform, { turn: async () => {} })
+  return new AccountCache({ platform: whole as Platform, ...options })
 }
 
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {

@@ -15,8 +15,12 @@ import { jobs, now, row } from './worker.js'
 async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
   const { devices } = await jobs(t, sends(JSON.stringify([{ items: [row(1)] }])))
   const columns = await devices(1)
-  const account = (hashName: string, sent?: Promise<void>) =>
-    ({ hashName, id: hashName, devices: () => Promise.resolve(sent).then(() => columns) }) as unknown as Account
+  const account = (id: string, sent?: Promise<void>) =>
+    ({
+      ...{ id, credentialName: id },
+      devices: () => Promise.resolve(sent).then(() => columns),
+      turn: async () => {},
+    }) as unknown as Account
   const none = (): void => {}
   const evicted: number[] = []
   const options = { onSkipped: none, onUnknownState: none, onWallClock: none, onCorrected: none, onLookup: none }

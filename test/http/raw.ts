@@ -5,19 +5,20 @@ import { connect, type Socket } from 'node:net'
 import { fastify } from 'fastify'
 import { Connections } from '../../src/http/connections.js'
 import { limitedServer } from '../../src/http/server-limits.js'
-import { Turns } from '../../src/http/turns.js'
+import { Callers } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
+import { Pace } from '../../src/lib/pace.js'
 import type { Test } from '../helper.js'
 
 /** An app without hooks and routes on the server of the gateway. @param ticks monotonic milliseconds. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
-  const [connections, turns] = [new Connections(nothing, nothing, nothing), new Turns(ticks)]
-  const options = { connections, turns, onConnect: nothing, onError: nothing }
+  const [connections, pace] = [new Connections(nothing, nothing, nothing), new Pace(ticks)]
+  const options = { connections, pace, callers: new Callers(), onConnect: nothing, onError: nothing }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
   t.teardown(() => app.close())
-  return { app, connections, turns }
+  return { app, connections, pace }
 }
 
 /** Blocks this thread, without work. The system meanwhile delivers what it has written. */

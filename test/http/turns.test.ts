@@ -2,22 +2,25 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
-import { sendTogether, Turns } from '../../src/http/turns.js'
+import { Callers, paced, sendTogether } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
-import { Clock, gateway } from '../helper.js'
+import { Pace } from '../../src/lib/pace.js'
+import { answers, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
+import { createKey } from '../limits.js'
+import { sound } from '../platform/faulty.js'
 import { block } from './raw.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
 const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
 
-t.test('connections are accepted while many requests wait, which begin in order', async (t) => {
+t.test('connections are accepted while many requests wait, which begin in order for each caller', async (t) => {
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
   const begunBefore: number[] = []
-  const turns = new Turns(() => 7_000)
-  const begin = turns.limit(({ url }, response) => {
+  const begin = paced(new Pace(() => 7_000), new Callers(), ({ url }, response) => {
     begun.push(url)
     response.end(url)
   })
@@ -59,6 +62,66 @@ t.test('log line and latency of a request include its wait for a turn', async (t
   const [, sum] = /^gateway_request_seconds_sum\S+ (\S+)$/m.exec(await metrics()) ?? []
   t.ok(Number(sum) > 8 * 1.5, `${sum} s`)
   for (const socket of sockets) socket.destroy()
+})
+
+t.test('a caller waits for none of the requests of another account, however many credentials it has', async (t) => {
+  const { url, hashes } = await sandbox(t)
+  const { url: base, get, lines, httpServer } = await gateway(t, { env: { PLATFORM_URL: url } })
+  const [crowd = '', calm = ''] = hashes
+  const credentials = [crowd]
+  while (credentials.length < 4) credentials.push((await createKey(get, { platform_hash: crowd })).body.key)
+  for (const credential of [...credentials, calm]) t.equal((await get('/v1/me', credential)).status, 200)
+  const sockets = Array.from({ length: 80 }, () => connect(Number(new URL(base).port), '127.0.0.1'))
+  for (const _ of sockets) await once(httpServer, 'connection')
+  const before = lines('request').length
+  const responses = Promise.all(sockets.map(response))
+  for (const [at, socket] of sockets.entries()) {
+    const credential = at === 79 ? calm : credentials[at % 4]
+    socket.write(`GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\n\r\n`)
+  }
+  block(100)
+  await responses
+  const accounts = lines('request')
+    .slice(before)
+    .map(({ account }) => account)
+  const place = accounts.findIndex((account) => account !== accounts[0])
+  t.equal(accounts.length, 80)
+  t.ok(place < 20, `the calm caller was number ${place}`)
+  for (const socket of sockets) socket.destroy()
+})
+
+t.test('requests that wait for one call to the platform do not all go on in one turn', async (t) => {
+  for (const [action, path, laterMs] of [
+    ['get_user_data', '/v1/devices', 2_000],
+    ['get_devices', '/v1/devices', 6_000],
+    ['get_geofences', '/v1/geofences', 0],
+  ] as const) {
+    let [isHeld, release] = [false, (): void => {}]
+    const good = answers({ ...sound, edit_setup_data: { item: { timezone_id: 1 } } })
+    const env = { RATE_LIMIT_MAX: '1000', ACCOUNT_TTL_MS: '1000', POSITION_TTL_MS: '5000' }
+    const clock = new Clock()
+    const { get, lines, httpServer } = await gatewayOn(t, { env, clock: clock.now }, (request, response) => {
+      if (!isHeld || !request.url?.includes(action)) return good(request, response)
+      release = () => good(request, response)
+    })
+    t.equal((await get(path, someHash)).status, 200)
+    isHeld = true
+    clock.advance(laterMs)
+    let arrived = 0
+    httpServer.on('request', () => arrived++)
+    const waiting = Array.from({ length: 100 }, () => get(path, someHash))
+    while (arrived < 100) await endOfTurn()
+    for (let turns = 0; turns < 20; turns += 1) await endOfTurn()
+    const counts = [lines('request').length]
+    release()
+    while (counts.at(-1)! < 101) {
+      await endOfTurn()
+      counts.push(lines('request').length)
+    }
+    const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count))
+    t.ok(Math.max(...inOneTurn) <= 32, `${action}: ${inOneTurn.filter(Boolean)}`)
+    for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
+  }
 })
 
 /** Sockets that are connected to an app, and accepted: each has had a first response. */

@@ -157,14 +157,14 @@ t.test('of a list with long rows no more responses are kept than its memory coun
   const options = { clock: new Clock().now, env: { ADDRESS_LOOKUPS_PER_MINUTE: '100' } }
   const { get } = await gatewayOn(t, options, { get_devices: [{ title: 'A', items }], address: 'A street' })
   const addresses = async () => {
-    const lists = [50, 51, 52, 53, 50].map(async (limit) => (await get(`/v1/devices?limit=${limit}`, someHash)).body)
+    const lists = [50, 51, 52, 53].map(async (limit) => (await get(`/v1/devices?limit=${limit}`, someHash)).body)
     return (await Promise.all(lists)).map(({ data }) => data[0].address)
   }
-  t.same(await addresses(), [null, null, null, null, null])
+  t.same(await addresses(), [null, null, null, null])
   t.equal((await get('/v1/devices/1', someHash)).body.address, 'A street')
   // A response that is kept shows the addresses known when it was made.
   const kept = (await addresses()).filter((address) => address === null).length
-  t.ok(kept >= 2 && kept < 5, `${kept} of 5 responses`)
+  t.ok(kept >= 1 && kept < 4, `${kept} of 4 responses`)
 })
 
 t.test('a page of so many long rows that it would hold up all other requests is refused', async (t) => {
