@@ -4,12 +4,12 @@ import { AccountCache } from './auth/account-cache.js'
 import { Authenticator } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
 import { authentication } from './auth/hook.js'
+import { KnownCallers } from './auth/known-callers.js'
 import type { Config } from './config.js'
 import { DeviceCache } from './devices/device-cache.js'
 import { createApp } from './http/create-app.js'
 import { methodNotAllowed } from './http/method-not-allowed.js'
 import { shedOverload } from './http/overload.js'
-import { Callers } from './http/turns.js'
 import type { App } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { BreakerState } from './lib/circuit-breaker.js'
@@ -70,9 +70,10 @@ interface Deps {
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { logger, ticks, metrics, isDraining } = deps
   const parts = openParts(config, deps)
-  const { accounts, demo, limits } = parts
+  const { accounts, callers, demo, limits } = parts
   const app = createApp({
     ...parts,
+    callerOf: (request) => callers.of(request),
     log: logger,
     docsUrl: `${config.publicUrl}/docs`,
     trustProxy: config.trustProxy,
@@ -113,7 +114,7 @@ function openParts(config: Config, deps: Deps) {
   const { accounts, demo, deviceCache } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({ deviceCache, worker: deps.worker, accounts, counters, store, budget })
-  return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new Callers() }
+  return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers() }
 }
 
 /** The platforms, the caches in front of them, and what they report. */

@@ -2,26 +2,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
-import type { Callers } from '../http/turns.js'
 import type { Caller } from '../http/types.js'
 import { admit } from '../rate-limit/limiter.js'
 import type { Authenticator } from './authenticator.js'
+import type { KnownCallers } from './known-callers.js'
 
 /** Responses to a key that expires within this time say when. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
 /** @returns a hook that throws ApiError. */
-export function authentication(authenticator: Authenticator, callers: Callers, clock: () => number) {
+export function authentication(authenticator: Authenticator, callers: KnownCallers, clock: () => number) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { authorization } = request.headers
     const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
     try {
-      const { account, usage } = await authenticator.authenticate(authorization, attempt)
+      const { account, usage } = await authenticator.authenticate(request.headers.authorization, attempt)
       admit(reply, usage)
       request.account = account
       // Many callers share the demo.
       if (request.caller.credential === 'demo') rehearse(request, reply, usage)
-      else if (authorization !== undefined) callers.accepted(authorization, account.id)
+      else callers.add(request.caller.key?.digest ?? account.hashName, account.id)
     } finally {
       announceExpiry(reply, request.caller, clock())
     }

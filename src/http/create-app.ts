@@ -20,7 +20,7 @@ import {
 import { requestId } from './request-id.js'
 import { installResponseDeadline } from './response-deadline.js'
 import { closeIdleConnections, limitedServer, maxHeadBytes } from './server-limits.js'
-import { type Callers, sendTogether } from './turns.js'
+import { type CallerOf, sendTogether } from './turns.js'
 import type { App } from './types.js'
 import { validatorOf } from './validators.js'
 import { installWriteBudget } from './write-budget.js'
@@ -32,7 +32,7 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
   /** Monotonic milliseconds. */
   ticks: () => number
   pace: Pace
-  callers: Callers
+  callerOf: CallerOf
 }
 
 export function createApp(options: CreateAppOptions): App {

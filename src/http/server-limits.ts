@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { Pace } from '../lib/pace.js'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
-import { type Callers, paced, writeAtOnce } from './turns.js'
+import { type CallerOf, paced, writeAtOnce } from './turns.js'
 import type { App } from './types.js'
 
 /** Request line and headers together. */
@@ -45,7 +45,7 @@ const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
 interface ServerOptions {
   connections: Connections
   pace: Pace
-  callers: Callers
+  callerOf: CallerOf
   /** Responds to `CONNECT`, which has no path. */
   onConnect: (socket: Socket) => void
   /** A connection could not be accepted, for example because file descriptors ran out. */
@@ -54,9 +54,9 @@ interface ServerOptions {
 
 export function limitedServer(
   handle: RequestListener,
-  { connections, pace, callers, onConnect, onError }: ServerOptions,
+  { connections, pace, callerOf, onConnect, onError }: ServerOptions,
 ): Server {
-  const inOrder = connections.inOrder(readBodies(paced(pace, callers, handle)))
+  const inOrder = connections.inOrder(readBodies(paced(pace, callerOf, handle)))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders

@@ -2,37 +2,23 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { BoundedMap } from '../lib/bounded-map.js'
-import { copied } from '../lib/copied.js'
 import type { Pace } from '../lib/pace.js'
 import type { App } from './types.js'
 
-/** Credentials to remember; beyond this, the oldest is forgotten. */
-const maxCredentials = 20_000
-
-/** Whose turn a request is: that of the account whose credential was accepted before, else that of the address. */
-export class Callers {
-  readonly #accounts = new BoundedMap<string, string>(maxCredentials)
-
-  /** To be called with each `Authorization` that is accepted. @param account `Account.id`. */
-  accepted(authorization: string, account: string): void {
-    // The text may be a slice of all headers, which V8 would keep.
-    if (this.#accounts.get(authorization) !== account) this.#accounts.set(copied(authorization), account)
-  }
-
-  of({ headers: { authorization = '' }, socket }: IncomingMessage): string {
-    return this.#accounts.get(authorization) ?? socket.remoteAddress ?? ''
-  }
-}
+/** Whose turn a request is. */
+export type CallerOf = (request: IncomingMessage) => string
 
 /** A request listener that begins a few requests in one turn. */
 export const paced =
-  (pace: Pace, callers: Callers, handle: RequestListener): RequestListener =>
+  (pace: Pace, callerOf: CallerOf, handle: RequestListener): RequestListener =>
   (request, response) =>
-    pace.enter(callers.of(request), (waitedMs) => {
-      if (waitedMs > 0) request.waitedMs = waitedMs
-      handle(request, response)
-    })
+    pace.enter(
+      () => callerOf(request),
+      (waitedMs) => {
+        if (waitedMs > 0) request.waitedMs = waitedMs
+        handle(request, response)
+      },
+    )
 
 /**
  * Delays each response until the sockets that are readable now have been read; an idle event loop delays it by some 10 µs. A response that

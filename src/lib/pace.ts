@@ -32,10 +32,11 @@ export class Pace {
     this.#ticks = ticks
   }
 
-  /** Begins work in this turn if it has room, else in one of the next. */
-  enter(caller: string, begin: Begin): void {
+  /** Begins work in this turn if it has room, else in one of the next. @param callerOf called only if it waits. */
+  enter(callerOf: () => string, begin: Begin): void {
     const now = this.#ticks()
     if (this.#begun >= this.#perTurn) {
+      const caller = callerOf()
       const waiting = this.#waiting.get(caller)
       if (waiting) waiting.push({ begin, since: now })
       else this.#waiting.set(caller, [{ begin, since: now }])
@@ -51,7 +52,7 @@ export class Pace {
 
   /** Resolves in a turn that has room: for those that wait for one result, and would all go on in the same turn. */
   turn(caller: string): Promise<unknown> {
-    return new Promise((resolve) => this.enter(caller, resolve))
+    return new Promise((resolve) => this.enter(() => caller, resolve))
   }
 
   /** To be called for each connection. */
@@ -88,7 +89,10 @@ export class Pace {
       if (waiting.length > 0) this.#waiting.set(caller, waiting)
       const waitedMs = now - since
       this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
-      this.enter(caller, () => begin(waitedMs))
+      this.enter(
+        () => caller,
+        () => begin(waitedMs),
+      )
     }
   }
 }

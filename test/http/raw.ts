@@ -1,11 +1,10 @@
 /** Requests as bytes on a connection, for what no HTTP client would send, and an app to send them to. */
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { fastify } from 'fastify'
 import { Connections } from '../../src/http/connections.js'
 import { limitedServer } from '../../src/http/server-limits.js'
-import { Callers } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { Pace } from '../../src/lib/pace.js'
 import type { Test } from '../helper.js'
@@ -13,8 +12,9 @@ import type { Test } from '../helper.js'
 /** An app without hooks and routes on the server of the gateway. @param ticks monotonic milliseconds. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
+  const callerOf = ({ socket }: IncomingMessage): string => `${socket.remoteAddress}`
   const [connections, pace] = [new Connections(nothing, nothing, nothing), new Pace(ticks)]
-  const options = { connections, pace, callers: new Callers(), onConnect: nothing, onError: nothing }
+  const options = { connections, pace, callerOf, onConnect: nothing, onError: nothing }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
   t.teardown(() => app.close())

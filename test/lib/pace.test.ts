@@ -4,11 +4,17 @@ import t from 'tap'
 import { Pace } from '../../src/lib/pace.js'
 import { Clock } from '../helper.js'
 
+const a = (): string => 'a'
+
 t.test('callers take turns, however much of one of them waits; what one of them has begins in order', async (t) => {
   const pace = new Pace(() => 0)
   const begun: string[] = []
   const enter = (caller: string, count: number): void => {
-    for (let n = 1; n <= count; n += 1) pace.enter(caller, () => begun.push(`${caller}${n}`))
+    for (let n = 1; n <= count; n += 1)
+      pace.enter(
+        () => caller,
+        () => begun.push(`${caller}${n}`),
+      )
   }
   enter('a', 100)
   enter('b', 2)
@@ -29,7 +35,7 @@ t.test('after a long turn fewer begin in the next, at least one, and after short
     begun += 1
     clock.advance(ms / 2)
   }
-  for (let n = 0; n < 200; n += 1) pace.enter('a', begin)
+  for (let n = 0; n < 200; n += 1) pace.enter(a, begin)
   const counts: number[] = []
   for (let turns = 0; turns < 12; turns += 1) {
     if (turns === 6) ms = 0
@@ -43,7 +49,7 @@ t.test('after a long turn fewer begin in the next, at least one, and after short
 t.test('while connections are accepted nothing begins, but not for long', async (t) => {
   const pace = new Pace(() => 0)
   let begun = 0
-  for (let n = 0; n < 33; n += 1) pace.enter('a', () => begun++)
+  for (let n = 0; n < 33; n += 1) pace.enter(a, () => begun++)
   const counts: number[] = []
   for (let turns = 0; turns < 36; turns += 1) {
     pace.accepted()
@@ -57,7 +63,7 @@ t.test('the longest wait is that of what has begun since it was last taken', asy
   const clock = new Clock(0)
   const pace = new Pace(clock.now)
   const waits: number[] = []
-  for (let n = 0; n < 17; n += 1) pace.enter('a', (waitedMs) => waits.push(waitedMs))
+  for (let n = 0; n < 17; n += 1) pace.enter(a, (waitedMs) => waits.push(waitedMs))
   clock.advance(7)
   t.equal(pace.takeLongestWaitMs(), 0)
   await endOfTurn()
