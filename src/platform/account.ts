@@ -138,7 +138,7 @@ export class Account {
       const { json, skippedRows } = await this.#platform.run('get_history', this.#requester, { ...request, setup })
       if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
       return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
-    })
+    }).finally(() => this.turn())
   }
 
   alerts(): Promise<wire.WireAlert[]> {

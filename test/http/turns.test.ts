@@ -100,6 +100,7 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     ['get_user_data', '/v1/devices', 2_000],
     ['get_devices', '/v1/devices', 6_000],
     ['get_geofences', '/v1/geofences', 0],
+    ['get_history', '/v1/history/7?from=2026-05-01&to=2026-05-01', 0],
   ] as const) {
     let [isHeld, release] = [false, (): void => {}]
     const good = answers({ ...sound, edit_setup_data: { item: { timezone_id: 1 } } })
