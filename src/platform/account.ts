@@ -138,7 +138,7 @@ export class Account {
       const { json, skippedRows } = await this.#platform.run('get_history', this.#requester, { ...request, setup })
       if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
       return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
-    }).finally(() => this.turn())
+    })
   }
 
   alerts(): Promise<wire.WireAlert[]> {
@@ -177,7 +177,8 @@ export class Account {
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
     const kept = this.#kept.get(action) as Promise<T> | undefined
-    return kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
+    const data = kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
+    return data.finally(() => this.turn())
   }
 
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
@@ -194,7 +195,7 @@ export class Account {
       const reading = this.#platform.openList(this.id)
       return await this.#rows(action, shape, {}, name, reading).finally(() => reading.close())
     }
-    return this.#shared(`all ${action}`, send).finally(() => this.turn())
+    return this.#shared(`all ${action}`, send)
   }
 
   /** The rows of all pages. @param name see `pageOf`. */
@@ -235,7 +236,7 @@ export class Account {
    */
   #shared<T>(key: string, send: () => Promise<T>, isFresh = false): Promise<T> {
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
-    if (inFlight && !isFresh) return inFlight
+    if (inFlight && !isFresh) return inFlight.finally(() => this.turn())
     if (inFlight)
       return this.#shared(`next ${key}`, async () => {
         await inFlight.catch(() => {})

@@ -100,6 +100,8 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     ['get_user_data', '/v1/devices', 2_000],
     ['get_devices', '/v1/devices', 6_000],
     ['get_geofences', '/v1/geofences', 0],
+    ['get_events', '/v1/events', 0],
+    ['edit_setup_data', '/v1/me', 2_000],
     ['get_history', '/v1/history/7?from=2026-05-01&to=2026-05-01', 0],
   ] as const) {
     let [isHeld, release] = [false, (): void => {}]
@@ -125,7 +127,8 @@ t.test('requests that wait for one call to the platform do not all go on in one 
       counts.push(lines('request').length)
     }
     const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count))
-    t.ok(Math.max(...inOneTurn) <= 32, `${action}: ${inOneTurn.filter(Boolean)}`)
+    // Two turns may pass between two counts, and the request that sent the call waits for none.
+    t.ok(Math.max(...inOneTurn) <= 33, `${action}: ${inOneTurn.filter(Boolean)}`)
     for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
   }
 })
