@@ -104,7 +104,8 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     ['edit_setup_data', '/v1/me', 2_000],
     ['get_history', '/v1/history/7?from=2026-05-01&to=2026-05-01', 0],
   ] as const) {
-    let [isHeld, release] = [false, (): void => {}]
+    let isHeld = false
+    let release: (() => void) | undefined
     const good = answers({ ...sound, edit_setup_data: { item: { timezone_id: 1 } } })
     const env = { RATE_LIMIT_MAX: '1000', ACCOUNT_TTL_MS: '1000', POSITION_TTL_MS: '5000' }
     const clock = new Clock()
@@ -118,7 +119,7 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     let arrived = 0
     httpServer.on('request', () => arrived++)
     const waiting = Array.from({ length: 100 }, () => get(path, someHash))
-    while (arrived < 100) await endOfTurn()
+    while (arrived < 100 || !release) await endOfTurn()
     for (let turns = 0; turns < 20; turns += 1) await endOfTurn()
     const counts = [lines('request').length]
     release()
