@@ -2,7 +2,7 @@
 
 /** A cached location takes some 40 µs. With 8, sending together gains less: a location costs 5 to 14 % more. */
 const maxPerTurn = 16
-/** After a longer turn, half as much begins in the next one: a page of 500 devices takes some 5 ms. */
+/** Nothing more begins in a turn that has taken this long: a page of 500 devices takes some 5 ms, and may take 300. */
 const maxTurnMs = 10
 /** Turns in a row in which nothing begins while connections are accepted. */
 const maxAccepting = 16
@@ -12,17 +12,22 @@ type Begin = (waitedMs: number) => void
 
 /**
  * Lets callers take turns: while one of them had 400 connections that requested pages of 500 devices, others waited 4 s for any response, and
- * now 0.1 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
+ * now 0.05 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
  * connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
  */
 export class Pace {
   readonly #ticks: () => number
   /** By caller; the one whose turn is next is first. */
-  readonly #waiting = new Map<string, { begin: Begin; since: number }[]>()
-  #perTurn = maxPerTurn
+  readonly #waiting = new Map<string, { begin: Begin; since: number; weight: number }[]>()
+  /** Whether `#nextTurn` will run. */
+  #isActive = false
   #begun = 0
   /** When the first work of this turn began. */
   #since = 0
+  /** Whose work began last. */
+  #last = ''
+  /** Who made the last turn long: its work may begin only as the first of this one, which delays no response of another caller. */
+  #slow: string | undefined
   #longestWaitMs = 0
   #hasAccepted = false
   #accepting = 0
@@ -32,27 +37,19 @@ export class Pace {
     this.#ticks = ticks
   }
 
-  /** Begins work in this turn if it has room, else in one of the next. @param callerOf called only if it waits. */
-  enter(callerOf: () => string, begin: Begin): void {
+  /** Begins work in this turn if it has room, else in one of the next. */
+  enter(caller: string, begin: Begin): void {
     const now = this.#ticks()
-    if (this.#begun >= this.#perTurn) {
-      const caller = callerOf()
-      const waiting = this.#waiting.get(caller)
-      if (waiting) waiting.push({ begin, since: now })
-      else this.#waiting.set(caller, [{ begin, since: now }])
-      return
-    }
-    if (this.#begun === 0) {
-      this.#since = now
-      setImmediate(this.#nextTurn)
-    }
-    this.#begun += 1
-    begin(0)
+    if (this.#hasRoom(caller, now)) this.#begin(caller, begin, now, 0, 1)
+    else this.#wait(caller, begin, now, 1)
   }
 
-  /** Resolves in a turn that has room: for those that wait for one result, and would all go on in the same turn. */
-  turn(caller: string): Promise<unknown> {
-    return new Promise((resolve) => this.enter(() => caller, resolve))
+  /**
+   * Resolves in a turn that has room: for those that wait for one result or one packet, and would all go on in the same turn.
+   * @param weight less than 1 for what has been counted when it began.
+   */
+  turn(caller: string, weight = 1): Promise<unknown> {
+    return new Promise((resolve) => this.#wait(caller, resolve, this.#ticks(), weight))
   }
 
   /** To be called for each connection. */
@@ -67,32 +64,73 @@ export class Pace {
     return longest
   }
 
+  #hasRoom(caller: string, now: number): boolean {
+    if (this.#begun === 0) return true
+    return this.#begun < maxPerTurn && now - this.#since <= maxTurnMs && caller !== this.#slow
+  }
+
+  #begin(caller: string, begin: Begin, now: number, waitedMs: number, weight: number): void {
+    if (this.#begun === 0) this.#since = now
+    this.#begun += weight
+    this.#last = caller
+    this.#activate()
+    begin(waitedMs)
+  }
+
+  #wait(caller: string, begin: Begin, since: number, weight: number): void {
+    const waiting = this.#waiting.get(caller)
+    if (waiting) waiting.push({ begin, since, weight })
+    else this.#waiting.set(caller, [{ begin, since, weight }])
+    this.#activate()
+  }
+
+  #activate(): void {
+    if (this.#isActive) return
+    this.#isActive = true
+    setImmediate(this.#nextTurn)
+  }
+
   readonly #nextTurn = (): void => {
     if (this.#hasAccepted && this.#accepting < maxAccepting) {
       // More connections may wait to be accepted.
       this.#hasAccepted = false
       this.#accepting += 1
-      this.#begun = this.#perTurn
+      this.#begun = maxPerTurn
       setImmediate(this.#nextTurn)
       return
     }
-    const now = this.#ticks()
-    const isLong = now - this.#since > maxTurnMs
-    this.#perTurn = isLong ? Math.ceil(this.#perTurn / 2) : Math.min(maxPerTurn, 2 * this.#perTurn)
     this.#accepting = 0
-    this.#begun = 0
-    // A Map visits entries that are set again.
-    for (const [caller, waiting] of this.#waiting) {
-      if (this.#begun === this.#perTurn) break
-      this.#waiting.delete(caller)
-      const { begin, since } = waiting.shift()!
-      if (waiting.length > 0) this.#waiting.set(caller, waiting)
-      const waitedMs = now - since
-      this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
-      this.enter(
-        () => caller,
-        () => begin(waitedMs),
-      )
+    this.#slow = this.#begun > 0 && this.#ticks() - this.#since > maxTurnMs ? this.#last : undefined
+    const waiting = this.#slow === undefined ? undefined : this.#waiting.get(this.#slow)
+    if (waiting) {
+      // All who have come during its turn go first.
+      this.#waiting.delete(this.#last)
+      this.#waiting.set(this.#last, waiting)
     }
+    this.#begun = 0
+    if (this.#waiting.size > 0) this.#beginWaiting()
+    else this.#isActive = false
   }
+
+  readonly #beginWaiting = (): void => {
+    const now = this.#ticks()
+    const [[caller = '', waiting] = []] = this.#waiting
+    if (!waiting || !this.#hasRoom(caller, now)) {
+      // After the responses of this turn, which are sent in an immediate, too.
+      setImmediate(this.#nextTurn)
+      return
+    }
+    const { begin, since, weight } = waiting.shift()!
+    this.#waiting.delete(caller)
+    if (waiting.length > 0) this.#waiting.set(caller, waiting)
+    const waitedMs = now - since
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
+    this.#begin(caller, begin, now, waitedMs, weight)
+    // After all that it does before it waits for input or output: only then is it known how long the turn has taken.
+    void done.then(this.#afterwards)
+  }
+
+  readonly #afterwards = (): void => process.nextTick(this.#beginWaiting)
 }
+
+const done = Promise.resolve()

@@ -38,7 +38,8 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
       return count > maxDevices ? Number.POSITIVE_INFINITY : own
     }
     const list = pageOfRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), devicesOf)
-    const nameChars = list.data.flatMap((alert) => alert.devices).reduce((sum, { name }) => sum + name.length, 0)
+    const charsOf = ({ devices }: Alert): number => devices.reduce((sum, { name }) => sum + name.length, 0)
+    const nameChars = list.data.reduce((sum, alert) => sum + charsOf(alert), 0)
     reply.reserve(charBytes * nameChars)
     return list
   })

@@ -4,17 +4,11 @@ import t from 'tap'
 import { Pace } from '../../src/lib/pace.js'
 import { Clock } from '../helper.js'
 
-const a = (): string => 'a'
-
 t.test('callers take turns, however much of one of them waits; what one of them has begins in order', async (t) => {
   const pace = new Pace(() => 0)
   const begun: string[] = []
   const enter = (caller: string, count: number): void => {
-    for (let n = 1; n <= count; n += 1)
-      pace.enter(
-        () => caller,
-        () => begun.push(`${caller}${n}`),
-      )
+    for (let n = 1; n <= count; n += 1) pace.enter(caller, () => begun.push(`${caller}${n}`))
   }
   enter('a', 100)
   enter('b', 2)
@@ -27,29 +21,63 @@ t.test('callers take turns, however much of one of them waits; what one of them 
   t.equal(begun.length, 103)
 })
 
-t.test('after a long turn fewer begin in the next, at least one, and after short turns more again', async (t) => {
+t.test('a turn ends once its work has taken long, also if the time passes after an await', async (t) => {
   const clock = new Clock(0)
   const pace = new Pace(clock.now)
-  let [begun, ms] = [0, 11]
-  const begin = (): void => {
-    begun += 1
-    clock.advance(ms / 2)
+  let [begun, ms] = [0, 6]
+  for (let n = 0; n < 40; n += 1) {
+    void pace.turn('a').then(async () => {
+      for (let awaits = 0; awaits < 9; awaits += 1) await undefined
+      begun += 1
+      clock.advance(ms)
+    })
   }
-  for (let n = 0; n < 200; n += 1) pace.enter(a, begin)
   const counts: number[] = []
-  for (let turns = 0; turns < 12; turns += 1) {
-    if (turns === 6) ms = 0
-    counts.push(begun)
-    begun = 0
+  for (let turns = 0; turns < 6; turns += 1) {
     await endOfTurn()
+    counts.push(begun)
+    if (turns === 2) ms = 0
   }
-  t.same(counts, [16, 8, 4, 2, 1, 2, 1, 2, 4, 8, 16, 16])
+  t.same(counts, [2, 3, 5, 6, 22, 38])
+})
+
+t.test('after a long turn of one caller others go first, and their responses do not wait for its next', async (t) => {
+  const clock = new Clock(0)
+  const pace = new Pace(clock.now)
+  const order: string[] = []
+  const slow = (): void => {
+    order.push('slow')
+    clock.advance(300)
+    pace.enter('b', calm)
+  }
+  const calm = (): void => {
+    order.push('calm')
+    setImmediate(() => order.push('sent'))
+  }
+  for (let n = 0; n < 3; n += 1) pace.enter('a', slow)
+  for (let turns = 0; turns < 7; turns += 1) await endOfTurn()
+  t.same(order, Array(3).fill(['slow', 'calm', 'sent']).flat())
+})
+
+t.test('those that wait for one result go on one after another, not all at once', async (t) => {
+  const pace = new Pace(() => 0)
+  const order: string[] = []
+  for (const name of ['a1', 'a2', 'a3']) {
+    void pace.turn('a').then(async () => {
+      order.push(name)
+      await undefined
+      order.push(`${name} done`)
+    })
+  }
+  t.same(order, [])
+  await endOfTurn()
+  t.same(order, ['a1', 'a1 done', 'a2', 'a2 done', 'a3', 'a3 done'])
 })
 
 t.test('while connections are accepted nothing begins, but not for long', async (t) => {
   const pace = new Pace(() => 0)
   let begun = 0
-  for (let n = 0; n < 33; n += 1) pace.enter(a, () => begun++)
+  for (let n = 0; n < 33; n += 1) pace.enter('a', () => begun++)
   const counts: number[] = []
   for (let turns = 0; turns < 36; turns += 1) {
     pace.accepted()
@@ -63,7 +91,7 @@ t.test('the longest wait is that of what has begun since it was last taken', asy
   const clock = new Clock(0)
   const pace = new Pace(clock.now)
   const waits: number[] = []
-  for (let n = 0; n < 17; n += 1) pace.enter(a, (waitedMs) => waits.push(waitedMs))
+  for (let n = 0; n < 17; n += 1) pace.enter('a', (waitedMs) => waits.push(waitedMs))
   clock.advance(7)
   t.equal(pace.takeLongestWaitMs(), 0)
   await endOfTurn()
