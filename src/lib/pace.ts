@@ -25,7 +25,7 @@ export class Pace {
   /** When the first work of this turn began. */
   #since = 0
   /** Whose work began last. */
-  #last = ''
+  #last = (): string => ''
   /** Who made the last turn long: its work may begin only as the first of this one, which delays no response of another caller. */
   #slow: string | undefined
   #longestWaitMs = 0
@@ -37,11 +37,11 @@ export class Pace {
     this.#ticks = ticks
   }
 
-  /** Begins work in this turn if it has room, else in one of the next. */
-  enter(caller: string, begin: Begin): void {
+  /** Begins work in this turn if it has room, else in one of the next. @param callerOf called only if it matters: it may cost a digest. */
+  enter(callerOf: () => string, begin: Begin): void {
     const now = this.#ticks()
-    if (this.#hasRoom(caller, now)) this.#begin(caller, begin, now, 0, 1)
-    else this.#wait(caller, begin, now, 1)
+    if (this.#hasRoom(callerOf, now)) this.#begin(callerOf, begin, now, 0, 1)
+    else this.#wait(callerOf(), begin, now, 1)
   }
 
   /**
@@ -64,15 +64,16 @@ export class Pace {
     return longest
   }
 
-  #hasRoom(caller: string, now: number): boolean {
+  #hasRoom(callerOf: () => string, now: number): boolean {
     if (this.#begun === 0) return true
-    return this.#begun < maxPerTurn && now - this.#since <= maxTurnMs && caller !== this.#slow
+    if (this.#begun >= maxPerTurn || now - this.#since > maxTurnMs) return false
+    return this.#slow === undefined || callerOf() !== this.#slow
   }
 
-  #begin(caller: string, begin: Begin, now: number, waitedMs: number, weight: number): void {
+  #begin(callerOf: () => string, begin: Begin, now: number, waitedMs: number, weight: number): void {
     if (this.#begun === 0) this.#since = now
     this.#begun += weight
-    this.#last = caller
+    this.#last = callerOf
     this.#activate()
     begin(waitedMs)
   }
@@ -100,12 +101,12 @@ export class Pace {
       return
     }
     this.#accepting = 0
-    this.#slow = this.#begun > 0 && this.#ticks() - this.#since > maxTurnMs ? this.#last : undefined
-    const waiting = this.#slow === undefined ? undefined : this.#waiting.get(this.#slow)
-    if (waiting) {
+    this.#slow = this.#begun > 0 && this.#ticks() - this.#since > maxTurnMs ? this.#last() : undefined
+    const waiting = this.#waiting.get(this.#slow ?? '')
+    if (this.#slow !== undefined && waiting) {
       // All who have come during its turn go first.
-      this.#waiting.delete(this.#last)
-      this.#waiting.set(this.#last, waiting)
+      this.#waiting.delete(this.#slow)
+      this.#waiting.set(this.#slow, waiting)
     }
     this.#begun = 0
     if (this.#waiting.size > 0) this.#beginWaiting()
@@ -115,7 +116,8 @@ export class Pace {
   readonly #beginWaiting = (): void => {
     const now = this.#ticks()
     const [[caller = '', waiting] = []] = this.#waiting
-    if (!waiting || !this.#hasRoom(caller, now)) {
+    const callerOf = (): string => caller
+    if (!waiting || !this.#hasRoom(callerOf, now)) {
       // After the responses of this turn, which are sent in an immediate, too.
       setImmediate(this.#nextTurn)
       return
@@ -125,7 +127,7 @@ export class Pace {
     if (waiting.length > 0) this.#waiting.set(caller, waiting)
     const waitedMs = now - since
     this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
-    this.#begin(caller, begin, now, waitedMs, weight)
+    this.#begin(callerOf, begin, now, waitedMs, weight)
     // After all that it does before it waits for input or output: only then is it known how long the turn has taken.
     void done.then(this.#afterwards)
   }

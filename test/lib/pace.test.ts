@@ -8,7 +8,11 @@ t.test('callers take turns, however much of one of them waits; what one of them 
   const pace = new Pace(() => 0)
   const begun: string[] = []
   const enter = (caller: string, count: number): void => {
-    for (let n = 1; n <= count; n += 1) pace.enter(caller, () => begun.push(`${caller}${n}`))
+    for (let n = 1; n <= count; n += 1)
+      pace.enter(
+        () => caller,
+        () => begun.push(`${caller}${n}`),
+      )
   }
   enter('a', 100)
   enter('b', 2)
@@ -48,13 +52,13 @@ t.test('after a long turn of one caller others go first, and their responses do 
   const slow = (): void => {
     order.push('slow')
     clock.advance(300)
-    pace.enter('b', calm)
+    pace.enter(() => 'b', calm)
   }
   const calm = (): void => {
     order.push('calm')
     setImmediate(() => order.push('sent'))
   }
-  for (let n = 0; n < 3; n += 1) pace.enter('a', slow)
+  for (let n = 0; n < 3; n += 1) pace.enter(() => 'a', slow)
   for (let turns = 0; turns < 7; turns += 1) await endOfTurn()
   t.same(order, Array(3).fill(['slow', 'calm', 'sent']).flat())
 })
@@ -77,7 +81,11 @@ t.test('those that wait for one result go on one after another, not all at once'
 t.test('while connections are accepted nothing begins, but not for long', async (t) => {
   const pace = new Pace(() => 0)
   let begun = 0
-  for (let n = 0; n < 33; n += 1) pace.enter('a', () => begun++)
+  for (let n = 0; n < 33; n += 1)
+    pace.enter(
+      () => 'a',
+      () => begun++,
+    )
   const counts: number[] = []
   for (let turns = 0; turns < 36; turns += 1) {
     pace.accepted()
@@ -91,7 +99,11 @@ t.test('the longest wait is that of what has begun since it was last taken', asy
   const clock = new Clock(0)
   const pace = new Pace(clock.now)
   const waits: number[] = []
-  for (let n = 0; n < 17; n += 1) pace.enter('a', (waitedMs) => waits.push(waitedMs))
+  for (let n = 0; n < 17; n += 1)
+    pace.enter(
+      () => 'a',
+      (waitedMs) => waits.push(waitedMs),
+    )
   clock.advance(7)
   t.equal(pace.takeLongestWaitMs(), 0)
   await endOfTurn()
