@@ -197,7 +197,7 @@ async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, 
   const v1 = async (v1: App): Promise<void> => {
     shedOverload(v1, pace, () => metrics.shed.inc())
     await v1.register(async (behindCredential: App) => {
-      behindCredential.addHook('onRequest', authentication(authenticator, callers, clock))
+      behindCredential.addHook('onRequest', authentication(authenticator, callers, clock, store.counters && pace))
       const { positionTtlMs: ttlMs, historyMaxDays: maxDays } = config
       const needs = { deviceCache, translate, keys: store.keys, clock, ttlMs, maxDays }
       for (const route of [devices, geofences, events, history, alerts, services, drivers, me, keys])

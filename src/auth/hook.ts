@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
 import type { Caller } from '../http/types.js'
+import type { Pace } from '../lib/pace.js'
 import { admit } from '../rate-limit/limiter.js'
 import type { Authenticator } from './authenticator.js'
 import type { KnownCallers } from './known-callers.js'
@@ -10,8 +11,19 @@ import type { KnownCallers } from './known-callers.js'
 /** Responses to a key that expires within this time say when. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
-/** @returns a hook that throws ApiError. */
-export function authentication(authenticator: Authenticator, callers: KnownCallers, clock: () => number) {
+/** Its request has been counted when it began. */
+const resumedWeight = 1 / 16
+
+/**
+ * @param pace where the store is shared: the requests whose replies come in one packet would all go on in one turn.
+ * @returns a hook that throws ApiError.
+ */
+export function authentication(
+  authenticator: Authenticator,
+  callers: KnownCallers,
+  clock: () => number,
+  pace: Pace | undefined,
+) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
     try {
@@ -21,6 +33,7 @@ export function authentication(authenticator: Authenticator, callers: KnownCalle
       // Many callers share the demo.
       if (request.caller.credential === 'demo') rehearse(request, reply, usage)
       else callers.add(request.caller.key?.digest ?? account.hashName, account.id)
+      if (pace) await pace.turn(request.caller.credential === 'demo' ? attempt.ip : account.id, resumedWeight)
     } finally {
       announceExpiry(reply, request.caller, clock())
     }

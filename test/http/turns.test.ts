@@ -9,8 +9,9 @@ import { paced, sendTogether } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { Pace } from '../../src/lib/pace.js'
 import { answers, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
-import { createKey } from '../limits.js'
+import { createKey, redisGateway } from '../limits.js'
 import { sound } from '../platform/faulty.js'
+import { redisServer } from '../redis.js'
 import { block } from './raw.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -132,6 +133,34 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     t.ok(Math.max(...inOneTurn) <= 33, `${action}: ${inOneTurn.filter(Boolean)}`)
     for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
   }
+})
+
+t.test('requests whose counts come in one packet of Redis do not all go on in one turn', async (t) => {
+  const redis = await redisServer(t)
+  const time = new Clock(0)
+  let isLong = false
+  const ticks = (): number => {
+    if (isLong) time.advance(6)
+    return time.now()
+  }
+  const { get, lines, httpServer } = await redisGateway(t, redis.url, {}, ticks)
+  t.equal((await get('/v1/devices', someHash)).status, 200)
+  redis.freeze()
+  let arrived = 0
+  httpServer.on('request', () => arrived++)
+  const waiting = Array.from({ length: 40 }, () => get('/v1/devices', someHash))
+  while (arrived < 40) await endOfTurn()
+  for (let turns = 0; turns < 200; turns += 1) await endOfTurn()
+  isLong = true
+  redis.thaw()
+  const counts = [lines('request').length]
+  while (counts.at(-1)! < 41) {
+    await endOfTurn()
+    counts.push(lines('request').length)
+  }
+  const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count))
+  t.ok(Math.max(...inOneTurn) <= 4, `${inOneTurn.filter(Boolean)}`)
+  for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
 })
 
 /** Sockets that are connected to an app, and accepted: each has had a first response. */
