@@ -176,9 +176,9 @@ export class Account {
 
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
-    const kept = this.#kept.get(action) as Promise<T> | undefined
-    const data = kept ?? this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn))
-    return data.finally(() => this.turn())
+    const key = `once ${action}`
+    const kept = this.#inFlight.has(key) ? undefined : (this.#kept.get(action) as Promise<T> | undefined)
+    return kept ?? this.#shared(key, () => this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn)))
   }
 
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
