@@ -4,24 +4,35 @@
 const maxPerTurn = 16
 /** Nothing more begins in a turn that has taken this long: a page of 500 devices takes some 5 ms, and may take 300. */
 const maxTurnMs = 10
+/** Begin together after a short turn: one at a time, a cached location costs 2 µs more. After a long turn it is one. */
+const maxTogether = 4
 /** Turns in a row in which nothing begins while connections are accepted. */
 const maxAccepting = 16
 
 /** @param waitedMs how long it has waited. */
 type Begin = (waitedMs: number) => void
 
+interface Waiting {
+  begin: Begin
+  since: number
+  weight: number
+  /** It waited for one result with others, which may all be expensive now: it goes on alone. */
+  isResumed: boolean
+}
+
 /**
  * Lets callers take turns: while one of them had 400 connections that requested pages of 500 devices, others waited 4 s for any response, and
- * now 0.05 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
+ * now less than 0.1 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
  * connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
  */
 export class Pace {
   readonly #ticks: () => number
   /** By caller; the one whose turn is next is first. */
-  readonly #waiting = new Map<string, { begin: Begin; since: number; weight: number }[]>()
+  readonly #waiting = new Map<string, Waiting[]>()
   /** Whether `#nextTurn` will run. */
   #isActive = false
   #begun = 0
+  #together = 0
   /** When the first work of this turn began. */
   #since = 0
   /** Whose work began last. */
@@ -41,7 +52,7 @@ export class Pace {
   enter(callerOf: () => string, begin: Begin): void {
     const now = this.#ticks()
     if (this.#hasRoom(callerOf, now)) this.#begin(callerOf, begin, now, 0, 1)
-    else this.#wait(callerOf(), begin, now, 1)
+    else this.#wait(callerOf(), { begin, since: now, weight: 1, isResumed: false })
   }
 
   /**
@@ -49,7 +60,7 @@ export class Pace {
    * @param weight less than 1 for what has been counted when it began.
    */
   turn(caller: string, weight = 1): Promise<unknown> {
-    return new Promise((resolve) => this.#wait(caller, resolve, this.#ticks(), weight))
+    return new Promise((begin) => this.#wait(caller, { begin, since: this.#ticks(), weight, isResumed: true }))
   }
 
   /** To be called for each connection. */
@@ -78,10 +89,10 @@ export class Pace {
     begin(waitedMs)
   }
 
-  #wait(caller: string, begin: Begin, since: number, weight: number): void {
+  #wait(caller: string, one: Waiting): void {
     const waiting = this.#waiting.get(caller)
-    if (waiting) waiting.push({ begin, since, weight })
-    else this.#waiting.set(caller, [{ begin, since, weight }])
+    if (waiting) waiting.push(one)
+    else this.#waiting.set(caller, [one])
     this.#activate()
   }
 
@@ -122,14 +133,19 @@ export class Pace {
       setImmediate(this.#nextTurn)
       return
     }
-    const { begin, since, weight } = waiting.shift()!
+    const { begin, since, weight, isResumed } = waiting.shift()!
     this.#waiting.delete(caller)
     if (waiting.length > 0) this.#waiting.set(caller, waiting)
     const waitedMs = now - since
     this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
     this.#begin(callerOf, begin, now, waitedMs, weight)
-    // After all that it does before it waits for input or output: only then is it known how long the turn has taken.
-    void done.then(this.#afterwards)
+    // After all that they do before they wait for input or output: only then is it known how long the turn has taken.
+    this.#together += 1
+    if (!isResumed && this.#slow === undefined && this.#together < maxTogether) this.#beginWaiting()
+    else {
+      this.#together = 0
+      void done.then(this.#afterwards)
+    }
   }
 
   readonly #afterwards = (): void => process.nextTick(this.#beginWaiting)
