@@ -32,7 +32,6 @@ export class Pace {
   /** Whether `#nextTurn` will run. */
   #isActive = false
   #begun = 0
-  #together = 0
   /** When the first work of this turn began. */
   #since = 0
   /** Whose work began last. */
@@ -125,27 +124,24 @@ export class Pace {
   }
 
   readonly #beginWaiting = (): void => {
-    const now = this.#ticks()
-    const [[caller = '', waiting] = []] = this.#waiting
-    const callerOf = (): string => caller
-    if (!waiting || !this.#hasRoom(callerOf, now)) {
-      // After the responses of this turn, which are sent in an immediate, too.
-      setImmediate(this.#nextTurn)
-      return
+    let together = 0
+    // A Map visits entries that are set again.
+    for (const [caller, waiting] of this.#waiting) {
+      const now = this.#ticks()
+      const callerOf = (): string => caller
+      if (together >= maxTogether || !this.#hasRoom(callerOf, now)) break
+      const { begin, since, weight, isResumed } = waiting.shift()!
+      this.#waiting.delete(caller)
+      if (waiting.length > 0) this.#waiting.set(caller, waiting)
+      const waitedMs = now - since
+      this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
+      this.#begin(callerOf, begin, now, waitedMs, weight)
+      together += isResumed || this.#slow !== undefined ? maxTogether : 1
     }
-    const { begin, since, weight, isResumed } = waiting.shift()!
-    this.#waiting.delete(caller)
-    if (waiting.length > 0) this.#waiting.set(caller, waiting)
-    const waitedMs = now - since
-    this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
-    this.#begin(callerOf, begin, now, waitedMs, weight)
     // After all that they do before they wait for input or output: only then is it known how long the turn has taken.
-    this.#together += 1
-    if (!isResumed && this.#slow === undefined && this.#together < maxTogether) this.#beginWaiting()
-    else {
-      this.#together = 0
-      void done.then(this.#afterwards)
-    }
+    if (together > 0) void done.then(this.#afterwards)
+    // After the responses of this turn, which are sent in an immediate, too.
+    else setImmediate(this.#nextTurn)
   }
 
   readonly #afterwards = (): void => process.nextTick(this.#beginWaiting)
