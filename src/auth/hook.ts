@@ -32,7 +32,7 @@ export function authentication(
       request.account = account
       // Many callers share the demo.
       if (request.caller.credential === 'demo') rehearse(request, reply, usage)
-      else callers.add(request.headers.authorization ?? '', account.id)
+      else callers.add(request.caller.key?.digest ?? account.hashName, account.id)
       if (pace) await pace.turn(request.caller.credential === 'demo' ? attempt.ip : account.id, resumedWeight)
     } finally {
       announceExpiry(reply, request.caller, clock())

@@ -4,31 +4,21 @@
 const maxPerTurn = 16
 /** Nothing more begins in a turn that has taken this long: a page of 500 devices takes some 5 ms, and may take 300. */
 const maxTurnMs = 10
-/** Begin together after a short turn: one at a time, a cached location costs 2 µs more. After a long turn it is one. */
-const maxTogether = 4
 /** Turns in a row in which nothing begins while connections are accepted. */
 const maxAccepting = 16
 
 /** @param waitedMs how long it has waited. */
 type Begin = (waitedMs: number) => void
 
-interface Waiting {
-  begin: Begin
-  since: number
-  weight: number
-  /** It waited for one result with others, which may all be expensive now: it goes on alone. */
-  isResumed: boolean
-}
-
 /**
  * Lets callers take turns: while one of them had 400 connections that requested pages of 500 devices, others waited 4 s for any response, and
- * now less than 0.1 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
+ * now 0.1 s. Node accepts one connection a turn (since libuv 1.45), so turns must be short while clients keep the process busy: when 256
  * connections began at once, the slowest response took up to 1.9 s, and now up to 0.4 s.
  */
 export class Pace {
   readonly #ticks: () => number
   /** By caller; the one whose turn is next is first. */
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, { begin: Begin; since: number; weight: number }[]>()
   /** Whether `#nextTurn` will run. */
   #isActive = false
   #begun = 0
@@ -51,7 +41,7 @@ export class Pace {
   enter(callerOf: () => string, begin: Begin): void {
     const now = this.#ticks()
     if (this.#hasRoom(callerOf, now)) this.#begin(callerOf, begin, now, 0, 1)
-    else this.#wait(callerOf(), { begin, since: now, weight: 1, isResumed: false })
+    else this.#wait(callerOf(), begin, now, 1)
   }
 
   /**
@@ -59,7 +49,7 @@ export class Pace {
    * @param weight less than 1 for what has been counted when it began.
    */
   turn(caller: string, weight = 1): Promise<unknown> {
-    return new Promise((begin) => this.#wait(caller, { begin, since: this.#ticks(), weight, isResumed: true }))
+    return new Promise((resolve) => this.#wait(caller, resolve, this.#ticks(), weight))
   }
 
   /** To be called for each connection. */
@@ -88,10 +78,10 @@ export class Pace {
     begin(waitedMs)
   }
 
-  #wait(caller: string, one: Waiting): void {
+  #wait(caller: string, begin: Begin, since: number, weight: number): void {
     const waiting = this.#waiting.get(caller)
-    if (waiting) waiting.push(one)
-    else this.#waiting.set(caller, [one])
+    if (waiting) waiting.push({ begin, since, weight })
+    else this.#waiting.set(caller, [{ begin, since, weight }])
     this.#activate()
   }
 
@@ -124,24 +114,22 @@ export class Pace {
   }
 
   readonly #beginWaiting = (): void => {
-    let together = 0
-    // A Map visits entries that are set again.
-    for (const [caller, waiting] of this.#waiting) {
-      const now = this.#ticks()
-      const callerOf = (): string => caller
-      if (together >= maxTogether || !this.#hasRoom(callerOf, now)) break
-      const { begin, since, weight, isResumed } = waiting.shift()!
-      this.#waiting.delete(caller)
-      if (waiting.length > 0) this.#waiting.set(caller, waiting)
-      const waitedMs = now - since
-      this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
-      this.#begin(callerOf, begin, now, waitedMs, weight)
-      together += isResumed || this.#slow !== undefined ? maxTogether : 1
+    const now = this.#ticks()
+    const [[caller = '', waiting] = []] = this.#waiting
+    const callerOf = (): string => caller
+    if (!waiting || !this.#hasRoom(callerOf, now)) {
+      // After the responses of this turn, which are sent in an immediate, too.
+      setImmediate(this.#nextTurn)
+      return
     }
-    // After all that they do before they wait for input or output: only then is it known how long the turn has taken.
-    if (together > 0) void done.then(this.#afterwards)
-    // After the responses of this turn, which are sent in an immediate, too.
-    else setImmediate(this.#nextTurn)
+    const { begin, since, weight } = waiting.shift()!
+    this.#waiting.delete(caller)
+    if (waiting.length > 0) this.#waiting.set(caller, waiting)
+    const waitedMs = now - since
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
+    this.#begin(callerOf, begin, now, waitedMs, weight)
+    // After all that it does before it waits for input or output: only then is it known how long the turn has taken.
+    void done.then(this.#afterwards)
   }
 
   readonly #afterwards = (): void => process.nextTick(this.#beginWaiting)
