@@ -56,12 +56,11 @@ t.test('npm ci warns about nothing: no package wants a newer Node, every install
   }
 })
 
-t.test('the Node to install is the oldest that npm accepts without a warning, and all tests run on it', async (t) => {
+t.test('the Node to install is the oldest that npm accepts without a warning', async (t) => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
   // Before 20.19.2 the parser of Node 20 ends a header at CR LF CR and any byte: a proxy in front sees other requests.
   t.equal(engines.node, '>=20.19.2')
   for (const text of [readme, readFileSync('CONTRIBUTING.md', 'utf8')]) t.match(text, 'You need Node 20.19.2 or newer.')
-  t.match(readFileSync('.ci/run', 'utf8'), 'oldest=20.19.2\n')
 })
 
 t.test('the end of npm test says what was skipped for want of which program, and how to install it', async (t) => {
