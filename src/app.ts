@@ -114,7 +114,7 @@ function openParts(config: Config, deps: Deps) {
   const { accounts, demo, deviceCache } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
   metrics.watch({ deviceCache, worker: deps.worker, accounts, counters, store, budget })
-  return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers() }
+  return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers(demo?.token) }
 }
 
 /** The platforms, the caches in front of them, and what they report. */

@@ -14,7 +14,7 @@ import {
 } from '../rate-limit/limiter.js'
 import { isStale, type KeyRecord, type KeyStore, type Used, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
-import { hashPrintOf, parseCredential, type Secret, toCredential } from './credential.js'
+import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
 import { publicKeyOf, unseal } from './seal.js'
 
@@ -58,12 +58,11 @@ export class Authenticator {
   }
 
   /**
-   * Counts a request on its credential and finds the account. @param header `Authorization`.
+   * Counts a request on its credential and finds the account.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  async authenticate(header: string | undefined, attempt: Attempt): Promise<Identity> {
+  async authenticate(credential: Credential, attempt: Attempt): Promise<Identity> {
     const { ip } = attempt
-    const credential = parseCredential(header, this.#options.demo?.token)
     try {
       switch (credential.kind) {
         case 'none':

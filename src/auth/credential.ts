@@ -27,7 +27,7 @@ export class Secret {
 }
 
 /** `none`: no Bearer credential was sent. `malformed`: it is invalid by its form alone. */
-type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'key' | 'demo'; secret: Secret }
+export type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'key' | 'demo'; secret: Secret }
 
 /**
  * Parses an `Authorization` header (RFC 9110 11.4, RFC 6750 2.1): the scheme in any case, one or more spaces, the credential.

@@ -27,7 +27,7 @@ export function authentication(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
     try {
-      const { account, usage } = await authenticator.authenticate(request.headers.authorization, attempt)
+      const { account, usage } = await authenticator.authenticate(callers.credentialOf(request.raw), attempt)
       admit(reply, usage)
       request.account = account
       // Many callers share the demo.

@@ -20,7 +20,12 @@ function usedBytes(): number {
 }
 
 /** Sends requests, each on a connection of its own. @returns the kilobytes of memory that each of them takes. */
-async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string): Promise<number> {
+async function kilobytes(
+  t: Test,
+  server: Server,
+  toBytes: (n: number) => string,
+  isDone = () => true,
+): Promise<number> {
   const { port } = server.address() as AddressInfo
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
@@ -32,7 +37,7 @@ async function kilobytes(t: Test, server: Server, toBytes: (n: number) => string
     const client = connect(port, '127.0.0.1', () => client.write(bytes))
     t.teardown(() => client.destroy())
   }
-  await until(() => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent)
+  await until(() => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent && isDone())
   return (usedBytes() - before) / 1024 / count
 }
 
@@ -44,6 +49,25 @@ t.test('a connection whose request is served takes little memory', async (t) => 
   await get('/health')
   const kB = await kilobytes(t, httpServer, () => head('GET /api/health', ''))
   t.ok(kB < maxKb / 4, `${kB} kB`)
+})
+
+t.test('a connection keeps no long Authorization header until its next request', async (t) => {
+  const { get, httpServer } = await gateway(t)
+  await get('/v1/me')
+  let written = 0
+  httpServer.on('request', (_request, response) => response.once('close', () => (written += 1)))
+  const kept = (spaces: number): Promise<number> => {
+    const [bytes, all] = [head('GET /api/v1/me', `Authorization: Bearer${' '.repeat(spaces)}demo\r\n`), written + count]
+    return kilobytes(
+      t,
+      httpServer,
+      () => bytes,
+      () => written === all,
+    )
+  }
+  await kept(1)
+  const [short, long] = [await kept(1), await kept(15_000)]
+  t.ok(long - short < 8, `${short} kB, ${long} kB`)
 })
 
 t.test('a body in chunks of one byte takes little memory', async (t) => {
