@@ -32,11 +32,17 @@ function readBody(request: IncomingMessage): Promise<string> {
   return body
 }
 
-/** Parses the bodies that `readBodies` reads. A route gets ApiError `payload_too_large`, or an error of Fastify where a body is not JSON. */
+/**
+ * Parses the bodies that `readBodies` reads. A route gets ApiError `payload_too_large` or `unsupported_media_type`, or an error of Fastify
+ * where a body is not JSON.
+ */
 export function installBodyParser(app: App): void {
   // A poisoned field is dropped, as any other that is not known.
   const parse = app.getDefaultJsonParser('remove', 'remove')
   app.addContentTypeParser('application/json', (request, raw: IncomingMessage, done) => {
+    const encoding = raw.headers['content-encoding'] || 'identity'
+    if (encoding.toLowerCase() !== 'identity')
+      return done(new ApiError('unsupported_media_type', { message: 'Send the body without Content-Encoding.' }))
     raw.body?.then((text) => parse(request, text, done), done)
     raw.body = undefined
   })

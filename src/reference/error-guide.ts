@@ -43,8 +43,8 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Send fewer or shorter parameters.',
   },
   unsupported_media_type: {
-    when: 'The request has a body whose `Content-Type` is not JSON.',
-    remedy: 'Send `Content-Type: application/json`.',
+    when: 'The request has a body whose `Content-Type` is not JSON, or that is compressed.',
+    remedy: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
   },
   rate_limit_exceeded: {
     when: 'The rate limit of the credential is exceeded, or that of the IP address for requests without a valid credential.',

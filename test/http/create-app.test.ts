@@ -36,6 +36,13 @@ const rows: Row[] = [
   invalid('a prototype', post('{"__proto__":{},"constructor":{"prototype":{}}}'), /`platform_hash` is required/),
   ['a form', post('a=b', 'application/x-www-form-urlencoded'), 415, 'unsupported_media_type'],
   ['a text', post('x', 'text/plain'), 415, 'unsupported_media_type'],
+  [
+    'a compressed body',
+    post('\x1f\x8b', 'application/json\r\nContent-Encoding: gzip'),
+    415,
+    'unsupported_media_type',
+    /Encoding/,
+  ],
   ['a long body', post(`"${'x'.repeat(17_000)}"`), 413, 'payload_too_large'],
   ['a long query', sent(`GET /api/v1/devices?x=${'y'.repeat(9_000)}`, demo), 414, 'uri_too_long'],
   ['a long id', sent(`GET /api/v1/keys/${'y'.repeat(9_000)}`), 414, 'uri_too_long'],
