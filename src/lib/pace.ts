@@ -93,6 +93,7 @@ export class Pace {
   }
 
   readonly #nextTurn = (): void => {
+    if (this.#accepting === 0) this.#findSlow()
     if (this.#hasAccepted && this.#accepting < maxAccepting) {
       // More connections may wait to be accepted.
       this.#hasAccepted = false
@@ -102,16 +103,18 @@ export class Pace {
       return
     }
     this.#accepting = 0
-    this.#slow = this.#begun > 0 && this.#ticks() - this.#since > maxTurnMs ? this.#last() : undefined
-    const waiting = this.#waiting.get(this.#slow ?? '')
-    if (this.#slow !== undefined && waiting) {
-      // All who have come during its turn go first.
-      this.#waiting.delete(this.#slow)
-      this.#waiting.set(this.#slow, waiting)
-    }
     this.#begun = 0
     if (this.#waiting.size > 0) this.#beginWaiting()
     else this.#isActive = false
+  }
+
+  #findSlow(): void {
+    this.#slow = this.#begun > 0 && this.#ticks() - this.#since > maxTurnMs ? this.#last() : undefined
+    const waiting = this.#waiting.get(this.#slow ?? '')
+    if (this.#slow === undefined || !waiting) return
+    // All who have come during its turn go first.
+    this.#waiting.delete(this.#slow)
+    this.#waiting.set(this.#slow, waiting)
   }
 
   readonly #beginWaiting = (): void => {

@@ -78,8 +78,9 @@ t.test('those that wait for one result go on one after another, not all at once'
   t.same(order, ['a1', 'a1 done', 'a2', 'a2 done', 'a3', 'a3 done'])
 })
 
-t.test('while connections are accepted nothing begins, but not for long', async (t) => {
-  const pace = new Pace(() => 0)
+t.test('while connections are accepted nothing begins, but not for long, and then as much as ever', async (t) => {
+  const clock = new Clock(0)
+  const pace = new Pace(clock.now)
   let begun = 0
   for (let n = 0; n < 33; n += 1)
     pace.enter(
@@ -89,6 +90,7 @@ t.test('while connections are accepted nothing begins, but not for long', async 
   const counts: number[] = []
   for (let turns = 0; turns < 36; turns += 1) {
     pace.accepted()
+    clock.advance(1)
     await endOfTurn()
     counts.push(begun)
   }
