@@ -1,6 +1,7 @@
 /** The credential of a request, and whose turn it is before that is authenticated. */
 import type { IncomingMessage } from 'node:http'
 import { BoundedMap } from '../lib/bounded-map.js'
+import { addressName } from '../rate-limit/limiter.js'
 import { type Credential, parseCredential } from './credential.js'
 
 /** Credentials to remember; beyond this, the oldest is forgotten. */
@@ -15,7 +16,7 @@ declare module 'node:net' {
   }
 }
 
-/** The account whose credential was accepted before, else the address. */
+/** The account whose credential was accepted before, else the address as it is counted: one IPv6 subscriber has any number of them. */
 export class KnownCallers {
   /** `Account.id` by `Secret.digest`: the text of a header may be long, each spelling another one, and is a secret. */
   readonly #accounts = new BoundedMap<string, string>(maxCredentials)
@@ -33,7 +34,7 @@ export class KnownCallers {
   of(request: IncomingMessage): string {
     const credential = this.credentialOf(request)
     const account = 'secret' in credential ? this.#accounts.get(credential.secret.digest) : undefined
-    return account ?? request.socket.remoteAddress ?? ''
+    return account ?? addressName(request.socket.remoteAddress)
   }
 
   /** Parsed once for all requests of a connection that send the same: with its digest, that takes 2 µs of some 30. */
