@@ -29,12 +29,14 @@ interface AccountCacheOptions {
 /** The accounts of one platform. A valid hash is validated once per `ttlMs`, or when a caller forces it; any other with each request. */
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, { hash: Secret; isKnown: boolean }>
+  readonly #platform: Platform
   readonly #ttlMs: number
   readonly #onRefused: (account: Account) => void
   /** `Account.id` by the account's e-mail. */
   readonly idOf: (email: string) => string
 
   constructor({ platform, realm, ttlMs, clock, onSkipped, onRefused }: AccountCacheOptions) {
+    this.#platform = platform
     this.#ttlMs = ttlMs
     this.#onRefused = onRefused
     this.idOf = (email) => accountIdOf(realm, email)
@@ -85,15 +87,15 @@ export class AccountCache {
 
   async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean, isKnown: boolean): Promise<Account> {
     try {
-      const account = await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
-      await account.turn()
-      return account
+      return await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
       if (known && error instanceof PlatformUnavailable && maxStaleMs > 0 && ageMs <= maxStaleMs) return known
       if (known && error instanceof PlatformRefused) this.refuse(known)
       throw error
+    } finally {
+      await this.#platform.turn(this.peek(hash)?.id ?? hash.digest)
     }
   }
 

@@ -10,7 +10,7 @@ import type { App } from '../../src/http/types.js'
 import { Pace } from '../../src/lib/pace.js'
 import { answers, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
 import { createKey, redisGateway } from '../limits.js'
-import { sound } from '../platform/faulty.js'
+import { sends, sound } from '../platform/faulty.js'
 import { redisServer } from '../redis.js'
 import { block } from './raw.js'
 
@@ -97,8 +97,9 @@ t.test('a caller waits for no other account, whatever the credentials of that on
 })
 
 t.test('requests that wait for one call to the platform do not all go on in one turn', async (t) => {
-  for (const [action, path, laterMs] of [
+  for (const [action, path, laterMs, expected = 200] of [
     ['get_user_data', '/v1/devices', 2_000],
+    ['get_user_data', '/v1/devices', 2_000, 401],
     ['get_devices', '/v1/devices', 6_000],
     ['get_geofences', '/v1/geofences', 0],
     ['get_events', '/v1/events', 0],
@@ -112,7 +113,7 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     const clock = new Clock()
     const { get, lines, httpServer } = await gatewayOn(t, { env, clock: clock.now }, (request, response) => {
       if (!isHeld || !request.url?.includes(action)) return good(request, response)
-      release = () => good(request, response)
+      release = () => (expected === 200 ? good : sends('{"message":"Unauthenticated."}', 401))(request, response)
     })
     t.equal((await get(path, someHash)).status, 200)
     isHeld = true
@@ -131,7 +132,7 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count))
     // Two turns may pass between two counts, and the request that sent the call waits for none.
     t.ok(Math.max(...inOneTurn) <= 33, `${action}: ${inOneTurn.filter(Boolean)}`)
-    for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
+    for (const { status } of await Promise.all(waiting)) t.equal(status, expected)
   }
 })
 
