@@ -33,9 +33,9 @@ export function authentication(
       // Many callers share the demo.
       if (request.caller.credential === 'demo') rehearse(request, reply, usage)
       else callers.add(request.caller.key?.digest ?? account.hashName, account.id)
-      if (pace) await pace.turn(request.caller.credential === 'demo' ? attempt.ip : account.id, resumedWeight)
     } finally {
       announceExpiry(reply, request.caller, clock())
+      if (pace) await pace.turn(callers.of(request.raw), resumedWeight)
     }
   }
 }
