@@ -139,8 +139,9 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     }
   })
 
-  t.test('without JavaScript everything but the map and the console works', async (t) => {
+  t.test('without JavaScript everything but the map and the console works, and no map is said to load', async (t) => {
     const { page } = await open(t, { ...phone, isScripted: false }, `${url}/docs`)
+    t.notOk(await page.locator('#map-note').isVisible())
     await page.locator('.menu').click()
     await page.locator(`#navigation a[href="${operation}"]`).click()
     await page.keyboard.press('Escape')
