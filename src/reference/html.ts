@@ -50,9 +50,10 @@ function highlighted(code: string, language: Language): string {
 }
 
 /** A code block that can be scrolled with the keyboard. @param name identifies it for tests and screen readers. */
-export function codeBlock(name: string, language: Language, code: string, caption = languages[language].name): string {
-  return `<figure class="code ${language}"><figcaption>${escaped(caption)}</figcaption>
-<pre tabindex="0" role="region" aria-label="${escaped(name)}, ${languages[language].name}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
+export function codeBlock(name: string, language: Language, code: string, caption?: string): string {
+  const kind = language === 'shell' && !code.startsWith('curl') ? 'Shell' : languages[language].name
+  return `<figure class="code ${language}"><figcaption>${escaped(caption ?? kind)}</figcaption>
+<pre tabindex="0" role="region" aria-label="${escaped(name)}, ${kind}"><code id="code-${escaped(name)}" data-language="${language}">${highlighted(code, language)}</code></pre></figure>`
 }
 
 export type Sample = [language: Language, code: string]

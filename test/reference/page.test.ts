@@ -66,6 +66,16 @@ t.test('responses look like the examples on the page', async (t) => {
   t.same((await get('/v1/devices/4711', 'demo')).body, { ...example, docs: docs.replace(url, publicUrl) })
 })
 
+t.test('only a command of curl is labelled curl', async (t) => {
+  const html = await (await fetch(`${url}/docs`)).text()
+  const labelled = html.split('<figcaption>curl<').slice(1)
+  t.ok(labelled.length > 15)
+  t.same(
+    labelled.map((rest) => /<code[^>]*>(?:<[^>]*>)?(\w*)/.exec(rest)?.[1]).filter((word) => word !== 'curl'),
+    [],
+  )
+})
+
 t.test('an operation shows its parameters and fields with type, bounds and what is required', async (t) => {
   const html = await (await fetch(`${url}/docs`)).text()
   const of = (id: string) =>
