@@ -115,8 +115,11 @@ const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
 const stateOf = (wire: WireDeviceState): string | undefined => text(wire.online)?.toLowerCase()
 
-/** "Not connected" or "Expired", in any language, in place of a time, which may have the digits of any script. */
-const isWord = (time: string | undefined): boolean => time !== undefined && !/\p{Nd}/u.test(time)
+/** Of any script. As a literal within a function, it would be compiled for each device. */
+const DIGIT = /\p{Nd}/u
+
+/** "Not connected" or "Expired", in any language, in place of a time. */
+const isWord = (time: string | undefined): boolean => time !== undefined && !DIGIT.test(time)
 
 const fixOf = (wire: WireDeviceState): number => unixSeconds(number(wire.timestamp))
 const heartbeatOf = (wire: WireDeviceState): number => unixSeconds(number(wire.acktimestamp))
