@@ -12,7 +12,7 @@ type Begin = (waitedMs: number) => void
 
 /**
  * Lets callers take turns: while one of them had 400 connections that requested pages of 500 devices, others waited 4 s for any response, and
- * now 0.02 s; 0.2 s where a page takes 0.4 s. A cached location costs 4 µs more with 64 connections. Node accepts one connection a turn (since
+ * now 0.02 s; 0.2 s where a page takes 0.4 s. A cached location costs 2.5 µs more with 64 connections. Node accepts one connection a turn (since
  * libuv 1.45), so turns must be short while clients keep the process busy: when 256 connections began at once, the slowest response took up
  * to 1.9 s, and now up to 0.4 s.
  */
