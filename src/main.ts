@@ -11,6 +11,7 @@ import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
 import { failWithoutOutput } from './cli/output.js'
 import { type Config, ConfigError, readConfig } from './config.js'
+import { maxBacklog } from './http/server-limits.js'
 import { openOps } from './ops/listener.js'
 import { createLogger, type Log } from './ops/log.js'
 import { Metrics } from './ops/metrics.js'
@@ -92,7 +93,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   await beforeListen?.()
   const { host, port, opsHost, opsPort } = config
   const listenTextResolver = (address: string): string => `listening on ${address}/api`
-  await app.listen({ host, port, listenTextResolver }).catch(because('HOST and PORT'))
+  await app.listen({ host, port, backlog: maxBacklog, listenTextResolver }).catch(because('HOST and PORT'))
   // Opened last: once it is ready, so is the API.
   const openedOps = opsPort === null ? undefined : openOps({ host: opsHost, port: opsPort, metrics, isDraining })
   const ops = await openedOps?.catch(because('OPS_HOST and OPS_PORT'))

@@ -30,6 +30,19 @@ const dial = async ({ port }: { port: number }): Promise<Socket> => {
 const child = await gatewayProcess(t, { NODE_OPTIONS: '--max-old-space-size=96' })
 const many = isLong ? 2_000 : 300
 
+t.test('of 600 clients that connect at once, the system keeps each until it is accepted', async (t) => {
+  const stopped = await gatewayProcess(t)
+  stopped.signal('SIGSTOP')
+  const clients = Array.from({ length: 600 }, () => connect(stopped.port, '127.0.0.1').on('error', () => {}))
+  const port = stopped.port.toString(16).toUpperCase().padStart(4, '0')
+  // Of a socket that listens (`0A`), Linux shows the connections to accept as unread bytes.
+  const listens = new RegExp(`:${port} \\S+ 0A \\w+:(\\w+)`)
+  const waiting = (): number => Number.parseInt(listens.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1] ?? '', 16)
+  await until(() => waiting() === clients.length)
+  stopped.signal('SIGCONT')
+  for (const client of clients) client.destroy()
+})
+
 t.test('a client that sends endlessly, slowly or not at all is disconnected with a documented error', async (t) => {
   const { httpServer, url } = await gateway(t)
   const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = httpServer
