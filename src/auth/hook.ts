@@ -3,16 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
 import type { Caller } from '../http/types.js'
-import type { Pace } from '../lib/pace.js'
+import { type Pace, resumedWeight } from '../lib/pace.js'
 import { admit } from '../rate-limit/limiter.js'
 import type { Authenticator } from './authenticator.js'
 import type { KnownCallers } from './known-callers.js'
 
 /** Responses to a key that expires within this time say when. */
 const soonMs = 30 * 24 * 60 * 60 * 1000
-
-/** Its request has been counted when it began. */
-const resumedWeight = 1 / 16
 
 /**
  * @param pace where the store is shared: the requests whose replies come in one packet would all go on in one turn.

@@ -2,6 +2,8 @@
 
 /** A cached location takes some 40 µs. With 8, sending together gains less: a location costs 5 to 14 % more. */
 const maxPerTurn = 16
+/** For work that was counted when it began: as much of it as fills a turn counts once. */
+export const resumedWeight = 1 / maxPerTurn
 /** Nothing more begins in a turn that has taken this long: a page of 500 devices takes some 5 ms, and may take 300. */
 const maxTurnMs = 10
 /** Turns in a row in which nothing begins while connections are accepted. */
@@ -12,9 +14,9 @@ type Begin = (waitedMs: number) => void
 
 /**
  * Lets callers take turns: while one of them had 400 connections that requested pages of 500 devices, others waited 4 s for any response, and
- * now 0.02 s; 0.2 s where a page takes 0.4 s. A cached location costs 2.5 µs more with 64 connections. Node accepts one connection a turn (since
- * libuv 1.45), so turns must be short while clients keep the process busy: when 256 connections began at once, the slowest response took up
- * to 1.9 s, and now up to 0.4 s.
+ * now 0.02 s; 0.2 s where a page takes 0.4 s. A cached location costs 2.5 µs more with 64 connections. Node accepts one connection a turn
+ * (since libuv 1.45), so turns must be short while clients keep the process busy: when 256 connections began at once, the slowest response
+ * took up to 1.9 s, and now up to 0.4 s.
  */
 export class Pace {
   readonly #ticks: () => number
@@ -47,7 +49,7 @@ export class Pace {
 
   /**
    * Resolves in a turn that has room: for those that wait for one result or one packet, and would all go on in the same turn.
-   * @param weight less than 1 for what has been counted when it began.
+   * @param weight `resumedWeight`, or 1.
    */
   turn(caller: string, weight = 1): Promise<unknown> {
     return new Promise((resolve) => this.#wait(caller, resolve, this.#ticks(), weight))
