@@ -42,7 +42,7 @@ t.test('a turn ends once its work has taken long, also if the time passes after 
     counts.push(begun)
     if (turns === 2) ms = 0
   }
-  t.same(counts, [2, 3, 5, 6, 22, 38])
+  t.same(counts, [2, 4, 6, 22, 38, 40])
 })
 
 t.test('after a long turn of one caller others go first, and their responses do not wait for its next', async (t) => {
@@ -61,6 +61,98 @@ t.test('after a long turn of one caller others go first, and their responses do 
   for (let n = 0; n < 3; n += 1) pace.enter(() => 'a', slow)
   for (let turns = 0; turns < 7; turns += 1) await endOfTurn()
   t.same(order, Array(3).fill(['slow', 'calm', 'sent']).flat())
+})
+
+/** A pace, and work that takes time on its clock; `begun` has the callers in the order in which their work began. */
+function stage() {
+  const clock = new Clock(0)
+  const pace = new Pace(clock.now)
+  const begun: string[] = []
+  const request = (caller: string, ms: number, times = 1, afterwards = (): void => {}): void => {
+    const begin = (): void => {
+      begun.push(caller)
+      clock.advance(ms)
+      afterwards()
+    }
+    for (let n = 0; n < times; n += 1) pace.enter(() => caller, begin)
+  }
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await endOfTurn()
+  }
+  return { clock, begun, request, turns }
+}
+
+t.test('between two long pieces of work of callers with debts, others do all that they wait for', async (t) => {
+  const { begun, request, turns } = stage()
+  const callers = ['a', 'b', 'c']
+  // Each has used 60 ms, one after another.
+  for (const caller of callers) request(caller, 20, 3)
+  await turns(12)
+  begun.length = 0
+  for (const caller of callers) request(caller, 20, 2, () => request('calm', 0, 5))
+  await turns(20)
+  const between = begun
+    .join(' ')
+    .split(/\b[abc]\b/)
+    .map((calm) => calm.trim().split(' ').filter(Boolean).length)
+  t.same(between, [0, 5, 5, 5, 5, 5, 5])
+  t.same(begun.filter((caller) => caller !== 'calm').sort(), ['a', 'a', 'b', 'b', 'c', 'c'])
+})
+
+t.test(
+  'a caller with debts has every other turn while others fill theirs, and nothing that it waits for is lost',
+  async (t) => {
+    const { clock, begun, request, turns } = stage()
+    request('heavy', 20, 10)
+    await turns(10)
+    begun.length = 0
+    request('heavy', 20, 1)
+    // Its debt is gone while it waits.
+    request('heavy', 20, 2)
+    clock.advance(60_000)
+    request('heavy', 20, 2)
+    request('calm', 0, 200)
+    await turns(10)
+    t.same(begun.filter((caller) => caller === 'heavy').length, 5)
+    t.ok(begun.lastIndexOf('heavy') < 100, 'the last of them did not wait for the others')
+    await turns(10)
+    t.same(begun.length, 205)
+  },
+)
+
+t.test('short work leaves no debt, and a debt is gone after a minute', async (t) => {
+  const { clock, begun, request, turns } = stage()
+  const orderOf = async (caller: string): Promise<string> => {
+    begun.length = 0
+    request('first', 50)
+    request(caller, 0)
+    request('calm', 0, 2)
+    await turns(4)
+    clock.advance(10_000)
+    return begun.slice(1).join(' ')
+  }
+  request('short', 1, 200)
+  await turns(30)
+  t.equal(await orderOf('short'), 'short calm calm')
+  request('long', 20, 100)
+  await turns(110)
+  t.equal(await orderOf('long'), 'calm calm long')
+  clock.advance(40_000)
+  t.equal(await orderOf('long'), 'calm calm long')
+  clock.advance(5_000)
+  t.equal(await orderOf('long'), 'long calm calm')
+})
+
+t.test('of callers with like debts, one that does much in a short time does all of it in its turn', async (t) => {
+  const { begun, request, turns } = stage()
+  for (const caller of ['a', 'b', 'c']) request(caller, 20)
+  await turns(4)
+  begun.length = 0
+  request('a', 20, 2)
+  request('b', 20, 2)
+  request('c', 0, 10)
+  await turns(8)
+  t.equal(begun.join(' '), `a b ${'c '.repeat(10)}a b`)
 })
 
 t.test('those that wait for one result go on one after another, not all at once', async (t) => {
