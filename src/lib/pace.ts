@@ -105,9 +105,13 @@ export class Pace {
   }
 
   #begin(callerOf: () => string, begin: Begin, now: number, waitedMs: number, weight: number): void {
-    if (this.#begun === 0) this.#since = now
+    const rank = this.#rankOf(callerOf, now)
+    if (this.#begun === 0) {
+      this.#since = now
+      this.#nextRank = rank + 1
+    }
     this.#begun += weight
-    this.#rank = Math.min(this.#rank, this.#rankOf(callerOf, now))
+    this.#rank = Math.min(this.#rank, rank)
     this.#last = callerOf
     this.#lastSince = now
     this.#activate()
@@ -151,9 +155,8 @@ export class Pace {
   /** The ranks have their turns one after another, but after a long turn of one with large debts, all who have come meanwhile go first. */
   #endTurn(): void {
     const now = this.#ticks()
-    const isLong = this.#begun > 0 && now - this.#since > maxTurnMs
-    this.#nextRank = isLong && this.#rankOf(this.#last, now) > 1 ? 0 : this.#rank + 1
-    if (this.#rank > 0 && this.#begun > 0) this.#putLast(this.#last(), now)
+    if (now - this.#since > maxTurnMs && this.#rankOf(this.#last, now) > 1) this.#nextRank = 0
+    if (this.#rank > 0) this.#putLast(this.#last(), now)
     for (const caller of this.#debts.keys()) {
       if (this.#debtOf(caller, now) > 0) break
       this.#debts.delete(caller)

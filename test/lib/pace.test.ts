@@ -120,6 +120,23 @@ t.test(
   },
 )
 
+t.test('neither callers with smaller debts nor those who come for the first time keep one waiting', async (t) => {
+  const { begun, request, turns } = stage()
+  request('heavy', 200)
+  request('light', 20)
+  request('middle', 100)
+  await turns(6)
+  begun.length = 0
+  // The first is under way while the others wait.
+  request('new0', 20)
+  for (const caller of ['heavy', 'light']) request(caller, 20)
+  request('middle', 0, 50)
+  for (let n = 1; n < 20; n += 1) request(`new${n}`, 20)
+  await turns(8)
+  for (const caller of ['heavy', 'light', 'middle']) t.ok(begun.includes(caller), caller)
+  t.ok(begun.includes('new3'))
+})
+
 t.test('short work leaves no debt, and a debt is gone after a minute', async (t) => {
   const { clock, begun, request, turns } = stage()
   const orderOf = async (caller: string): Promise<string> => {
@@ -174,7 +191,7 @@ t.test('while connections are accepted nothing begins, but not for long, and the
   const clock = new Clock(0)
   const pace = new Pace(clock.now)
   let begun = 0
-  for (let n = 0; n < 33; n += 1)
+  for (let n = 0; n < 50; n += 1)
     pace.enter(
       () => 'a',
       () => begun++,
@@ -186,11 +203,13 @@ t.test('while connections are accepted nothing begins, but not for long, and the
     await endOfTurn()
     counts.push(begun)
   }
-  t.same([counts[15], counts[16], counts[32], counts[33]], [16, 32, 32, 33])
+  t.same([counts[15], counts[16], counts[32], counts[33]], [16, 32, 32, 48])
+  await endOfTurn()
+  t.equal(begun, 50)
 })
 
 t.test('the longest wait is that of what has begun since it was last taken', async (t) => {
-  const clock = new Clock(0)
+  const clock = new Clock(100)
   const pace = new Pace(clock.now)
   const waits: number[] = []
   for (let n = 0; n < 17; n += 1)
