@@ -48,11 +48,12 @@ t.test('nothing outlives a run, whether it ends by itself or is interrupted', { 
   t.same([whole.left, interrupted.left], [[], []])
 })
 
-t.test('--help and an unknown option print how to use it', async (t) => {
+t.test('--help, an unknown option and an unknown subject print how to use it', async (t) => {
   const main = join(import.meta.dirname, 'main.js')
-  const [help, wrong] = ['--help', '--fast'].map((option) =>
-    spawnSync(process.execPath, [main, option], { encoding: 'utf8' }),
+  const [help, wrong, unknown] = [['--help'], ['--fast'], ['--only', 'page', '--only', 'pages']].map((options) =>
+    spawnSync(process.execPath, [main, ...options], { encoding: 'utf8' }),
   )
   t.match(help, { status: 0, stdout: /^npm run bench -- .*--only <subject> +location, page, /s })
   t.match(wrong, { status: 1, stdout: '', stderr: /^Unknown option '--fast'.*\n\nnpm run bench -- / })
+  t.match(unknown, { status: 1, stdout: '', stderr: /^There is no subject pages\.\n\nnpm run bench -- / })
 })
