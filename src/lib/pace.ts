@@ -16,6 +16,8 @@ const minChargedMs = 1
 const freeShare = 0.01
 /** The largest debt of each rank, milliseconds. A debt grows no further than the last one, so all of it is gone after a minute. */
 const rankEnds = [10, 40, 160, 640] as const
+/** What is charged of one piece of work at most. */
+const maxChargedMs = 40
 /** Callers with a debt to remember; beyond this, the one that was charged least recently is forgotten. */
 const maxDebtors = 1_000
 
@@ -39,13 +41,17 @@ export class Pace {
   readonly #debts = new BoundedMap<string, { ms: number; at: number }>(maxDebtors)
   /** Whether `#nextTurn` will run. */
   #isActive = false
-  /** Whether more of the waiting work begins after that which began last. */
+  /** Whether `#ended` begins more of the waiting work. */
   #goesOn = false
   #begun = 0
   /** The first of the ranks whose work has begun in this turn: work of later ranks would delay its responses. */
   #rank: number = rankEnds.length
-  /** The rank whose turn is next. */
+  /** The rank that has the next turn; `rankEnds.length` for the first one again. */
   #nextRank = 0
+  /** Whether this turn is put between two of them, for all who have come during a long one. */
+  #isBetween = false
+  /** Who has this turn, of those in later ranks. */
+  #holder = ''
   /** When the first work of this turn began. */
   #since = 0
   /** Whose work began last, and when. */
@@ -105,13 +111,9 @@ export class Pace {
   }
 
   #begin(callerOf: () => string, begin: Begin, now: number, waitedMs: number, weight: number): void {
-    const rank = this.#rankOf(callerOf, now)
-    if (this.#begun === 0) {
-      this.#since = now
-      this.#nextRank = rank + 1
-    }
+    if (this.#begun === 0) this.#since = now
     this.#begun += weight
-    this.#rank = Math.min(this.#rank, rank)
+    this.#rank = Math.min(this.#rank, this.#rankOf(callerOf, now))
     this.#last = callerOf
     this.#lastSince = now
     this.#activate()
@@ -149,14 +151,17 @@ export class Pace {
     this.#begun = 0
     this.#rank = rankEnds.length
     if (this.#ranks.some(isWaiting)) this.#beginWaiting()
-    else this.#isActive = false
+    else {
+      this.#isActive = false
+      this.#isBetween = false
+    }
   }
 
-  /** The ranks have their turns one after another, but after a long turn of one with large debts, all who have come meanwhile go first. */
   #endTurn(): void {
     const now = this.#ticks()
-    if (now - this.#since > maxTurnMs && this.#rankOf(this.#last, now) > 1) this.#nextRank = 0
-    if (this.#rank > 0) this.#putLast(this.#last(), now)
+    this.#isBetween = !this.#isBetween && now - this.#since > maxTurnMs
+    this.#putLast(this.#holder, now)
+    this.#holder = ''
     for (const caller of this.#debts.keys()) {
       if (this.#debtOf(caller, now) > 0) break
       this.#debts.delete(caller)
@@ -165,24 +170,35 @@ export class Pace {
 
   readonly #beginWaiting = (): void => {
     const now = this.#ticks()
-    const next = this.#begun === 0 ? this.#ranks.slice(this.#nextRank) : []
-    const all = next.find(isWaiting) ?? this.#ranks.find(isWaiting)
-    const [[caller, waiting] = []] = all ?? []
-    const callerOf = (): string => caller ?? ''
-    if (!all || !caller || !waiting || !this.#hasRoom(callerOf, now)) {
+    const all = this.#nextWaiting()
+    const [[caller = '', waiting] = []] = all ?? []
+    const callerOf = (): string => caller
+    if (!all || !waiting || !this.#hasRoom(callerOf, now)) {
       // After the responses of this turn, which are sent in an immediate, too.
       setImmediate(this.#nextTurn)
       return
     }
     const { begin, since, weight } = waiting.shift()!
-    // In later ranks a caller has the rest of the turn: others may be there by a single pause of the process, with much that is short.
+    // In later ranks a caller keeps the rest of the turn: it may be there only because of a pause of the process, with much short work.
     const isFirstRank = all === this.#ranks[0]
     if (isFirstRank || waiting.length === 0) all.delete(caller)
     if (isFirstRank && waiting.length > 0) all.set(caller, waiting)
+    if (!isFirstRank) this.#holder = caller
     const waitedMs = now - since
     this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs)
     this.#goesOn = true
     this.#begin(callerOf, begin, now, waitedMs, weight)
+  }
+
+  /** Turns go through the ranks; what is left of a turn belongs to the first of them. */
+  #nextWaiting(): Waiting | undefined {
+    const first = this.#ranks.find(isWaiting)
+    if (this.#begun > 0) return first
+    const later = this.#ranks.slice(this.#nextRank).find(isWaiting)
+    if (this.#isBetween && later) return first
+    const next = later ?? first
+    if (next) this.#nextRank = this.#ranks.indexOf(next) + 1
+    return next
   }
 
   readonly #afterwards = (): void => process.nextTick(this.#ended)
@@ -190,14 +206,17 @@ export class Pace {
   readonly #ended = (): void => {
     const now = this.#ticks()
     const ms = now - this.#lastSince
+    this.#lastSince = now
     if (ms > minChargedMs) this.#charge(this.#last(), ms, now)
     if (!this.#goesOn) return
     this.#goesOn = false
     this.#beginWaiting()
   }
 
+  /** A single piece of work may have taken long because of a pause of the process. */
   #charge(caller: string, ms: number, now: number): void {
-    this.#debts.set(caller, { ms: Math.min(this.#debtOf(caller, now) + ms, rankEnds[3]), at: now })
+    const debt = this.#debtOf(caller, now) + Math.min(ms, maxChargedMs)
+    this.#debts.set(caller, { ms: Math.min(debt, rankEnds[3]), at: now })
     this.#putLast(caller, now)
   }
 

@@ -137,7 +137,43 @@ t.test('neither callers with smaller debts nor those who come for the first time
   t.ok(begun.includes('new3'))
 })
 
-t.test('short work leaves no debt, and a debt is gone after a minute', async (t) => {
+t.test('of callers with like debts, one that has always more to do does not keep another one waiting', async (t) => {
+  const { begun, request, turns } = stage()
+  request('busy', 20)
+  request('other', 20)
+  await turns(6)
+  let isOver = false
+  const again = (caller: string): void => request(caller, 0, 1, () => void (isOver || setImmediate(again, caller)))
+  for (let n = 0; n < 20; n += 1) for (const caller of ['busy', 'calm']) again(caller)
+  begun.length = 0
+  request('other', 0)
+  await turns(8)
+  t.ok(begun.includes('other'))
+  isOver = true
+})
+
+t.test('each is charged its own work, of a long pause only a part, and short work leaves no debt', async (t) => {
+  const { begun, request, turns } = stage()
+  for (const caller of ['a', 'b']) request(caller, 8)
+  request('paused', 300)
+  request('short', 1, 200)
+  await turns(40)
+  begun.length = 0
+  // The first of the turn is quick: those with debts do not begin in it.
+  for (const caller of ['calm', 'a', 'b', 'short']) request(caller, 0)
+  t.same(begun, ['calm', 'a', 'b', 'short'])
+  await turns(4)
+  begun.length = 0
+  request('heavy', 20, 3)
+  await turns(6)
+  begun.length = 0
+  request('calm', 11)
+  for (const caller of ['heavy', 'paused']) request(caller, 0)
+  await turns(4)
+  t.same(begun, ['calm', 'paused', 'heavy'])
+})
+
+t.test('a debt is gone after a minute', async (t) => {
   const { clock, begun, request, turns } = stage()
   const orderOf = async (caller: string): Promise<string> => {
     begun.length = 0
@@ -148,9 +184,6 @@ t.test('short work leaves no debt, and a debt is gone after a minute', async (t)
     clock.advance(10_000)
     return begun.slice(1).join(' ')
   }
-  request('short', 1, 200)
-  await turns(30)
-  t.equal(await orderOf('short'), 'short calm calm')
   request('long', 20, 100)
   await turns(110)
   t.equal(await orderOf('long'), 'calm calm long')
