@@ -4,6 +4,25 @@ import t from 'tap'
 import { Pace } from '../../src/lib/pace.js'
 import { Clock } from '../helper.js'
 
+/** A pace, and work that takes time on its clock; `begun` has the callers in the order in which their work began. */
+function stage() {
+  const clock = new Clock(0)
+  const pace = new Pace(clock.now)
+  const begun: string[] = []
+  const request = (caller: string, ms: number, times = 1, afterwards = (): void => {}): void => {
+    const begin = (): void => {
+      begun.push(caller)
+      clock.advance(ms)
+      afterwards()
+    }
+    for (let n = 0; n < times; n += 1) pace.enter(() => caller, begin)
+  }
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await endOfTurn()
+  }
+  return { clock, pace, begun, request, turns }
+}
+
 t.test('callers take turns, however much of one of them waits; what one of them has begins in order', async (t) => {
   const pace = new Pace(() => 0)
   const begun: string[] = []
@@ -21,8 +40,7 @@ t.test('callers take turns, however much of one of them waits; what one of them 
   await endOfTurn()
   t.same(begun.slice(16), 'a17 b1 c1 a18 b2 a19 a20 a21 a22 a23 a24 a25 a26 a27 a28 a29'.split(' '))
   for (let turns = 0; turns < 5; turns += 1) await endOfTurn()
-  t.equal(begun.at(-1), 'a100')
-  t.equal(begun.length, 103)
+  t.same([begun.at(-1), begun.length], ['a100', 103])
 })
 
 t.test('a turn ends once its work has taken long, also if the time passes after an await', async (t) => {
@@ -46,8 +64,7 @@ t.test('a turn ends once its work has taken long, also if the time passes after 
 })
 
 t.test('after a long turn of one caller others go first, and their responses do not wait for its next', async (t) => {
-  const clock = new Clock(0)
-  const pace = new Pace(clock.now)
+  const { clock, pace, turns } = stage()
   const order: string[] = []
   const slow = (): void => {
     order.push('slow')
@@ -59,28 +76,9 @@ t.test('after a long turn of one caller others go first, and their responses do 
     setImmediate(() => order.push('sent'))
   }
   for (let n = 0; n < 3; n += 1) pace.enter(() => 'a', slow)
-  for (let turns = 0; turns < 7; turns += 1) await endOfTurn()
+  await turns(7)
   t.same(order, Array(3).fill(['slow', 'calm', 'sent']).flat())
 })
-
-/** A pace, and work that takes time on its clock; `begun` has the callers in the order in which their work began. */
-function stage() {
-  const clock = new Clock(0)
-  const pace = new Pace(clock.now)
-  const begun: string[] = []
-  const request = (caller: string, ms: number, times = 1, afterwards = (): void => {}): void => {
-    const begin = (): void => {
-      begun.push(caller)
-      clock.advance(ms)
-      afterwards()
-    }
-    for (let n = 0; n < times; n += 1) pace.enter(() => caller, begin)
-  }
-  const turns = async (count: number): Promise<void> => {
-    for (let turn = 0; turn < count; turn += 1) await endOfTurn()
-  }
-  return { clock, begun, request, turns }
-}
 
 t.test('between two long pieces of work of callers with debts, others do all that they wait for', async (t) => {
   const { begun, request, turns } = stage()
@@ -221,24 +219,18 @@ t.test('those that wait for one result go on one after another, not all at once'
 })
 
 t.test('while connections are accepted nothing begins, but not for long, and then as much as ever', async (t) => {
-  const clock = new Clock(0)
-  const pace = new Pace(clock.now)
-  let begun = 0
-  for (let n = 0; n < 50; n += 1)
-    pace.enter(
-      () => 'a',
-      () => begun++,
-    )
+  const { clock, pace, begun, request } = stage()
+  request('a', 0, 50)
   const counts: number[] = []
   for (let turns = 0; turns < 36; turns += 1) {
     pace.accepted()
     clock.advance(1)
     await endOfTurn()
-    counts.push(begun)
+    counts.push(begun.length)
   }
   t.same([counts[15], counts[16], counts[32], counts[33]], [16, 32, 32, 48])
   await endOfTurn()
-  t.equal(begun, 50)
+  t.equal(begun.length, 50)
 })
 
 t.test('the longest wait is that of what has begun since it was last taken', async (t) => {
