@@ -1,6 +1,7 @@
 /** Lifetimes of the real parts that tests are made of: a gateway, a sandbox, a platform that misbehaves. Every part ends with its test. */
 import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
@@ -115,6 +116,13 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
     /** `http://127.0.0.1:<port>/api` */
     url: `${origin}/api`,
     httpServer: app.server,
+    /** Resolves once so many requests have come after the call, and all of them wait for something else than a turn of theirs. */
+    arrivals: async (count: number) => {
+      let arrived = 0
+      app.server.on('request', () => arrived++)
+      while (arrived < count) await endOfTurn()
+      for (let turns = 0; turns < 200; turns += 1) await endOfTurn()
+    },
     store: own,
     /** All lines logged so far. */
     log: () => lines.join(''),

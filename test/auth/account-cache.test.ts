@@ -27,7 +27,7 @@ t.test('requests waiting for a validation get its outcome, though the account is
     ]
     const bodies = { ...sound }
     const clock = new Clock()
-    const { get, log, calls } = await gatewayOn(t, { clock: clock.now }, bodies)
+    const { get, log, calls, arrivals } = await gatewayOn(t, { clock: clock.now }, bodies)
     const validations = () => calls.filter((call) => call.includes('get_user_data')).length
     t.equal((await get('/v1/me', someHash)).status, 200)
     clock.advance(59_999)
@@ -37,7 +37,9 @@ t.test('requests waiting for a validation get its outcome, though the account is
     const refused = get('/v1/devices', someHash)
     await until(() => held.get_devices !== undefined)
     clock.advance(2)
+    const arrived = arrivals(5)
     const waiting = Array.from({ length: 5 }, () => get('/v1/me', someHash))
+    await arrived
     await until(() => held.get_user_data !== undefined)
     held.get_devices?.(401)
     t.equal((await refused).status, 401)

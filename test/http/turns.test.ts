@@ -111,18 +111,17 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     const good = answers({ ...sound, edit_setup_data: { item: { timezone_id: 1 } } })
     const env = { RATE_LIMIT_MAX: '1000', ACCOUNT_TTL_MS: '1000', POSITION_TTL_MS: '5000' }
     const clock = new Clock()
-    const { get, lines, httpServer } = await gatewayOn(t, { env, clock: clock.now }, (request, response) => {
+    const { get, lines, arrivals } = await gatewayOn(t, { env, clock: clock.now }, (request, response) => {
       if (!isHeld || !request.url?.includes(action)) return good(request, response)
       release = () => (expected === 200 ? good : sends('{"message":"Unauthenticated."}', 401))(request, response)
     })
     t.equal((await get(path, someHash)).status, 200)
     isHeld = true
     clock.advance(laterMs)
-    let arrived = 0
-    httpServer.on('request', () => arrived++)
+    const arrived = arrivals(100)
     const waiting = Array.from({ length: 100 }, () => get(path, someHash))
-    while (arrived < 100 || !release) await endOfTurn()
-    for (let turns = 0; turns < 20; turns += 1) await endOfTurn()
+    await arrived
+    while (!release) await endOfTurn()
     const counts = [lines('request').length]
     release()
     while (counts.at(-1)! < 101) {
@@ -144,18 +143,16 @@ t.test('requests whose counts come in one packet of Redis do not all go on in on
     if (isLong) time.advance(6)
     return time.now()
   }
-  const { get, lines, httpServer } = await redisGateway(t, redis.url, {}, ticks)
+  const { get, lines, arrivals } = await redisGateway(t, redis.url, {}, ticks)
   t.equal((await get('/v1/devices', someHash)).status, 200)
   for (const [credential, expected] of [
     [someHash, 200],
     [undefined, 401],
   ] as const) {
     redis.freeze()
-    let arrived = 0
-    httpServer.on('request', () => arrived++)
+    const arrived = arrivals(40)
     const waiting = Array.from({ length: 40 }, () => get('/v1/devices', credential))
-    while (arrived < 40) await endOfTurn()
-    for (let turns = 0; turns < 200; turns += 1) await endOfTurn()
+    await arrived
     isLong = true
     redis.thaw()
     const counts = [lines('request').length]
