@@ -144,13 +144,14 @@ t.test('spellings of a hash share a budget; beyond it, a further one costs its a
 t.test('requests that wait for one validation of a further spelling cost their address one failure', async (t) => {
   const user = { email: 'a@example.com' }
   const bodies: Bodies = { get_user_data: user }
-  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, bodies)
+  const { get, arrivals } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '5' } }, bodies)
   await statusesOf(6, () => get('/v1/me', `${someHash}0`))
   const held: ServerResponse[] = []
   bodies.get_user_data = (_: unknown, response: ServerResponse) => held.push(response)
+  const arrived = arrivals(4)
   const sent = Promise.all(Array.from({ length: 4 }, () => get('/v1/me', `${someHash}1`)))
+  await arrived
   await until(() => held.length > 0)
-  await get('/health')
   for (const response of held) response.end(JSON.stringify(user))
   for (const { status } of await sent) t.equal(status, 429)
   t.equal(limitsOf(await get('/health'))[1], 4)
