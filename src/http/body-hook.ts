@@ -3,8 +3,11 @@ import { hash } from 'node:crypto'
 import { compress, encodingFor, isCompressible } from './compression.js'
 import type { App } from './types.js'
 
-/** The weak tag of an uncompressed body: the same for all its encodings. SHA-256 takes 0.5 µs for a location, 0.2 ms for 300 kB. */
-export const entityTag = (body: string | Buffer): string => `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+/** The weak tag of an uncompressed body: the same for all its encodings. @param hash its SHA-256, as base64url. */
+export const tagOfHash = (hash: string): string => `W/"${hash.slice(0, 22)}"`
+
+/** SHA-256 takes 0.5 µs for a location, 0.2 ms for 300 kB. */
+const entityTag = (body: string | Buffer): string => tagOfHash(hash('sha256', body, 'base64url'))
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
 

@@ -1,8 +1,9 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.js'
-import { entityTag } from '../http/body-hook.js'
+import { tagOfHash } from '../http/body-hook.js'
 import { isCompressible } from '../http/compression.js'
 import type { App } from '../http/types.js'
 import { Device, DevicesQuery, maxIds, toDeviceFeature } from '../resources/device.js'
@@ -21,9 +22,15 @@ const maxPageBytes = 32 * 1024 * 1024
 /** Responses to cache per device or device list. */
 const maxResponses = 4
 
-/** Durations that grow while a device stands still: only their start and their end change the entity tag. */
-const counting = /"(stopped|idle)_seconds":[1-9]\d*/g
-const tagOf = (json: string): string => entityTag(json.replace(counting, '"$1_seconds":1'))
+/** Durations that grow while a device stands still: only their start and their end change the entity tag. A quote within a text is escaped. */
+const counting = /_seconds":[1-9]\d*/
+
+/** The tag of a text with all these durations alike. A copy of it would take 1.5 ms for 500 devices, a tenth of their response. */
+function tagOf(json: string): string {
+  const hash = createHash('sha256')
+  for (const part of json.split(counting)) hash.update(part).update('_seconds":1')
+  return tagOfHash(hash.digest('base64url'))
+}
 
 type Responses = Map<string | undefined, { body: string | Buffer; tag: string }>
 
