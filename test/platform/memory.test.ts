@@ -110,6 +110,8 @@ t.test('long device names that other lists repeat in 10,000 rows end no process'
 })
 
 t.test('the devices of however many accounts take at most half of the heap', async (t) => {
+  const named = Array.from({ length: 40 }, (_, at) => ({ id: at + 1, name: 'n'.repeat(100_000) }))
+  bodies.get_devices = JSON.stringify([{ items: named }])
   const names = Array.from({ length: 90 }, (_, at) => `${at + 10}`)
   for (const name of names) t.equal(await statusOf('devices?limit=1', hashOf(name)), 200)
   const metrics = await (await fetch(`${child.opsUrl}/metrics`)).text()
