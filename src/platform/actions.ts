@@ -1,6 +1,7 @@
 /** The platform actions that the gateway may request, all of them read-only, and how to recognise a response to each. */
 
-import { isObject, unwrapped } from './shape.js'
+import { isList, reportsError } from './error-body.js'
+import { isObject } from './shape.js'
 
 type Check = (data: Record<string, unknown>) => boolean
 const has =
@@ -8,12 +9,18 @@ const has =
   (data) =>
     keys.some((key) => Object.hasOwn(data, key))
 
+/** The key of a list. It may hold nothing, or words such as `No events`, but not beside an error, which may have `data: null`. */
+const list =
+  (...keys: string[]): Check =>
+  (data) =>
+    keys.some((key) => isList(data[key])) || (has(...keys)(data) && !reportsError(data))
+
 const pageKeys = ['items', 'data', 'pagination']
-/** A page in any layout that `pageOf` reads. A key that is not usual must hold a list: errors may have `data: null`. */
+/** A page in any layout that `pageOf` reads. A key that is not usual must hold a list. */
 const page =
   (...usual: string[]): Check =>
   (data) =>
-    has(...usual)(data) || pageKeys.some((key) => typeof (unwrapped(data[key]) ?? 0) === 'object')
+    list(...usual)(data) || pageKeys.some((key) => isList(data[key]))
 
 /**
  * Per action: whether a JSON object is a response to it (platform.md 3-9). The platform also has GETs that change data,
@@ -27,11 +34,11 @@ export const actions = {
   // Groups with numeric keys, which an empty account or page has not.
   get_devices: (data) => {
     const keys = Object.keys(data)
-    return has(...pageKeys)(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
+    return list(...pageKeys)(data) || keys.length === 0 || keys.some((key) => /^\d+$/.test(key))
   },
   get_geofences: page('items', 'geofences'),
   get_events: page('items', 'events'),
-  get_history: has('items'),
+  get_history: list('items'),
   // A response of any other form counts as an empty list.
   'call_actions/event_types': () => true,
   get_alerts: page('items', 'alerts'),

@@ -2,6 +2,7 @@
 import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo } from './actions.js'
 import { fieldsOf } from './changed.js'
+import { isErrorName, isOff, isStatusZero, textsOf } from './error-body.js'
 import { type FailedOutcome, failure, loginRedirect, type PlatformError } from './errors.js'
 import { isObject, itemsOf, read } from './shape.js'
 
@@ -76,36 +77,16 @@ export function checked(action: Action, data: unknown): unknown {
   throw isRefused ? failure(action, 'refused', 'status 0 with an authentication text') : failure(action, 'status_0')
 }
 
-/** The names that the platform uses for errors; `errors` is a list, or lists by field. */
-const errorNames: readonly string[] = ['error', 'message', 'errors']
-
 /** Whether a response has no rows. Rows are at most three levels deep: `items.drivers.data`. */
 function isEmpty(raw: unknown, depth = 0): boolean {
   if (itemsOf(raw).length > 0) return false
   if (!isObject(raw) || depth === 3) return true
-  return Object.entries(raw).every(([name, inner]) => errorNames.includes(name) || isEmpty(inner, depth + 1))
+  return Object.entries(raw).every(([name, inner]) => isErrorName(name) || isEmpty(inner, depth + 1))
 }
 
-const isStatusZero = (data: unknown): data is Record<string, unknown> => isObject(data) && isOff(data.status)
-
 export const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
-
-const isOff = (flag: unknown): boolean => flag === 0 || flag === '0' || flag === false
 
 function isDeactivated(data: unknown): boolean {
   if (!isObject(data)) return false
   return isOff(data.active) || (isObject(data.item) && isOff(data.item.active))
-}
-
-/** All texts under the names of errors. */
-function textsOf(data: Record<string, unknown>): string[] {
-  const texts: string[] = []
-  const collect = (value: unknown, depth: number): void => {
-    if (typeof value === 'string') texts.push(value)
-    else if (typeof value === 'object' && value !== null && depth < 3) {
-      for (const inner of Object.values(value)) collect(inner, depth + 1)
-    }
-  }
-  for (const name of errorNames) collect(data[name], 0)
-  return texts
 }

@@ -147,6 +147,34 @@ t.test('each list is recognised in every layout of its page, and an error is non
   }
 })
 
+t.test('an error beside a list that holds nothing is an error, and a success is an empty list', async (t) => {
+  const lists: [action: Action, key: string][] = [
+    ...(['items', 'data', 'pagination'] as const).map((key): [Action, string] => ['get_devices', key]),
+    ...(['get_geofences', 'get_events', 'get_history', 'get_alerts', 'get_user_drivers'] as const).map(
+      (action): [Action, string] => [action, 'items'],
+    ),
+    ['services', 'data'],
+    ['get_services', 'data'],
+  ]
+  const errors: [expected: string, body: object][] = [
+    ['status_0', { status: 0, message: 'Busy' }],
+    ['status_0', { status: false }],
+    ['wrong_shape', { success: false }],
+    ['wrong_shape', { error: 'Database unavailable' }],
+    ['wrong_shape', { status: 'error', message: 'Server Error' }],
+    ['refused', { status: 0, message: 'Unauthorized' }],
+  ]
+  for (const [action, key] of lists) {
+    for (const nothing of [null, false, '', 'n/a']) {
+      for (const [expected, error] of errors)
+        t.equal(outcome(action, 200, { ...error, [key]: nothing }), expected, `${action} ${JSON.stringify(error)}`)
+      for (const success of [{}, { message: ' ' }, { status: 1, message: 'OK' }, { status: true, errors: ['none'] }])
+        t.equal(outcome(action, 200, { ...success, [key]: nothing }), 'data', `${action} ${JSON.stringify(success)}`)
+    }
+    t.equal(outcome(action, 200, { status: 0, message: 'Busy', [key]: [] }), 'data', 'an empty list is one')
+  }
+})
+
 t.test('no failure holds a text of the platform', async (t) => {
   const secret = 'f00dcafe-in-the-body'
   const bodies = [`{"status":0,"message":"${secret}"}`, `{"${secret}":[],"a b":"${secret}"}`]
