@@ -2,8 +2,8 @@
 import { BoundedMap } from '../lib/bounded-map.js'
 import { inTurns } from '../lib/in-turns.js'
 import type { Row } from '../lib/json-rows/index.js'
+import type { Query } from '../platform/actions.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
-import type { Query } from '../platform/http-client.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { wireDevice } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
@@ -82,11 +82,12 @@ function isWhole(job: Job<'get_devices'>, { items, added }: ReadPage): boolean {
 }
 
 function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, query: Query) {
-  return context.client.send({ action: 'get_devices', hash, query }, context.signal, async (body) => {
+  const request = { action: 'get_devices', hash, query } as const
+  return context.client.send(request, context.signal, async (body) => {
     fleet.startPage()
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
-    const { envelope, rowOf } = await readItems('get_devices', body, options, context)
+    const { envelope, rowOf } = await readItems(request, body, options, context)
     const page = pageOf(envelope)
     // Once all are there, an empty page lacks none.
     const total = fleet.size > 0 && fleet.size >= (page.total ?? 0) ? undefined : page.total

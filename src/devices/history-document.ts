@@ -43,7 +43,7 @@ function readWire(
       bytes += Math.max(pointBytes, pointFactor * row.length)
     }
     const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => bytes }
-    const { envelope, rowOf } = await readItems('get_history', body, options, context)
+    const { envelope, rowOf } = await readItems(request, body, options, context)
     const wire = await inTurns(withPoints(envelope, points, rowOf, tally), context.signal)
     return checkedHistory(wire, envelope, isDisplayTime)
   })

@@ -1,6 +1,7 @@
 /** Reads a response row by row as its bytes arrive: the items of its lists named `items`, and everything else as one document. Runs in the worker. */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { type Row, RowReader, TooLarge } from '../lib/json-rows/index.js'
+import type { PlatformQuery } from '../platform/actions.js'
 import { heapOf, reserve, tooLarge } from '../platform/body.js'
 import { failure } from '../platform/errors.js'
 import { checked } from '../platform/response.js'
@@ -33,11 +34,12 @@ export type RowOf = (item: unknown) => number | undefined
 
 /** The envelope is checked to be a response to the action. @throws as `readDocument`. */
 export async function readItems(
-  action: JobAction,
+  request: PlatformQuery & { action: JobAction },
   body: AsyncIterable<Uint8Array>,
   { shape, onRow, maxEnvelopeBytes, bytes }: ItemsOptions,
   { reservation }: Pick<JobContext, 'reservation'>,
 ): Promise<{ envelope: unknown; rowOf: RowOf }> {
+  const { action } = request
   const normalize = (record: Record<string, unknown>) => read(shape, record)
   const reader = new RowReader({ shape, normalize, onRow, maxEnvelopeBytes })
   let [received, ofTurn, start] = [0, 0, '']
@@ -57,7 +59,7 @@ export async function readItems(
     reserve(action, reservation, Math.max(0, usedBytes - reservation.bytes))
   }
   const envelope = parsing(action, () => reader.end())
-  checked(action, envelope)
+  checked(request, envelope)
   let added = 0
   // Rows in an object with numeric keys, or in JSON text, are part of the envelope.
   const rowOf: RowOf = (item) => {

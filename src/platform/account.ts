@@ -1,10 +1,9 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
-import type { Action } from './actions.js'
+import type { Action, Query } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
-import type { Query } from './http-client.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'

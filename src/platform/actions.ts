@@ -52,6 +52,14 @@ export const actions = {
 
 export type Action = keyof typeof actions
 
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** What the platform is asked. */
+export interface PlatformQuery {
+  readonly action: Action
+  readonly query: Query
+}
+
 /** Whether data is a response to the action: only `get_devices` may be a bare array. */
 export function isResponseTo(action: Action, data: unknown): boolean {
   if (Array.isArray(data)) return action === 'get_devices'

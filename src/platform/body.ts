@@ -3,7 +3,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Reservation } from '../lib/byte-budget.js'
 import { hasTooManyNames } from '../lib/json-rows/index.js'
-import type { Action } from './actions.js'
+import type { Action, PlatformQuery } from './actions.js'
 import { failure, type PlatformError } from './errors.js'
 import { dataOf, isAccountAction } from './response.js'
 
@@ -51,10 +51,11 @@ export async function textIn(body: AsyncIterable<Uint8Array>, maxBytes: number):
  * @throws PlatformRefused or PlatformUnavailable (`too_large`, `overload`, `html`, `bad_json`, …), or the stream's error.
  */
 export async function readDocument(
-  action: Action,
+  request: PlatformQuery,
   body: AsyncIterable<Uint8Array>,
   reservation: Reservation,
 ): Promise<unknown> {
+  const { action } = request
   const chunks: Uint8Array[] = []
   const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
   let received = 0
@@ -66,7 +67,7 @@ export async function readDocument(
   }
   const bytes = Buffer.concat(chunks)
   if (hasTooManyNames(bytes)) throw failure(action, 'too_large', 'too many names')
-  return dataOf(action, bytes.toString())
+  return dataOf(request, bytes.toString())
 }
 
 /** Brackets and braces that open something; those within texts count as well. */

@@ -2,12 +2,12 @@
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Pace } from '../lib/pace.js'
-import type { Action } from './actions.js'
+import type { Action, Query } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
 import { type CallOutcome, meanings, PlatformError, PlatformUnavailable } from './errors.js'
-import { HttpClient, type Query } from './http-client.js'
+import { HttpClient } from './http-client.js'
 import { openReading, type Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
 import type { JobAction, JobParams, JobResults } from './worker-messages.js'
@@ -89,8 +89,9 @@ export class Platform {
     return this.#call(action, requester, async (signal) => {
       const reservation = list ?? this.#options.budget.open(id)
       try {
-        return await this.#http.send({ action, hash, query }, signal, async (body) => {
-          const data = await readDocument(action, body, reservation)
+        const request = { action, hash, query }
+        return await this.#http.send(request, signal, async (body) => {
+          const data = await readDocument(request, body, reservation)
           check(data)
           return data
         })

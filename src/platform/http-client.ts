@@ -5,17 +5,13 @@ import type { LookupFunction } from 'node:net'
 import request from 'undici/lib/api/api-request.js'
 import errors from 'undici/lib/core/errors.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
-import type { Action } from './actions.js'
+import type { Action, PlatformQuery } from './actions.js'
 import { textIn, unpacked } from './body.js'
 import { failure, PlatformError, PlatformUnavailable } from './errors.js'
 import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
-export type Query = Readonly<Record<string, string | number | undefined>>
-
-export interface PlatformRequest {
-  readonly action: Action
+export interface PlatformRequest extends PlatformQuery {
   readonly hash: string
-  readonly query: Query
 }
 
 /** Reads the body of a good response; whatever it throws fails the request. */

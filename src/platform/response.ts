@@ -1,6 +1,6 @@
 /** Turns status, headers and body of a platform response into data or one of three failures (platform.md 1.2). */
 import { parsedJson } from '../lib/parsed-json.js'
-import { type Action, isResponseTo } from './actions.js'
+import { type Action, isResponseTo, type PlatformQuery, type Query } from './actions.js'
 import { fieldsOf } from './changed.js'
 import { isErrorName, isOff, isStatusZero, textsOf } from './error-body.js'
 import { type FailedOutcome, failure, loginRedirect, type PlatformError } from './errors.js'
@@ -16,7 +16,7 @@ interface FailedResponse {
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
 /** Accounts and devices can both expire or be blocked; a response about one device does not say which of the two has. */
 const lapsedText = /deactiv|blocked|expired/i
-const deviceActions: readonly Action[] = ['get_history', 'get_services']
+const isOfDevice = (query: Query): boolean => query.id !== undefined || query.device_id !== undefined
 /** A history without data, which the platform reports as a failure. */
 const noDataText =
   /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
@@ -48,12 +48,13 @@ function isLogin(location = ''): boolean {
 }
 
 /** The data in the body of a response with a success status. @throws as `checked`, also for a body that is not JSON. */
-export function dataOf(action: Action, body: string): unknown {
+export function dataOf(request: PlatformQuery, body: string): unknown {
+  const { action } = request
   if (/^\s*</.test(body)) throw failure(action, 'html')
   const data = parsedJson(body)
   // A SyntaxError quotes the body, which may hold personal data; the length is safe to log.
   if (data === undefined) throw failure(action, 'bad_json', `${body.length} characters`)
-  return checked(action, data)
+  return checked(request, data)
 }
 
 /** Proxies refuse with a page or an empty body, the platform with JSON that says why. */
@@ -63,11 +64,10 @@ function isRefusal(body = ''): boolean {
 }
 
 /** The data of a body with a success status. @throws for a refusal, a deactivated account, or a response to something else. */
-export function checked(action: Action, data: unknown): unknown {
+export function checked({ action, query }: PlatformQuery, data: unknown): unknown {
   if (isAccountAction(action) && isDeactivated(data)) throw failure(action, 'refused', 'account deactivated')
   const texts = isStatusZero(data) ? textsOf(data) : []
-  const isOfDevice = deviceActions.includes(action)
-  const isRefused = texts.some((text) => authenticationText.test(text) || (!isOfDevice && lapsedText.test(text)))
+  const isRefused = texts.some((text) => authenticationText.test(text) || (!isOfDevice(query) && lapsedText.test(text)))
   // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
   if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
   // A 404 that a proxy has turned into a success (platform.md 1.3).

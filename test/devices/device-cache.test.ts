@@ -181,7 +181,9 @@ t.test('a long body that has already arrived lets other responses have their tur
   setImmediate(countTurns)
   const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 2 ** 26, bytes: () => 0 }
   const budget = new ByteBudget(2 ** 31)
-  const { envelope } = await readItems('get_devices', body(), options, { reservation: budget.open('me') })
+  const { envelope } = await readItems({ action: 'get_devices', query: {} }, body(), options, {
+    reservation: budget.open('me'),
+  })
   t.same(envelope, [])
   t.equal(read, chunks)
   t.ok(turns >= chunks / 4, `${turns} turns for ${chunks} chunks`)

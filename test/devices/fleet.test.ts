@@ -128,7 +128,9 @@ t.test('a part of a response that begins with < is no page', async (t) => {
     for (const part of ['[{"items":[{"id":1,"name":"', '<b>"}]}]']) yield Buffer.from(part)
   }
   const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 100, bytes: () => 0 }
-  await t.resolves(readItems('get_devices', body(), options, { reservation: new ByteBudget(1e6).open('a') }))
+  await t.resolves(
+    readItems({ action: 'get_devices', query: {} }, body(), options, { reservation: new ByteBudget(1e6).open('a') }),
+  )
 })
 
 t.test('a group has the first 200 characters of its title, and no half of one', async (t) => {

@@ -1,16 +1,25 @@
 /** Every known response of a platform becomes data or one of three failures. */
 import t from 'tap'
-import { type Action, actions } from '../../src/platform/actions.js'
+import { type Action, actions, type Query } from '../../src/platform/actions.js'
 import type { PlatformError } from '../../src/platform/errors.js'
 import { dataOf, failureOfStatus, isSuccess } from '../../src/platform/response.js'
 import { maps } from '../resources/rows.js'
 
+/** The parameters of a call about one device. */
+const queries: Partial<Record<Action, Query>> = { get_history: { device_id: 7 }, get_services: { device_id: 7 } }
+
 /** `data`, or how the call failed. */
-function outcome(action: Action, status: number, sent: unknown = '', location?: string): string {
+function outcome(
+  action: Action,
+  status: number,
+  sent: unknown = '',
+  location?: string,
+  query = queries[action] ?? {},
+): string {
   const body = typeof sent === 'string' ? sent : JSON.stringify(sent)
   if (!isSuccess(status)) return failureOfStatus(action, { status, location, body }).reason
   try {
-    dataOf(action, body)
+    dataOf({ action, query }, body)
     return 'data'
   } catch (error) {
     return (error as PlatformError).reason
@@ -91,6 +100,20 @@ const cases: [name: string, action: Action, expected: string, status: number, bo
   ['null', 'get_devices', 'wrong_shape', 200, null],
   ['10,000 lists in one another', 'get_alerts', 'wrong_shape', 200, `{"statusCode":${nested}}`],
 ]
+
+t.test('a device that is expired or blocked is no refusal of the account, whatever is asked about it', async (t) => {
+  const ofOne = (action: Action, query: Query, message: string) =>
+    outcome(action, 200, { status: 0, message }, undefined, query)
+  for (const [action, query] of [
+    ['get_devices', { id: 7 }],
+    ['get_events', { device_id: 7, type: undefined }],
+  ] as const) {
+    for (const message of ['Device expired', 'blocked', 'deactivated'])
+      t.equal(ofOne(action, query, message), 'status_0')
+    t.equal(ofOne(action, query, 'Wrong hash'), 'refused')
+    t.equal(ofOne(action, { page: 2, device_id: undefined }, 'Account expired'), 'refused', 'asked about all')
+  }
+})
 
 t.test('each known response has its outcome', async (t) => {
   for (const [name, action, expected, ...parts] of cases) t.equal(outcome(action, ...parts), expected, name)
@@ -179,7 +202,7 @@ t.test('no failure holds a text of the platform', async (t) => {
   const secret = 'f00dcafe-in-the-body'
   const bodies = [`{"status":0,"message":"${secret}"}`, `{"${secret}":[],"a b":"${secret}"}`]
   for (const body of [`<p>${secret}`, `{"x": ${secret}`, `"${secret}"`, ...bodies]) {
-    const error = (await t.rejects(async () => dataOf('get_devices', body))) as Error
+    const error = (await t.rejects(async () => dataOf({ action: 'get_devices', query: {} }, body))) as Error
     t.notMatch(`${error} ${error.cause ?? ''}`, secret)
   }
 })

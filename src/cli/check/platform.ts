@@ -64,10 +64,12 @@ function openPlatform(url: string, timeoutMs: number) {
     const context = { client, signal: signal(), reservation: budget.open(action) }
     return (await readDeviceList(job, context)).result
   }
-  const get = (action: Action, hash: string): Promise<unknown> =>
-    action === 'get_devices'
+  const get = (action: Action, hash: string): Promise<unknown> => {
+    const request = { action, hash, query: {} }
+    return action === 'get_devices'
       ? devices(hash)
-      : client.send({ action, hash, query: {} }, signal(), (body) => readDocument(action, body, budget.open(action)))
+      : client.send(request, signal(), (body) => readDocument(request, body, budget.open(action)))
+  }
   return { client, get, devices }
 }
 
