@@ -31,9 +31,10 @@ export function pageOf(body: unknown, name?: string): Page {
   return {
     rows: rowsOf(paginator),
     total: count(meta.total),
-    perPage: count(meta.per_page),
-    currentPage: count(meta.current_page),
-    lastPage: count(meta.last_page),
+    // Pages have rows and are numbered from 1: 0 says nothing, even where an empty list has it.
+    perPage: count(meta.per_page) || undefined,
+    currentPage: count(meta.current_page) || undefined,
+    lastPage: count(meta.last_page) || undefined,
   }
 }
 

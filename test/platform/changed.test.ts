@@ -40,6 +40,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
     ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
     ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
+    ['a page past the end, of size 0', { items: { total: 137, per_page: 0, current_page: 4, data: [] } }, /^ok$/, 4],
     ['a page past the end without numbers', { items: { total: 9, data: [] } }, /^ok$/, 2],
     ['one bad row on the last page', { items: { data: [{ key: 7 }] } }, /^ok$/, 3],
     ['`data` renamed, no total', { items: { current_page: 1, rows } }, /^no rows; fields: current_page, rows$/],
