@@ -58,7 +58,7 @@ interface Moment {
 
 function positionOf(point: WirePoint, reading: Reading): (Position & Moment) | undefined {
   const place = coordinates(point.latitude, point.longitude) ?? coordinates(point.lat, point.lng)
-  const time = place && (displayTime(point.raw_time) ?? displayTime(point.time, reading.near))
+  const time = place && (displayTime(point.raw_time, reading.near) ?? displayTime(point.time, reading.near))
   if (!place || time === undefined) return undefined
   const course = number(point.course)
   return {
@@ -100,7 +100,7 @@ export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): 
       yield
     }
     points.sort((a, b) => byTime(a.position, b.position))
-    const shown = displayTime(group.raw_time) ?? displayTime(group.show, reading.near)
+    const shown = displayTime(group.raw_time, reading.near) ?? displayTime(group.show, reading.near)
     const first = points[0]?.position
     const time = shown ?? first?.time
     // The first point's instant is already corrected by the points before it, also in a drive through the repeated hour.

@@ -190,4 +190,7 @@ t.test('points without an id count once per time and place, with a date near the
     const shown = positions.map(({ time, lng }) => `${time} ${lng}`)
     t.strictSame(shown, ['2026-05-11 07:00:00 16.3', '2026-05-11 07:00:00 16.4'], `${id}`)
   }
+  const monthFirst = { ...bare, raw_time: bare.time, time: '07:00' }
+  const { positions, trips } = history({ items: [{ status: 1, raw_time: bare.time, items: [monthFirst] }] })
+  t.same([positions[0]?.time, trips[0]?.from], ['2026-05-11 07:00:00', '2026-05-11 07:00:00'], 'also in `raw_time`')
 })
