@@ -68,12 +68,12 @@ export function codesOf(operation: Operation): ErrorCode[] {
 
 const when = (applies: boolean, ...codes: ErrorCode[]): ErrorCode[] => (applies ? codes : [])
 
-/** The codes of requests that are rejected before they reach an operation. */
-const earlyCodes: ErrorCode[] = ['uri_too_long', 'headers_too_large']
+/** The codes of requests that are rejected before they reach an operation: a malformed URL, for example, or two credentials. */
+const earlyCodes: ErrorCode[] = ['invalid_request', 'uri_too_long', 'headers_too_large']
 
 /** The shared responses for the errors of an operation. Each status by itself: orval writes `4XX` into its types as a number. */
 export function errorResponses(operation: Operation): { status: number; name: string; response: Response }[] {
-  const codes = [...codesOf(operation), ...earlyCodes]
+  const codes = [...new Set([...codesOf(operation), ...earlyCodes])]
   return [...new Set(codes.map((code) => errorTable[code][0]))].map((status) => {
     const group = codes.filter((code) => errorTable[code][0] === status)
     return { status, name: responseName(group), response: errorResponse(status, group) }

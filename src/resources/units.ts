@@ -11,7 +11,10 @@ const each = (words: string, factor: number): Factors =>
   Object.fromEntries(words.split(' ').map((word) => [word, factor]))
 
 /** For distances and speeds: if only one of the two has a unit, the other is in the same kind of miles. */
-const MILES: Factors = { ...each('mi mile miles mph mi/h', MILE_KM), ...each('nm kn kt kts knot knots', NAUTICAL_MILE_KM) }
+const MILES: Factors = {
+  ...each('mi mile miles mph mi/h', MILE_KM),
+  ...each('nm kn kt kts knot knots', NAUTICAL_MILE_KM),
+}
 const KM_PER: Factors = { ...MILES, ...each('m mt meter meters metre metres', 0.001) }
 const METRES_PER = each('ft feet foot', FOOT_M)
 

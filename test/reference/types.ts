@@ -1849,6 +1849,7 @@ export interface operations {
           'application/json': components['schemas']['Health']
         }
       }
+      400: components['responses']['InvalidRequest']
       414: components['responses']['UriTooLong']
       431: components['responses']['HeadersTooLarge']
     }
@@ -2028,6 +2029,7 @@ export interface operations {
         }
       }
       304: components['responses']['NotModified']
+      400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -2088,6 +2090,7 @@ export interface operations {
         }
       }
       304: components['responses']['NotModified']
+      400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFoundOrNoLocation']
@@ -2228,6 +2231,7 @@ export interface operations {
         }
       }
       304: components['responses']['NotModified']
+      400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       403: components['responses']['Forbidden']
       404: components['responses']['NotFound']
@@ -2691,6 +2695,7 @@ export interface operations {
         }
       }
       304: components['responses']['NotModified']
+      400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       414: components['responses']['UriTooLong']
       429: components['responses']['RateLimitExceeded']
@@ -2861,6 +2866,7 @@ export interface operations {
           'application/json': components['schemas']['RevokedKey']
         }
       }
+      400: components['responses']['InvalidRequest']
       401: components['responses']['UnauthorizedOrInvalidToken']
       404: components['responses']['NotFound']
       414: components['responses']['UriTooLong']
