@@ -50,6 +50,7 @@ export function edgeText(edge: Edge, year: number): string {
 const renamed = new Map([
   ['czech republic', 'czechia'],
   ['macedonia', 'north macedonia'],
+  ['palestine', 'palestinian territories'],
   ['united states of america', 'united states'],
 ])
 
