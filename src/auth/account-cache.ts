@@ -106,10 +106,11 @@ export class AccountCache {
   }
 }
 
-/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. */
+/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would a character that was lost. */
 function emailIn({ email }: { email: Scalar }): string | null {
-  const isEmail = typeof email === 'string' && email.length <= maxEmailLength && !['', '-'].includes(email.trim())
-  return isEmail ? foldedEmail(email.toWellFormed()) : null
+  if (typeof email !== 'string' || email.length > maxEmailLength) return null
+  const isEmail = !['', '-'].includes(email.trim()) && email.isWellFormed() && !email.includes('\ufffd')
+  return isEmail ? foldedEmail(email) : null
 }
 
 /**

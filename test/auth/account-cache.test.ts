@@ -205,9 +205,26 @@ t.test('a text that is too long for an e-mail is none: it would be kept with eve
   t.equal((await get('/v1/me', otherHash)).body.email, null)
 })
 
-t.test('an e-mail has no half of a surrogate pair, which some JSON parsers refuse', async (t) => {
-  const { get } = await gatewayOn(t, { get_user_data: { email: 'a\ud83d@example.com' } })
-  t.equal((await get('/v1/me', someHash)).body.email, 'a\ufffd@example.com')
+t.test('an e-mail with half of a surrogate pair is none', async (t) => {
+  const { get } = await gatewayOn(t, { ...sound, get_user_data: { email: 'a\ud83d@example.com' } })
+  t.equal((await get('/v1/me', someHash)).body.email, null)
+})
+
+t.test('e-mails that have lost a character make no two accounts one owner', async (t) => {
+  const latin1: Record<string, Buffer> = {
+    [someHash]: Buffer.from('{"email":"jos\u00e9@example.com"}', 'latin1'),
+    [otherHash]: Buffer.from('{"email":"jos\u00e8@example.com"}', 'latin1'),
+  }
+  const get_user_data: RequestListener = ({ url = '' }, response) => {
+    const hash = new URL(url, 'http://localhost').searchParams.get('user_api_hash') ?? ''
+    response.end(latin1[hash])
+  }
+  const { get } = await gatewayOn(t, { ...sound, get_user_data })
+  const { key, id } = (await createKey(get)).body
+  t.equal((await get('/v1/keys', someHash)).body.count, 1)
+  t.equal((await get('/v1/keys', otherHash)).body.count, 0)
+  t.equal((await revokeKey(get, id, otherHash)).status, 404)
+  t.equal((await get('/v1/me', key)).status, 200)
 })
 
 t.test('an account keeps nothing of the header that its hash is a part of', async (t) => {
