@@ -9,15 +9,23 @@ import { dataOf, isAccountAction } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
 const maxDocumentBytes = 16 * 1024 * 1024
-/** The same where a response is small, or kept with the account. */
+/** The same where `isSmall`. */
 const maxSmallBytes = 1024 * 1024
 /** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
 const heapFactor = 4
 /** Heap that a record or list takes at least, however short it is: itself, and what it is read as and translated into. */
 const heapPerOpening = 400
+/** The same of any other value: its place in two lists. */
+const heapPerComma = 24
+/** Values in one document. Reading more of them, one byte each, would hold the event loop for seconds. */
+const maxValues = 2_000_000
 
-/** Estimated heap of so many bytes of a document, and its records and lists. */
-export const heapOf = (bytes: number, openings: number): number => heapFactor * bytes + heapPerOpening * openings
+/** Estimated heap of so many bytes of a document, its records and lists, and its other values. */
+export const heapOf = (bytes: number, openings: number, commas = 0): number =>
+  heapFactor * bytes + heapPerOpening * openings + heapPerComma * commas
+
+/** Whether a response is small, or kept with the account. */
+const isSmall = (action: Action): boolean => isAccountAction(action) || action === 'call_actions/event_types'
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
@@ -57,12 +65,15 @@ export async function readDocument(
 ): Promise<unknown> {
   const { action } = request
   const chunks: Uint8Array[] = []
-  const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
-  let received = 0
+  const maxBytes = isSmall(action) ? maxSmallBytes : maxDocumentBytes
+  let [received, values] = [0, 0]
   for await (const chunk of body) {
     received += chunk.byteLength
     if (received > maxBytes) throw tooLarge(action, received)
-    reserve(action, reservation, heapOf(chunk.byteLength, openingsIn(chunk)))
+    const { openings, commas } = valuesIn(chunk)
+    values += openings + commas
+    if (values > maxValues) throw failure(action, 'too_large', `${values} values`)
+    reserve(action, reservation, heapOf(chunk.byteLength, openings, commas))
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks)
@@ -70,12 +81,16 @@ export async function readDocument(
   return dataOf(request, bytes.toString())
 }
 
-/** Brackets and braces that open something; those within texts count as well. */
-function openingsIn(chunk: Uint8Array): number {
-  let openings = 0
-  // `[` is 0x5b, and `{` differs from it in one bit.
-  for (let at = 0; at < chunk.length; at += 1) if (((chunk[at] as number) & 0xdf) === 0x5b) openings += 1
-  return openings
+/** Brackets and braces that open something, and commas; those within texts count as well: they may be JSON texts. */
+function valuesIn(chunk: Uint8Array): { openings: number; commas: number } {
+  let [openings, commas] = [0, 0]
+  for (let at = 0; at < chunk.length; at += 1) {
+    const byte = chunk[at] as number
+    // `[` is 0x5b, and `{` differs from it in one bit.
+    if ((byte & 0xdf) === 0x5b) openings += 1
+    else if (byte === 0x2c) commas += 1
+  }
+  return { openings, commas }
 }
 
 /** @throws PlatformUnavailable `overload` where the reservation has no room for so many more bytes. */

@@ -10,10 +10,14 @@ export const isOff = (flag: unknown): boolean => flag === 0 || flag === '0' || f
 
 export const isStatusZero = (data: unknown): data is Record<string, unknown> => isObject(data) && isOff(data.status)
 
-/** All texts under the names of errors. */
+/** A refusal has a few texts; a response that is all errors would hold the event loop. */
+const maxTexts = 1_000
+
+/** The texts under the names of errors, the first ones if there are very many. */
 export function textsOf(data: Record<string, unknown>): string[] {
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {
+    if (texts.length === maxTexts) return
     if (typeof value === 'string') texts.push(value)
     else if (typeof value === 'object' && value !== null && depth < 3) {
       for (const inner of Object.values(value)) collect(inner, depth + 1)

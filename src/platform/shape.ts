@@ -27,10 +27,13 @@ export type Read<T> = T extends 'scalar'
 export const isObject = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
-/** Parses JSON in a string (platform.md 2); text that is not JSON counts as absent. */
+/** Longest JSON text within a response: it may be parsed several times, and nothing else runs meanwhile. A corner takes some 60 characters. */
+const maxTextLength = 4 * 1024 * 1024
+
+/** Parses JSON in a string (platform.md 2); text that is not JSON, or too long, counts as absent. */
 export function unwrapped(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw
-  return /^\s*[[{]/.test(raw) ? parsedJson(raw) : undefined
+  return raw.length <= maxTextLength && /^\s*[[{]/.test(raw) ? parsedJson(raw) : undefined
 }
 
 function readScalar(raw: unknown): Scalar {
@@ -53,15 +56,19 @@ export interface Tally {
   skipped: number
 }
 
+/** One for all: a list of millions of numbers in place of corners would take an object each. */
+const noScalars: Record<string, Scalar> = Object.freeze({})
+
 /** Reads `raw` by `shape`. Never throws: a value that is missing or has another type becomes `undefined`, `{}` or `[]`. */
 export function read<T extends Shape>(shape: T, raw: unknown, tally?: Tally): Read<T>
 export function read(shape: Shape, raw: unknown, tally?: Tally): unknown {
   if (shape === 'scalar') return readScalar(raw)
   if (shape === 'scalars') {
     const value = unwrapped(raw)
+    if (!isObject(value)) return noScalars
     const result: Record<string, Scalar> = {}
     // `Object.fromEntries` takes several times as long, and a geofence may have thousands of corners.
-    if (isObject(value)) for (const name in value) result[name] = readScalar(value[name])
+    for (const name in value) result[name] = readScalar(value[name])
     return result
   }
   if (shape === 'ids') return itemsOf(raw).map((item) => readScalar(isObject(item) ? item.id : item))

@@ -1,6 +1,6 @@
 /** Reads any `offset`/`limit` window of a list that the platform pages in its own way, in as few calls as that allows. */
 import type { Page } from './pages.js'
-import { isObject, itemsOf } from './shape.js'
+import { isObject, itemsOf, read } from './shape.js'
 
 /** Fetches page `number` (from 1); the platform may apply another page size than the one requested. */
 export type FetchPage = (number: number, size: number) => Promise<Page>
@@ -128,7 +128,8 @@ function numbered(fetchPage: FetchPage) {
 
 /** Whether a page repeats the first one. New rows may have arrived between the two calls, or shifted rows of the first page to this one. */
 function repeats(page: Page, first: Page): boolean {
-  const keyOf = (row: unknown): string => idOf(row) ?? JSON.stringify(row)
+  // What is nested in a row may be deeper than the stack.
+  const keyOf = (row: unknown): string => idOf(row) ?? JSON.stringify(read('scalars', row))
   const firstRows = itemsOf(first.rows)
   const keys = new Set(firstRows.map(keyOf))
   return itemsOf(page.rows).filter((row) => keys.has(keyOf(row))).length > firstRows.length / 2

@@ -93,26 +93,40 @@ export const wireSetup = {
   dst_countries: [{ id: s, value: s }],
 } as const
 
+/** What is kept for each account: values up to this length, and this many of a list. Longer ones are left out, not cut: V8 would keep all of them. */
+const [maxKeptLength, maxKeptRows, maxKeptWords] = [320, 20, 200]
+const isKept = (value: Scalar): boolean => typeof value !== 'string' || value.length <= maxKeptLength
+
+/** A record without the values that are too long, and only the first of very many. */
+const kept = <T extends Record<string, Scalar>>(record: T): T =>
+  Object.fromEntries(
+    Object.entries(record)
+      .filter(([name, value]) => isKept(name) && isKept(value))
+      .slice(0, maxKeptRows),
+  ) as T
+
 /**
  * The setup in a response, without the zones and countries that the account has not chosen: it is kept for each account, and the whole lists
  * took 28 kB of heap.
  */
 export function setupIn(body: unknown): WireSetup {
-  const setup = read(wireSetup, body)
+  const { item, user_dst, ...lists } = read(wireSetup, body)
+  const setup = { ...lists, item: kept(item), user_dst: kept(user_dst) }
   const nameOf = (value: Scalar): string => String(value).trim()
   const chosen = new Set([setup.item.timezone_id, ...Object.values(setup.user_dst)].map(nameOf))
   const isChosen = ({ id }: { id: Scalar }): boolean => chosen.has(nameOf(id))
   return {
     ...setup,
-    timezones: setup.timezones.filter(isChosen),
-    dst_countries: setup.dst_countries.filter(isChosen),
+    timezones: setup.timezones.filter(isChosen).slice(0, maxKeptRows).map(kept),
+    dst_countries: setup.dst_countries.filter(isChosen).slice(0, maxKeptRows).map(kept),
   }
 }
 
-/** The words in a list of event types. */
+/** The words in a list of event types, which are kept for each account. */
 export function eventTypesIn(body: unknown): string[] {
   const { types } = read({ types: [{ type: s }] } as const, body)
-  return types.flatMap(({ type }) => (typeof type === 'string' ? type.trim() : []))
+  const words = types.flatMap(({ type }) => (typeof type === 'string' && isKept(type) ? type.trim() : []))
+  return words.slice(0, maxKeptWords)
 }
 
 export type WireService = Read<typeof wireService>

@@ -117,3 +117,27 @@ t.test('a response of so many names that parsing it would hold up all other requ
     t.equal(await failureOf(accountOn(platform).drivers()), expected, `${names}`)
   }
 })
+
+t.test('a response of so many values that reading it would hold up all other requests is given up', async (t) => {
+  let values = 0
+  const { platform } = await clientOn(t, (_request, response) => {
+    // Each comma and each bracket is one.
+    response.end(`{"items":{"drivers":[{"id":1}]},"more":[0${',0'.repeat(values - 6)}]}`)
+  })
+  for (values of [2_000_001, 2_000_000]) {
+    const expected = values > 2_000_000 ? 'too_large' : 'data'
+    t.equal(await failureOf(accountOn(platform).drivers()), expected, `${values}`)
+  }
+})
+
+t.test('of a list of event types, however large, a few short words are kept', async (t) => {
+  let types: object[] = []
+  const { platform } = await clientOn(t, {
+    'call_actions/event_types': (_: unknown, response: ServerResponse) => response.end(JSON.stringify({ types })),
+  })
+  types = ['x'.repeat(100_000), ' zone_in ', ...Array(5_000).fill('driver')].map((type) => ({ type }))
+  const kept = await accountOn(platform).eventTypes()
+  t.same([kept.length, kept[0], kept[1]], [200, 'zone_in', 'driver'])
+  types = Array.from({ length: 100_000 }, () => ({ type: 'driver' }))
+  t.same(await accountOn(platform).eventTypes(), [], 'more than a megabyte is not read')
+})

@@ -96,6 +96,18 @@ t.test('lists that take more memory than their rows end no process, and smaller 
   t.same(new Set(all), new Set([200, 503]), 'those without room are refused')
 })
 
+t.test('a list of very many numbers in place of records ends no process', async (t) => {
+  const hash = hashOf('m1')
+  bodies.get_devices = []
+  const ones = `1${',1'.repeat(3_500_000)}`
+  for (const list of [`[${ones}]`, `"[${ones}]"`]) {
+    bodies.get_geofences = `{"items":{"geofences":[{"id":1,"coordinates":${list}}]}}`
+    t.equal(await statusOf('geofences', hash), 503)
+  }
+  bodies.get_geofences = `{"items":{"geofences":[{"id":1,"coordinates":[1${',1'.repeat(400_000)}]}]}}`
+  t.equal(await statusOf('geofences', hash), 200, 'one that is no shape is served without it')
+})
+
 t.test('long device names that other lists repeat in 10,000 rows end no process', async (t) => {
   const named = Array.from({ length: 200 }, (_, at) => ({ id: at + 1, name: 'n'.repeat(100_000) }))
   const rows = Array.from({ length: 10_000 }, (_, at) => ({ id: at + 1, device_id: 1 + (at % 200) }))

@@ -29,3 +29,16 @@ t.test('numbers that the rows contradict lose no row, and repeat none', async (t
     t.same(await readAll(fetchPage, 50), all, name)
   }
 })
+
+t.test('rows without an id that are nested deeper than the stack are compared, too', async (t) => {
+  const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+  const pages: object[][] = [1, 2].map((page) =>
+    Array.from({ length: 50 }, (_, at) => ({ message: `${page} ${at}`, deep })),
+  )
+  const read = async (repeated: boolean): Promise<unknown[]> => {
+    const fetchPage: FetchPage = async (number) => pageOf({ data: pages[repeated ? 0 : number - 1] ?? [] })
+    return (await windowOf(fetchPage, 50, 50)).rows
+  }
+  t.equal((await read(false)).length, 50)
+  t.equal((await read(true)).length, 0)
+})

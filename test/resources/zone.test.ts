@@ -38,6 +38,16 @@ t.test('zones and countries that are not chosen are not kept', async (t) => {
   t.strictSame(zoneOf(null), { offsetMinutes: 0 })
 })
 
+t.test('however large a setup is, little of it is kept for an account', async (t) => {
+  const long = 'x'.repeat(100_000)
+  const many = Array.from({ length: 10_000 }, () => ({ id: '61', value: 'UTC +01:00' }))
+  const user_dst = { ...Object.fromEntries(many.map((_, at) => [`a${at}`, 1])), [long]: 1, type: long }
+  const item = { timezone_id: '61', email: long, unit_of_distance: long }
+  const kept = setupIn({ item, timezones: [{ id: 61, value: long }, ...many], dst_countries: many, user_dst })
+  t.ok(JSON.stringify(kept).length < 3_000)
+  t.equal(zoneOf({ item, timezones: many }).offsetMinutes, 60)
+})
+
 const dst = (date_from: string, date_to: string, type = 'exact'): Zone =>
   zoneOf({ item: { timezone_id: 61 }, timezones: [], user_dst: { type, date_from, date_to } })
 
@@ -113,6 +123,10 @@ t.test('daylight saving time of the type `automatic` follows its country, as far
     const zone = zoneOf({ item: { timezone_id: 61 }, timezones: [], dst_countries: [{ id: 1, value }], user_dst })
     isShown(t, zone, { standard: '2026-03-28', summer: '2026-03-29' })
   }
+  const palestine = [{ id: 1, value: 'Palestine' }]
+  t.ok(
+    zoneOf({ item: { timezone_id: 65 }, dst_countries: palestine, user_dst: { type: 'automatic', country: 1 } }).name,
+  )
   const dated = { type: 'automatic', date_from: '03-29 02:00', date_to: '10-25 02:00' }
   isShown(t, zoneOf({ item: { timezone_id: 61 }, user_dst: dated }), { standard: '2026-12-01', summer: '2026-07-01' })
 })
