@@ -7,15 +7,19 @@ const turnMs = 5
 /** Work that a `yield` may interrupt. */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** The result of the work. @throws what it throws, or the reason of an aborted signal. */
-export async function inTurns<T>(steps: Steps<T>, signal: AbortSignal): Promise<T> {
+/** The result of the work. @param next resolves when it may go on. @throws what it throws, or the reason of an aborted signal. */
+export async function inTurns<T>(
+  steps: Steps<T>,
+  signal?: AbortSignal,
+  next: () => Promise<unknown> = endOfTurn,
+): Promise<T> {
   let since = performance.now()
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
     if (performance.now() - since < turnMs) continue
-    await endOfTurn()
-    signal.throwIfAborted()
+    await next()
+    signal?.throwIfAborted()
     since = performance.now()
   }
 }

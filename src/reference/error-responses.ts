@@ -86,7 +86,8 @@ const responseName = (codes: ErrorCode[]): string =>
 
 /** The response to a request whose `If-None-Match` names the current tag. */
 export const notModified: Response = {
-  description: 'The body is still the one whose `ETag` the request sent in `If-None-Match`.',
+  description:
+    'The body is still the one whose `ETag` the request sent in `If-None-Match`; of devices, `stopped_seconds` and `idle_seconds` may have counted on.',
   headers: headerRefs('X-Api-Key-Expires', 'ETag', 'Vary', 'Cache-Control', 'Age', 'Cache-Status'),
 }
 

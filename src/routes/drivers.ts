@@ -2,7 +2,7 @@
 import type { App } from '../http/types.js'
 import { Driver, toDriver } from '../resources/driver.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, namesIn, pageOfRows } from './query.js'
+import { identified, type Needs, namesIn, sendRows } from './query.js'
 
 export function drivers(app: App, { deviceCache, translate }: Needs): void {
   const listDriversSchema = {
@@ -19,6 +19,7 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     const rows = await request.account.drivers()
     const ordered = translate('get_user_drivers', rows, identified)
     const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }
-    return pageOfRows(reply, ordered, request.query, (row, id) => toDriver(row, id, devices))
+    const to = { account: request.account, reply }
+    return sendRows(to, ordered, request.query, (row, id) => toDriver(row, id, devices))
   })
 }

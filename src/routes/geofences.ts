@@ -1,6 +1,8 @@
 /** `GET /v1/geofences` and `/v1/geofences/:id`. */
 import { Type } from 'typebox'
 import type { App } from '../http/types.js'
+import { jsonBytes } from '../lib/json-bytes.js'
+import type { WireGeofence } from '../platform/wire.js'
 import {
   Geofence,
   GeofenceDetail,
@@ -10,9 +12,9 @@ import {
   toGeofenceItem,
 } from '../resources/geofence.js'
 import { toCollection } from '../resources/geojson.js'
-import { ListOf } from '../resources/list.js'
+import { type List, ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { identified, type Needs, notFound, PathId, pageOfRows, sendJson } from './query.js'
+import { bytesOf, identified, type Needs, notFound, PathId, sendJson, sendRows } from './query.js'
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -27,9 +29,11 @@ export function geofences(app: App, { translate }: Needs): void {
     const { format = 'json', ...paging } = request.query
     const rows = await request.account.geofences()
     const ordered = translate('get_geofences', rows, identified)
-    if (format === 'json') return pageOfRows(reply, ordered, paging, toGeofenceItem)
-    const list = pageOfRows(reply, ordered, paging, toGeofence, ({ coordinates }) => coordinates.length)
-    return sendJson<typeof list>(reply, JSON.stringify(toCollection(list, toGeofenceFeature)), format)
+    const to = { account: request.account, reply }
+    if (format === 'json') return sendRows(to, ordered, paging, toGeofenceItem)
+    const options = { partsOf: ({ coordinates }: WireGeofence) => coordinates.length }
+    const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
+    return sendRows(to, ordered, paging, toGeofence, options, { as: format, toBody })
   })
 
   const getGeofenceSchema = {
@@ -40,12 +44,13 @@ export function geofences(app: App, { translate }: Needs): void {
     params: Type.Object({ id: PathId('Geofence id', 101) }),
     response: { 200: GeofenceDetail },
   }
-  app.get('/geofences/:id', { schema: getGeofenceSchema }, async (request) => {
+  app.get('/geofences/:id', { schema: getGeofenceSchema }, async (request, reply) => {
     const sent = request.params.id
     const geofenceId = id(sent)
     const rows = geofenceId === undefined ? [] : await request.account.geofences()
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
     if (geofenceId === undefined || !row) throw notFound('geofence', sent)
-    return toGeofence(row, geofenceId)
+    const json = await bytesOf(request.account, jsonBytes(toGeofence(row, geofenceId)))
+    return sendJson<GeofenceDetail>(reply, json)
   })
 }

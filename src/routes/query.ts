@@ -5,7 +5,10 @@ import { withoutCredentials } from '../auth/credential.js'
 import type { DeviceCache } from '../devices/device-cache.js'
 import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
+import { inTurns, type Steps } from '../lib/in-turns.js'
+import { jsonBytes } from '../lib/json-bytes.js'
 import { truncated } from '../lib/truncated.js'
+import type { Account } from '../platform/account.js'
 import type { Scalar } from '../platform/shape.js'
 import { type List, type Page, page } from '../resources/list.js'
 import { Integer } from '../resources/schema.js'
@@ -60,7 +63,7 @@ type Translate = ReturnType<typeof translator>
 const itemBytes = 500
 const partBytes = 200
 /** Of a character in JSON, where a control character is `\u0001`. */
-export const charBytes = 6
+const charBytes = 6
 
 interface Identified<Row> {
   id: number
@@ -73,34 +76,63 @@ export function identified<Row extends { id?: Scalar }>(row: Row): Identified<Ro
   return rowId === undefined ? undefined : { id: rowId, row }
 }
 
+interface RowsOptions<Row, T> {
+  /** The number of parts of an item, such as coordinates. */
+  partsOf?: (row: Row) => number
+  /** The device of an item: the items of a device are translated one after another. */
+  deviceOf?: (row: Row) => number
+  /** The characters of its texts. */
+  charsOf?: (item: T) => number
+}
+
+const charsIn = (item: object): number =>
+  Object.values(item).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+
 /**
- * A page of the rows by ascending id, without repeated ids. Memory is reserved before the rows are translated, and for texts after each item.
- * @param partsOf the number of parts of an item, such as coordinates.
- * @param deviceOf the device of an item: the items of a device are translated one after another.
+ * Sends a page of the rows by ascending id, without repeated ids, or what `toBody` makes of it. In steps, between which other callers have
+ * their turns: 50,000 alerts held the event loop for 0.9 s. Memory is reserved before the rows are translated, and for texts after each item.
  * @throws ApiError `gateway_error` where there is no memory.
  */
-export function pageOfRows<Row, T extends { id: number }>(
+export async function sendRows<Row, T extends { id: number }>(
+  { account, reply }: { account: Account; reply: FastifyReply },
+  rows: Identified<Row>[],
+  paging: Page,
+  toItem: (row: Row, id: number) => T,
+  options: RowsOptions<Row, T> = {},
+  format?: { as: 'geojson'; toBody: (list: List<T>) => object },
+): Promise<List<T>> {
+  const work = function* (): Steps<Uint8Array<ArrayBuffer>> {
+    const list = yield* pageOfRows(reply, rows, paging, toItem, options)
+    return yield* jsonBytes(format ? format.toBody(list) : list)
+  }
+  return sendJson<List<T>>(reply, await bytesOf(account, work()), format?.as)
+}
+
+/** Long JSON, made in steps that are turns of the account. */
+export async function bytesOf(account: Account, steps: Steps<Uint8Array<ArrayBuffer>>): Promise<Buffer> {
+  const { buffer } = await inTurns(steps, undefined, () => account.turn())
+  return Buffer.from(buffer)
+}
+
+function* pageOfRows<Row, T extends { id: number }>(
   reply: FastifyReply,
   rows: Identified<Row>[],
   paging: Page,
   toItem: (row: Row, id: number) => T,
-  partsOf: (row: Row) => number = () => 0,
-  deviceOf: (row: Row) => number = () => 0,
-): List<T> {
+  { partsOf = () => 0, deviceOf = () => 0, charsOf = charsIn }: RowsOptions<Row, T>,
+): Steps<List<T>> {
   const distinct = rows.sort(byId).filter(({ id }, at, all) => id !== all[at - 1]?.id)
   const list = page(distinct, paging)
   reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
   const byDevice = list.data.sort((a, b) => deviceOf(a.row) - deviceOf(b.row))
-  const data = byDevice.map(({ id, row }) => {
+  const data: T[] = []
+  for (const { id, row } of byDevice) {
     const item = toItem(row, id)
+    data.push(item)
     // Item by item: each may repeat the same long device name.
-    const chars = Object.values(item as object).reduce(
-      (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-      0,
-    )
-    reply.reserve(charBytes * chars)
-    return item
-  })
+    reply.reserve(charBytes * charsOf(item))
+    yield
+  }
   return { ...list, data: data.sort(byId) }
 }
 

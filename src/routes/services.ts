@@ -17,7 +17,7 @@ import {
 } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
-import { identified, type Needs, pageOfRows } from './query.js'
+import { identified, type Needs, sendRows } from './query.js'
 
 /** The id of a service's device; 0 without one. */
 const deviceOf = (row: WireService): number => id(row.device_id) ?? 0
@@ -57,7 +57,7 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
       if (!devices.has(owner)) devices.set(owner, serviceDevice(fleet.row(owner)))
       return toMaintenanceService(row, serviceId, devices.get(owner), facts)
     }
-    return pageOfRows(reply, requested, paging, toService, undefined, deviceOf)
+    return sendRows({ account, reply }, requested, paging, toService, { deviceOf })
   })
 }
 

@@ -1626,7 +1626,7 @@ export interface components {
         'application/json': components['schemas']['Error']
       }
     }
-    /** @description The body is still the one whose `ETag` the request sent in `If-None-Match`. */
+    /** @description The body is still the one whose `ETag` the request sent in `If-None-Match`; of devices, `stopped_seconds` and `idle_seconds` may have counted on. */
     NotModified: {
       headers: {
         'RateLimit-Limit': components['headers']['RateLimit-Limit']
