@@ -36,12 +36,15 @@ export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
 }
 
+/** An address, perhaps with its zone. A proxy may forward any other text as one, also a credential. */
+const address = /^[\da-f.:]{1,64}(?:%\w{1,16})?$/i
+
 /** Reports the outcome of a request to metrics, callers, outages and log. */
 type Report = (reply: FastifyReply, status: number) => void
 
 export function requestReport({ log, metrics, outages }: RequestHookOptions): Report {
   return ({ request, elapsedTime }, status) => {
-    const { method, ip, id: reqId, caller, errorCode: error } = request
+    const { method, ip: sent, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null
     const elapsedMs = elapsedTime + (request.raw.waitedMs ?? 0)
     const counted = request.isRehearsed ? 'rehearsed' : status
@@ -50,6 +53,7 @@ export function requestReport({ log, metrics, outages }: RequestHookOptions): Re
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
+    const ip = address.test(sent) ? sent : 'invalid'
     if (account !== undefined) metrics.callers.count(account, key ?? null, counted === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }
