@@ -116,11 +116,13 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
     /** `http://127.0.0.1:<port>/api` */
     url: `${origin}/api`,
     httpServer: app.server,
-    /** Resolves once so many requests have come after the call, and all of them wait for something else than a turn of theirs. */
+    /** Resolves 200 turns of the event loop after so many requests have come since the call: none of them waits for its first turn any more. */
     arrivals: async (count: number) => {
       let arrived = 0
-      app.server.on('request', () => arrived++)
+      const arrive = () => arrived++
+      app.server.on('request', arrive)
       while (arrived < count) await endOfTurn()
+      app.server.off('request', arrive)
       for (let turns = 0; turns < 200; turns += 1) await endOfTurn()
     },
     store: own,

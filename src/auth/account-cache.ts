@@ -106,7 +106,7 @@ export class AccountCache {
   }
 }
 
-/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would a character that was lost. */
+/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would U+FFFD, which stands for any character that could not be read. */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null
   const isEmail = !['', '-'].includes(email.trim()) && email.isWellFormed() && !email.includes('\ufffd')

@@ -1,5 +1,6 @@
 /** The hooks of every request: response headers, checks of request line and headers, metrics and the request log line. */
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
@@ -19,6 +20,9 @@ export interface RequestHookOptions {
 /** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
 export const closedByClient = 499
 
+/** Of IPv6 with a zone. */
+const maxAddressLength = 64
+
 /** More than any chain of proxies writes. */
 const maxForwarded = 1_024
 
@@ -36,9 +40,6 @@ export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
 }
 
-/** An address, perhaps with its zone. A proxy may forward any other text as one, also a credential. */
-const address = /^[\da-f.:]{1,64}(?:%\w{1,16})?$/i
-
 /** Reports the outcome of a request to metrics, callers, outages and log. */
 type Report = (reply: FastifyReply, status: number) => void
 
@@ -53,7 +54,8 @@ export function requestReport({ log, metrics, outages }: RequestHookOptions): Re
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
-    const ip = address.test(sent) ? sent : 'invalid'
+    // A proxy may forward any text as an address, also a credential.
+    const ip = isIP(sent) > 0 && sent.length <= maxAddressLength ? sent : 'invalid'
     if (account !== undefined) metrics.callers.count(account, key ?? null, counted === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }

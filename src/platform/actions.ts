@@ -9,18 +9,18 @@ const has =
   (data) =>
     keys.some((key) => Object.hasOwn(data, key))
 
-/** The key of a list. It may hold nothing, or words such as `No events`, but not beside an error, which may have `data: null`. */
+/** The key of a list. It may hold nothing, or words such as `No events`, but not beside an error, which may have `data: null` and a paginator. */
 const list =
   (...keys: string[]): Check =>
   (data) =>
-    keys.some((key) => isList(data[key])) || (has(...keys)(data) && !reportsError(data))
+    keys.some((key) => key !== 'pagination' && isList(data[key])) || (has(...keys)(data) && !reportsError(data))
 
 const pageKeys = ['items', 'data', 'pagination']
 /** A page in any layout that `pageOf` reads. A key that is not usual must hold a list. */
 const page =
   (...usual: string[]): Check =>
   (data) =>
-    list(...usual)(data) || pageKeys.some((key) => isList(data[key]))
+    list(...usual, ...pageKeys.filter((key) => isList(data[key])))(data)
 
 /**
  * Per action: whether a JSON object is a response to it (platform.md 3-9). The platform also has GETs that change data,
@@ -54,7 +54,7 @@ export type Action = keyof typeof actions
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-/** What the platform is asked. */
+/** The action and the parameters of a request to the platform. */
 export interface PlatformQuery {
   readonly action: Action
   readonly query: Query

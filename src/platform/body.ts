@@ -9,23 +9,20 @@ import { dataOf, isAccountAction } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
 const maxDocumentBytes = 16 * 1024 * 1024
-/** The same where `isSmall`. */
+/** Maximum size of a body that is kept with the account. */
 const maxSmallBytes = 1024 * 1024
 /** Heap that a parsed document takes, in multiples of its bytes: its text, the values, and the response made of them. */
 const heapFactor = 4
 /** Heap that a record or list takes at least, however short it is: itself, and what it is read as and translated into. */
 const heapPerOpening = 400
-/** The same of any other value: its place in two lists. */
+/** Heap that any other value takes at least: its place in two lists. */
 const heapPerComma = 24
-/** Values in one document. Reading more of them, one byte each, would hold the event loop for seconds. */
+/** Values in one document. Reading more of them, however short, would hold the event loop for seconds. */
 const maxValues = 2_000_000
 
 /** Estimated heap of so many bytes of a document, its records and lists, and its other values. */
 export const heapOf = (bytes: number, openings: number, commas = 0): number =>
   heapFactor * bytes + heapPerOpening * openings + heapPerComma * commas
-
-/** Whether a response is small, or kept with the account. */
-const isSmall = (action: Action): boolean => isAccountAction(action) || action === 'call_actions/event_types'
 
 const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
 
@@ -65,7 +62,7 @@ export async function readDocument(
 ): Promise<unknown> {
   const { action } = request
   const chunks: Uint8Array[] = []
-  const maxBytes = isSmall(action) ? maxSmallBytes : maxDocumentBytes
+  const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
   let [received, values] = [0, 0]
   for await (const chunk of body) {
     received += chunk.byteLength

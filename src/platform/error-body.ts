@@ -27,11 +27,23 @@ export function textsOf(data: Record<string, unknown>): string[] {
   return texts
 }
 
+/** An empty list, which some platforms report as a failure. */
+const noDataText =
+  /^\s{0,9}no (?:data|history|records?|results?|positions?|items?|devices?|events?|alerts?|drivers?|services?|geofences?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
+
+export const isNoData = (text: string): boolean => noDataText.test(text)
+
+/** Whether a response has the text of an error; that there is no data is none. */
+export const hasErrorText = (data: Record<string, unknown>): boolean =>
+  textsOf(data).some((text) => text.trim() !== '' && !isNoData(text))
+
+const successes = ['1', 'true', '200', 'ok', 'success']
+const isOn = (flag: unknown): boolean => successes.includes(String(read('scalar', flag)).toLowerCase())
+
 /** Whether a response says that it has failed, or has the text of an error and does not say that it has succeeded. */
 export function reportsError(data: Record<string, unknown>): boolean {
-  if (isOff(data.status) || isOff(data.success)) return true
-  const hasSucceeded = ['1', 'true'].includes(String(read('scalar', data.status)))
-  return !hasSucceeded && textsOf(data).some((text) => text.trim() !== '')
+  if (isOff(data.status) || isOff(data.success)) return hasErrorText(data) || textsOf(data).length === 0
+  return !isOn(data.status) && !isOn(data.success) && hasErrorText(data)
 }
 
 /** Whether a value is a list in one of the platform's spellings, also an empty one. */

@@ -2,7 +2,7 @@
 import { parsedJson } from '../lib/parsed-json.js'
 import { type Action, isResponseTo, type PlatformQuery, type Query } from './actions.js'
 import { fieldsOf } from './changed.js'
-import { isErrorName, isOff, isStatusZero, textsOf } from './error-body.js'
+import { hasErrorText, isErrorName, isNoData, isOff, isStatusZero, textsOf } from './error-body.js'
 import { type FailedOutcome, failure, loginRedirect, type PlatformError } from './errors.js'
 import { isObject, itemsOf, read } from './shape.js'
 
@@ -14,12 +14,10 @@ interface FailedResponse {
 }
 
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
-/** Accounts and devices can both expire or be blocked; a response about one device does not say which of the two has. */
+/** Accounts and devices can both expire or be blocked; a response about one device may not say which of the two has. */
 const lapsedText = /deactiv|blocked|expired/i
+const accountText = /account|user|subscription/i
 const isOfDevice = (query: Query): boolean => query.id !== undefined || query.device_id !== undefined
-/** A history without data, which the platform reports as a failure. */
-const noDataText =
-  /^\s{0,9}no (?:data|history|records?|results?|positions?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
 const loginPath = /\/(login|authentication)\b/
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
@@ -67,13 +65,15 @@ function isRefusal(body = ''): boolean {
 export function checked({ action, query }: PlatformQuery, data: unknown): unknown {
   if (isAccountAction(action) && isDeactivated(data)) throw failure(action, 'refused', 'account deactivated')
   const texts = isStatusZero(data) ? textsOf(data) : []
-  const isRefused = texts.some((text) => authenticationText.test(text) || (!isOfDevice(query) && lapsedText.test(text)))
-  // The text of a refusal decides over an empty list beside it, but not over rows or an e-mail.
-  if (isResponseTo(action, data) && !(isRefused && !isAccountAction(action) && isEmpty(data))) return data
+  const isLapsed = (text: string): boolean => lapsedText.test(text) && (!isOfDevice(query) || accountText.test(text))
+  const isRefused = texts.some((text) => authenticationText.test(text) || isLapsed(text))
+  // The text of an error decides over an empty list beside it, but not over rows or an e-mail.
+  const hasFailed = isStatusZero(data) && hasErrorText(data) && !isAccountAction(action) && isEmpty(data)
+  if (isResponseTo(action, data) && !hasFailed) return data
   // A 404 that a proxy has turned into a success (platform.md 1.3).
   if (isObject(data) && String(read('scalar', data.statusCode)) === '404') throw failure(action, 'missing_action')
   if (!isStatusZero(data)) throw failure(action, 'wrong_shape', fieldsOf(data))
-  if (action === 'get_history' && texts.some((text) => noDataText.test(text))) return data
+  if (action === 'get_history' && texts.some(isNoData)) return data
   throw isRefused ? failure(action, 'refused', 'status 0 with an authentication text') : failure(action, 'status_0')
 }
 
@@ -84,7 +84,10 @@ function isEmpty(raw: unknown, depth = 0): boolean {
   return Object.entries(raw).every(([name, inner]) => isErrorName(name) || isEmpty(inner, depth + 1))
 }
 
-export const isAccountAction = (action: Action): boolean => action === 'get_user_data' || action === 'edit_setup_data'
+const accountActions: readonly Action[] = ['get_user_data', 'edit_setup_data', 'call_actions/event_types']
+
+/** Whether the response is kept with the account. */
+export const isAccountAction = (action: Action): boolean => accountActions.includes(action)
 
 function isDeactivated(data: unknown): boolean {
   if (!isObject(data)) return false

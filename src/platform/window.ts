@@ -140,11 +140,11 @@ function repeats(page: Page, first: Page): boolean {
  * page of a platform that ignores the size, whose first page shows it.
  */
 async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPage, requested: number): Promise<number> {
+  const { perPage, lastPage, total } = page
+  const isTrue = lastPage === undefined || total === undefined || Math.ceil(total / (perPage ?? 1)) === lastPage
+  if (perPage && isTrue) return perPage
   const sent = itemsOf(page.rows).length
-  // All pages but the last one are full, whatever size the platform says it applies.
-  if (sent > 0 && page.currentPage < (page.lastPage ?? 0)) return sent
-  if (page.perPage) return page.perPage
-  if (sent >= requested) return sent
+  if (sent >= requested || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
   // Without any number, it is the whole list, unless its length may be the size of a page.
   const isWhole = requested === Number.POSITIVE_INFINITY || (page.number === 1 && sent % pageStep > 0)
   if (!page.isPaged && isWhole) return requested

@@ -3,7 +3,7 @@ import type { App } from '../http/types.js'
 import type { WireAlert } from '../platform/wire.js'
 import { Alert, coversAll, toAlert } from '../resources/alert.js'
 import { ListOf, ListQuery } from '../resources/list.js'
-import { identified, type Needs, namesIn, sendRows } from './query.js'
+import { charsIn, identified, type Needs, namesIn, sendRows } from './query.js'
 
 /** Devices of all rules in one response: more of them would hold the event loop for over 0.3 s. */
 const maxDevices = 200_000
@@ -37,8 +37,8 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
       count += own
       return count > maxDevices ? Number.POSITIVE_INFINITY : own
     }
-    const charsOf = ({ name, devices }: Alert): number =>
-      devices.reduce((sum, { name }) => sum + name.length, name.length)
+    const charsOf = (alert: Alert): number =>
+      alert.devices.reduce((sum, { name }) => sum + name.length, charsIn(alert) + charsIn(alert.types))
     const to = { account: request.account, reply }
     const toItem = (row: WireAlert, id: number): Alert => toAlert(row, id, fleet)
     return sendRows(to, ordered, request.query, toItem, { partsOf: devicesOf, charsOf })

@@ -85,7 +85,7 @@ interface RowsOptions<Row, T> {
   charsOf?: (item: T) => number
 }
 
-const charsIn = (item: object): number =>
+export const charsIn = (item: object): number =>
   Object.values(item).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 /**

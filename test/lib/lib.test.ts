@@ -55,10 +55,13 @@ t.test('long work leaves turns to others, and ends when its signal is aborted', 
 t.test('JSON that is made in steps is that of JSON.stringify', async (t) => {
   const list = Array.from({ length: 250 }, (_, at) => ({ at, text: at % 2 ? 'ü\u0001' : undefined }))
   const value = { list, none: [], inner: { nothing: {}, list, gone: undefined }, empty: null }
-  for (const one of [value, list, {}, []]) {
+  const ring = Array.from({ length: 1_000 }, (_, at) => [at, at + 0.5])
+  const nested = [null, undefined, { id: 1, geometry: { coordinates: [ring] } }, 'x', [[ring], 7], {}]
+  for (const one of [value, list, {}, [], nested, { data: [...nested, ...list] }]) {
     const json = await inTurns(jsonBytes(one), AbortSignal.timeout(60_000))
     t.equal(Buffer.from(json).toString(), JSON.stringify(one))
   }
+  t.ok([...jsonBytes({ data: [{ geometry: { coordinates: [ring] } }] })].length > 10, 'also a long list within an item')
 })
 
 t.test('time passes as on the wrapped clock, and stands still during a correction of at most 1 s', async (t) => {

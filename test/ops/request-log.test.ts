@@ -38,10 +38,20 @@ for (const email of ['owner@example.com', undefined]) {
 t.test('a line shows the address of the client, and no other text that a proxy forwards as one', async (t) => {
   const { get, lines } = await gatewayOn(t, { env: { TRUST_PROXY: '1' } }, accountsOf([owner()]))
   const key = `gps_live_${'0123456789abcdef'.repeat(3)}`
-  for (const sent of ['192.0.2.7', '2001:DB8::7', 'fe80::7%eth0', key, 'x"y', someHash, `${'9'.repeat(65)}`])
+  for (const sent of [
+    '192.0.2.7',
+    '2001:DB8::7',
+    'fe80::7%br-lan',
+    '5f4dcc3b5aa765d61d8327deb882cf99',
+    '12345',
+    key,
+    'x"y',
+    someHash,
+    `${'9'.repeat(65)}`,
+  ])
     await get('/v1/me', undefined, { headers: { 'x-forwarded-for': sent } })
   const shown = lines('request').map(({ ip }) => ip)
-  t.same(shown, ['192.0.2.7', '2001:DB8::7', 'fe80::7%eth0', ...Array(4).fill('invalid')])
+  t.same(shown, ['192.0.2.7', '2001:DB8::7', 'fe80::7%br-lan', ...Array(6).fill('invalid')])
 })
 
 t.test('a request is listed for at least a minute and less than 80 s', async (t) => {

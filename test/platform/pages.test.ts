@@ -30,6 +30,21 @@ t.test('numbers that the rows contradict lose no row, and repeat none', async (t
   }
 })
 
+t.test('a platform that leaves rows out of its pages loses no other', async (t) => {
+  const all = Array.from({ length: 250 }, (_, at) => ({ id: 250 - at }))
+  const hidden = new Set([148, 130, 111])
+  const fetchPage: FetchPage = async (number, limit) => {
+    const data = all.slice(limit * (number - 1), limit * number).filter(({ id }) => !hidden.has(id))
+    return pageOf({
+      items: { data, current_page: number, per_page: limit, last_page: Math.ceil(250 / limit), total: 250 },
+    })
+  }
+  const found = new Set<unknown>()
+  for (let offset = 0; offset < 250; offset += 50)
+    for (const row of (await windowOf(fetchPage, offset, 50)).rows) found.add(row)
+  t.equal(found.size, 247)
+})
+
 t.test('rows without an id that are nested deeper than the stack are compared, too', async (t) => {
   const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
   const pages: object[][] = [1, 2].map((page) =>

@@ -110,7 +110,8 @@ t.test('a device that is expired or blocked is no refusal of the account, whatev
   ] as const) {
     for (const message of ['Device expired', 'blocked', 'deactivated'])
       t.equal(ofOne(action, query, message), 'status_0')
-    t.equal(ofOne(action, query, 'Wrong hash'), 'refused')
+    for (const message of ['Wrong hash', 'Your account has expired', 'Subscription expired'])
+      t.equal(ofOne(action, query, message), 'refused')
     t.equal(ofOne(action, { page: 2, device_id: undefined }, 'Account expired'), 'refused', 'asked about all')
   }
 })
@@ -191,11 +192,28 @@ t.test('an error beside a list that holds nothing is an error, and a success is 
     for (const nothing of [null, false, '', 'n/a']) {
       for (const [expected, error] of errors)
         t.equal(outcome(action, 200, { ...error, [key]: nothing }), expected, `${action} ${JSON.stringify(error)}`)
-      for (const success of [{}, { message: ' ' }, { status: 1, message: 'OK' }, { status: true, errors: ['none'] }])
+      for (const success of [
+        ...[{}, { message: ' ' }, { status: 1, message: 'OK' }, { status: true, errors: ['none'] }],
+        ...[
+          { success: true, message: 'Done' },
+          { status: 'success', message: 'Done' },
+          { status: 200, message: 'OK' },
+        ],
+      ])
         t.equal(outcome(action, 200, { ...success, [key]: nothing }), 'data', `${action} ${JSON.stringify(success)}`)
     }
-    t.equal(outcome(action, 200, { status: 0, message: 'Busy', [key]: [] }), 'data', 'an empty list is one')
+    for (const message of ['No data found', 'No alerts', ' no events were found.']) {
+      for (const status of [0, undefined])
+        t.equal(outcome(action, 200, { status, message, [key]: null }), 'data', message)
+      t.equal(outcome(action, 200, { status: 0, message, [key]: [] }), 'data', message)
+    }
+    t.equal(outcome(action, 200, { status: 0, message: 'No data plan', [key]: null }), 'status_0')
+    t.equal(outcome(action, 200, { status: 0, message: 'Busy', [key]: [] }), 'status_0')
+    if (key !== 'pagination') t.equal(outcome(action, 200, { status: 0, [key]: [] }), 'data', 'without a text')
   }
+  const paginator = { error: 'Database unavailable', data: null, pagination: { total: 0 } }
+  t.equal(outcome('get_devices', 200, paginator), 'wrong_shape')
+  t.equal(outcome('get_geofences', 200, { status: 0, message: 'Busy', items: { geofences: null } }), 'status_0')
 })
 
 t.test('no failure holds a text of the platform', async (t) => {

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { type Answer, answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { pageIn, sendsBy } from '../platform/faulty.js'
+import { until } from '../redis.js'
 import { clock, idsOf } from './fleet.js'
 
 const row = { id: '4', name: 'Oil', expiration_by: 'odometer', interval: '100', last_service: '50' }
@@ -171,13 +172,17 @@ t.test('devices with an empty list of services have none, and are not requested 
 
 t.test('what a failed request has left behind does not fail the next one', async (t) => {
   const event = { id: 9, device_id: 2, message: 'SOS', time: '2026-05-12 09:00:00' }
-  let release = (): void => {}
+  let release: (() => void) | undefined
   /** Fails for device 1, waits for device 2. */
   const perDevice =
     (body: object): RequestListener =>
     ({ url = '' }, response) => {
       if (/device_id=1(&|$)/.test(url)) response.end('<html>')
-      else release = () => response.end(JSON.stringify(body))
+      else
+        release = () => {
+          release = undefined
+          response.end(JSON.stringify(body))
+        }
     }
   const { get, arrivals } = await gatewayOn(t, {
     get_devices: [{ title: 'A', items: [{ id: 1 }, { id: 2 }] }],
@@ -189,10 +194,11 @@ t.test('what a failed request has left behind does not fail the next one', async
     '/v1/events?device_ids=1,2': '/v1/events?device_id=2',
   })) {
     t.equal((await get(both, someHash)).status, 503)
+    await until(() => release !== undefined)
     const arrived = arrivals(1)
     const next = get(second, someHash)
     await arrived
-    release()
+    release?.()
     t.equal((await next).status, 200, second)
   }
 })
