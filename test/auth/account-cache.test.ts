@@ -136,7 +136,7 @@ t.test('a hash whose user data is forbidden is validated by its device list, onc
 t.test('a hash whose user data is forbidden is validated by a device list of any size', async (t) => {
   const items = Array.from({ length: 4_500 }, (_, at) => ({ id: at + 1, name: 'Van', note: 'x'.repeat(4_000) }))
   const get_devices = JSON.stringify([{ title: 'All', items }])
-  const { get } = await gatewayOn(t, { get_user_data: 403, get_devices })
+  const { get } = await gatewayOn(t, { env: { PLATFORM_TIMEOUT_MS: '60000' } }, { get_user_data: 403, get_devices })
   t.equal((await get('/v1/me', someHash)).status, 200)
 })
 

@@ -175,7 +175,11 @@ t.test('a page of so many long rows that it would hold up all other requests is 
     value: '21.5 C',
   }))
   const items = Array.from({ length: 500 }, (_, at) => ({ id: at + 1, name: 'Van', sensors }))
-  const { get } = await gatewayOn(t, { get_devices: [{ title: 'A', items }] })
+  const { get } = await gatewayOn(
+    t,
+    { env: { PLATFORM_TIMEOUT_MS: '60000' } },
+    { get_devices: [{ title: 'A', items }] },
+  )
   t.equal((await get('/v1/devices?limit=250', someHash)).status, 503)
   t.equal((await get('/v1/devices?limit=100', someHash)).status, 200)
 })
