@@ -1,5 +1,6 @@
 /** Detects values of platform fields that the gateway does not know, before a caller reports them. */
 import { kindOf } from '../resources/event-kind.js'
+import { word } from '../resources/units.js'
 
 const alertTypes = [
   ...['overspeed', 'stop_duration', 'offline_duration', 'move_duration', 'ignition_duration', 'idle_duration'],
@@ -42,7 +43,7 @@ export function unknownValues({ onUnknown, onFirst }: UnknownValuesOptions) {
   /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
   const report = (action: string, field: string, sent: string, rows: number): void => {
     onUnknown(action, field, rows)
-    const value = sent.trim().toLowerCase().slice(0, maxLength)
+    const value = sent.trim().slice(0, maxLength).toLowerCase()
     const key = `${action} ${value}`
     if (reported.size >= maxReported || reported.has(key)) return
     reported.add(key)
@@ -54,8 +55,8 @@ export function unknownValues({ onUnknown, onFirst }: UnknownValuesOptions) {
     if (!known) return
     for (const row of rows) {
       const sent: unknown = Reflect.get(row, known.field)
-      const value = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
-      if (value !== '' && !known.isKnown(value)) report(action, known.field, value, 1)
+      const value = typeof sent === 'string' ? word(sent) : undefined
+      if (value !== undefined && !known.isKnown(value)) report(action, known.field, value, 1)
     }
   }
   return { check, report }

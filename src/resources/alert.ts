@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { WireAlert } from '../platform/wire.js'
 import { field, ObjectName, Part, Resource } from './schema.js'
-import { flag, id, number, text } from './units.js'
+import { flag, id, number, text, word } from './units.js'
 
 export const Alert = Resource(
   'Alert',
@@ -59,10 +59,10 @@ function ignition(state: number | undefined): Types {
 
 /** Platform 2.x sends no type; only a speed rule is recognizable there. */
 function typesOf(wire: WireAlert): Types {
-  const word = text(wire.type)?.toLowerCase()
-  if (word === undefined) return [(number(wire.overspeed_speed) ?? 0) > 0 ? 'overspeed' : 'custom']
-  if (word === 'ignition') return ignition(number(wire.state))
-  return DOCUMENTED.get(word) ?? [word]
+  const type = word(wire.type)
+  if (type === undefined) return [(number(wire.overspeed_speed) ?? 0) > 0 ? 'overspeed' : 'custom']
+  if (type === 'ignition') return ignition(number(wire.state))
+  return DOCUMENTED.get(type) ?? [type]
 }
 
 /** Whether the rule covers all devices of the account, whatever devices it lists. */

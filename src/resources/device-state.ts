@@ -4,7 +4,7 @@ import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { sensorType, sensorValue, type WireSensor } from './sensor.js'
 import { asIfUtc, durationSeconds, secondsPer, unixSeconds } from './time.js'
-import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
+import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
 
 /** The id of the device's current driver. */
 export const driverIdOf = ({ driver_data, device_data }: WireDeviceState): number | undefined =>
@@ -30,7 +30,7 @@ export function ignitionOf(wire: WireDevice): boolean | null {
   }
   const { engine_status: status, online } = wire
   const isOn = flag(typeof status === 'boolean' ? status : text(status))
-  return isOn ?? (text(online)?.toLowerCase() === 'engine' ? true : null)
+  return isOn ?? (word(online) === 'engine' ? true : null)
 }
 
 /** The first sensor of a type with a value: its text, and its value with unit if it is a number. */

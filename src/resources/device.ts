@@ -8,7 +8,7 @@ import { Ids, Paging } from './list.js'
 import { field, Integer, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
-import { coordinates, id, number, text, toDegrees, toKmh, toMetres } from './units.js'
+import { coordinates, id, number, text, toDegrees, toKmh, toMetres, word } from './units.js'
 import { wallClock, type Zone } from './zone.js'
 
 export const DeviceStatus = Word(['online', 'offline', 'moving'], {
@@ -113,7 +113,7 @@ const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 
-const stateOf = (wire: WireDeviceState): string | undefined => text(wire.online)?.toLowerCase()
+const stateOf = (wire: WireDeviceState): string | undefined => word(wire.online)
 
 /** Of any script. As a literal within a function, it would be compiled for each device. */
 const DIGIT = /\p{Nd}/u
@@ -210,7 +210,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     vin: text(vin) ?? null,
     sim_number: text(sim_number) ?? null,
     status: statusOf(wire, now),
-    protocol: (text(wire.protocol) ?? text(wire.device_data.traccar.protocol))?.toLowerCase() ?? null,
+    protocol: word(wire.protocol) ?? word(wire.device_data.traccar.protocol) ?? null,
     lat: position?.lat ?? null,
     lng: position?.lng ?? null,
     speed: speedOf(wire),

@@ -6,7 +6,7 @@ import { eventKinds, kindOf } from './event-kind.js'
 import { Ids, Paging } from './list.js'
 import { field, Nullable, OptionalPosition, Part, PlatformTime, Resource, Word } from './schema.js'
 import { asIfUtc } from './time.js'
-import { coordinates, id, text, toKmh } from './units.js'
+import { coordinates, id, text, toKmh, word } from './units.js'
 
 /** The kinds with their meaning and all words of the filter `type`, as a table in Markdown. */
 const kindTable = [
@@ -101,8 +101,7 @@ const TYPES_BY_MESSAGE: readonly [RegExp, string][] = [
 export function describe(wire: WireEvent): Pick<Event, 'message' | 'type' | 'kind'> {
   const [name, detail] = [text(wire.name), text(wire.detail)]
   const message = text(wire.message) ?? (name && detail ? `${name} (${detail})` : (name ?? detail ?? ''))
-  const type =
-    text(wire.type)?.toLowerCase() ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
+  const type = word(wire.type) ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
   return { message, type, kind: kindOf(type, message) }
 }
 

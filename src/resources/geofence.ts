@@ -5,7 +5,7 @@ import { displayTime } from './display-time.js'
 import { CollectionOf, type Coordinate, Feature, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
 import { field, Nullable, PlatformTime, Resource } from './schema.js'
-import { degrees, flag, number, text, toMetres } from './units.js'
+import { degrees, flag, number, text, toMetres, word } from './units.js'
 
 const listItem = {
   id: field.id('Unique geofence identifier'),
@@ -67,7 +67,7 @@ export const toGeofenceFeature = ({ geometry, ...properties }: GeofenceDetail) =
 /** Platform 2.x sends no type (platform.md 4). */
 function typeOf(wire: WireGeofence): string {
   const isCircle = (number(wire.radius) ?? 0) > 0 && wire.coordinates.length === 0
-  return text(wire.type)?.toLowerCase() ?? (isCircle ? 'circle' : 'polygon')
+  return word(wire.type) ?? (isCircle ? 'circle' : 'polygon')
 }
 
 /** `#RRGGBB` of `#abc`, `abc`, `a1b2c3` or `#A1B2C3`; black for any other text. */

@@ -8,7 +8,7 @@ import { displayTime, isDayFirst } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Nullable, Resource } from './schema.js'
 import { dayText, epochDay, LAST_SECOND } from './time.js'
-import { flag, id, number, quantity, rounded, text, toKm } from './units.js'
+import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
 
 const Amount = (description: string) => field.numberOrNull(`${description}; null if unknown`)
 const DateOrNull = (description: string) =>
@@ -63,7 +63,7 @@ export const ServicesQuery = Type.Object({
 type Maybe = number | undefined
 
 /** `odometer`, `engine_hours`, `days` or another word of the platform. */
-export const unitOf = (wire: WireService): string => text(wire.expiration_by)?.toLowerCase() ?? 'odometer'
+export const unitOf = (wire: WireService): string => word(wire.expiration_by) ?? 'odometer'
 
 /**
  * Days since 1970-01-01 of a date in any display format, or of such a number.

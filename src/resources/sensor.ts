@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { WireDevice } from '../platform/wire.js'
 import { field, Part } from './schema.js'
-import { id, quantity, text } from './units.js'
+import { id, quantity, text, word } from './units.js'
 
 export const Sensor = Part('Sensor', {
   id: field.idOrNull('Unique sensor identifier; null if the platform sends none'),
@@ -24,7 +24,7 @@ function withUnit(value: WireSensor['value'], unit: string | undefined): string 
   return typeof value === 'number' && unit !== undefined ? `${written} ${unit}` : written
 }
 
-export const sensorType = (wire: WireSensor): string | undefined => text(wire.type)?.toLowerCase()
+export const sensorType = (wire: WireSensor): string | undefined => word(wire.type)
 
 /** The value with its unit (platform.md 3.6); undefined if the sensor has none. */
 export function sensorValue(wire: WireSensor): string | undefined {

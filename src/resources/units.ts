@@ -113,6 +113,13 @@ export function text(value: Scalar): string | undefined {
   return trimmed === '' || trimmed === '-' ? undefined : trimmed
 }
 
+/** Longer texts are no words; their letters would be compared again and again. */
+const MAX_WORD_LENGTH = 100
+
+/** A word of the platform in lower case; a longer text is cut. Undefined as for `text`. */
+export const word = (value: Scalar): string | undefined =>
+  text(typeof value === 'string' ? value.trimStart().slice(0, MAX_WORD_LENGTH) : value)?.toLowerCase()
+
 /** A positive safe integer from a number or a string of digits without sign, space, fraction or exponent. */
 export function id(value: Scalar): number | undefined {
   const parsedId = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value

@@ -17,6 +17,7 @@ import {
   toKm,
   toKmh,
   toMetres,
+  word,
 } from '../../src/resources/units.js'
 import { filterTime } from '../../src/resources/zone.js'
 import { maps } from './rows.js'
@@ -74,6 +75,13 @@ maps('miles, feet and knots become km, metres and km/h; other units stay', ([to,
   [304.8, [toMetres, 1000, 'ft']],
   [1000, [toMetres, 1000, 'mt']],
   [undefined, [toKm, '- km', 'mi']],
+])
+
+maps('a word is in lower case, and no longer than any', word, [
+  ['zone_in', ' Zone_In ', 'ZONE_IN'],
+  ['x'.repeat(100), 'X'.repeat(100), ` ${'X'.repeat(5_000)}`],
+  ['7', 7],
+  [undefined, '', ' - ', true, undefined],
 ])
 
 maps('a course is below 360 degrees', toDegrees, [
