@@ -1,4 +1,5 @@
 /** Caches platform hash → account, validated by the platform. */
+import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
@@ -6,14 +7,11 @@ import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
 import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read, type Scalar } from '../platform/shape.js'
-import { setupIn, wireUserData } from '../platform/wire.js'
+import { maxEmailLength, setupIn, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 
-/** Beyond this, the least recently used hashes are evicted. */
-const maxHashes = 20_000
-
-/** RFC 5321 4.5.3.1; a longer text is no e-mail, and would be kept with every account and key. */
-const maxEmailLength = 320
+/** Beyond this, the least recently used hashes are evicted. Up to 16 kB are kept for each, settings included: half of a small heap. */
+const maxHashes = Math.min(20_000, Math.floor(getHeapStatistics().heap_size_limit / 32_768))
 
 interface AccountCacheOptions {
   platform: Platform
@@ -106,7 +104,7 @@ export class AccountCache {
   }
 }
 
-/** A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would U+FFFD, which stands for any character that could not be read. */
+/** A longer text is no e-mail, and would be kept with every account and key. A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would U+FFFD, which stands for any character that could not be read. */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null
   const isEmail = !['', '-'].includes(email.trim()) && email.isWellFormed() && !email.includes('\ufffd')

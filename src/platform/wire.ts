@@ -93,16 +93,19 @@ export const wireSetup = {
   dst_countries: [{ id: s, value: s }],
 } as const
 
-/** What is kept for each account: values up to this length, and this many of a list. Longer ones are left out, not cut: V8 would keep all of them. */
-const [maxKeptLength, maxKeptRows, maxKeptWords] = [320, 20, 200]
-const isKept = (value: Scalar): boolean => typeof value !== 'string' || value.length <= maxKeptLength
+/** What is kept for each account: texts up to this length, and this many of a list. Longer ones are left out, not cut: V8 would keep all of them. */
+const [maxKeptLength, maxKeptFields, maxKeptRows, maxKeptWords] = [64, 20, 20, 100]
+/** RFC 5321 4.5.3.1. */
+export const maxEmailLength = 320
+const isKept = (value: Scalar, maxLength = maxKeptLength): boolean =>
+  typeof value !== 'string' || value.length <= maxLength
 
-/** A record without the values that are too long, and only the first of very many. */
+/** A record without the texts that are too long, and only the first of very many fields. */
 const kept = <T extends Record<string, Scalar>>(record: T): T =>
   Object.fromEntries(
     Object.entries(record)
-      .filter(([name, value]) => isKept(name) && isKept(value))
-      .slice(0, maxKeptRows),
+      .filter(([name, value]) => isKept(name) && isKept(value, name === 'email' ? maxEmailLength : undefined))
+      .slice(0, maxKeptFields),
   ) as T
 
 /**

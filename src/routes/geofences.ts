@@ -14,7 +14,19 @@ import {
 import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { bytesOf, identified, type Needs, notFound, PathId, sendJson, sendRows } from './query.js'
+import { bytesOf, identified, type Needs, notFound, PathId, partBytes, sendJson, sendRows } from './query.js'
+
+/** Corners in one response: more of them would hold the event loop for over 0.3 s. */
+const maxCorners = 200_000
+
+/** The corners of geofences one after another; infinite from those on that are too many for one response. */
+function countCorners(): (row: WireGeofence) => number {
+  let count = 0
+  return ({ coordinates }) => {
+    count += coordinates.length
+    return count > maxCorners ? Number.POSITIVE_INFINITY : coordinates.length
+  }
+}
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -31,9 +43,8 @@ export function geofences(app: App, { translate }: Needs): void {
     const ordered = translate('get_geofences', rows, identified)
     const to = { account: request.account, reply }
     if (format === 'json') return sendRows(to, ordered, paging, toGeofenceItem)
-    const options = { partsOf: ({ coordinates }: WireGeofence) => coordinates.length }
     const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
-    return sendRows(to, ordered, paging, toGeofence, options, { as: format, toBody })
+    return sendRows(to, ordered, paging, toGeofence, { partsOf: countCorners() }, { as: format, toBody })
   })
 
   const getGeofenceSchema = {
@@ -50,6 +61,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const rows = geofenceId === undefined ? [] : await request.account.geofences()
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
     if (geofenceId === undefined || !row) throw notFound('geofence', sent)
+    reply.reserve(partBytes * countCorners()(row))
     const json = await bytesOf(request.account, jsonBytes(toGeofence(row, geofenceId)))
     return sendJson<GeofenceDetail>(reply, json)
   })

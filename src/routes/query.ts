@@ -61,7 +61,7 @@ type Translate = ReturnType<typeof translator>
 
 /** Estimated heap of an item and its text, and of each of its parts. */
 const itemBytes = 500
-const partBytes = 200
+export const partBytes = 200
 /** Of a character in JSON, where a control character is `\u0001`. */
 const charBytes = 6
 

@@ -17,7 +17,10 @@ import {
 } from '../resources/maintenance.js'
 import { id } from '../resources/units.js'
 import { today, toZone } from '../resources/zone.js'
-import { identified, type Needs, sendRows } from './query.js'
+import { charsIn, identified, type Needs, sendRows } from './query.js'
+
+/** Estimated heap of a row, and of each character of its texts. */
+const [rowBytes, rowCharBytes] = [250, 2]
 
 /** The id of a service's device; 0 without one. */
 const deviceOf = (row: WireService): number => id(row.device_id) ?? 0
@@ -40,7 +43,10 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     const rows = await rowsOf(account, fleet, deviceId)
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
-    const setup = requested.some(({ row }) => needsSetup(row, fleet)) ? await setupOf(account) : undefined
+    const isNeeded = requested.some(({ row }) => needsSetup(row, fleet))
+    // They wait for it, and nothing else counts them.
+    if (isNeeded) reply.reserve(rows.reduce((sum, row) => sum + rowBytes + rowCharBytes * charsIn(row), 0))
+    const setup = isNeeded ? await setupOf(account) : undefined
     let order: { dayFirst: boolean | undefined } | undefined
     const facts = {
       setup,

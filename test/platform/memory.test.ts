@@ -1,8 +1,9 @@
 /** With a heap of 256 MB, no size or number of platform responses ends the process, and other accounts are served meanwhile. */
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import t from 'tap'
 import { type Bodies, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
+import { until } from '../redis.js'
 
 const bodies: Bodies = {}
 const { url } = await platform(t, bodies)
@@ -106,6 +107,29 @@ t.test('a list of very many numbers in place of records ends no process', async 
   }
   bodies.get_geofences = `{"items":{"geofences":[{"id":1,"coordinates":[1${',1'.repeat(400_000)}]}]}}`
   t.equal(await statusOf('geofences', hash), 200, 'one that is no shape is served without it')
+})
+
+t.test('rows that wait for the settings of their account end no process', async (t) => {
+  const held: ServerResponse[] = []
+  const service = { device_id: 1, expiration_by: 'days', name: 's'.repeat(1_000) }
+  bodies.get_devices = [{ items: [{ id: 1, time: '2026-05-11 10:00:00', timestamp: 1778501007 }] }]
+  bodies.services = JSON.stringify({ data: Array.from({ length: 6_000 }, (_, at) => ({ id: at + 1, ...service })) })
+  bodies.edit_setup_data = (_: unknown, response: ServerResponse) => held.push(response)
+  const waiting: Promise<number>[] = []
+  for (let at = 10; at < 70; at += 1) {
+    const before = held.length
+    const status = statusOf('services?limit=1', hashOf(`${at}`))
+    waiting.push(status)
+    let isOver = false
+    const over = status.then(() => {
+      isOver = true
+    })
+    await Promise.race([over, until(() => isOver || held.length > before)])
+  }
+  for (const response of held) response.end('{"item":{"timezone_id":57}}')
+  t.same(new Set(await Promise.all(waiting)), new Set([200, 503]))
+  bodies.edit_setup_data = { item: { timezone_id: 57 } }
+  t.equal(await statusOf('services?limit=1', hashOf('75')), 200)
 })
 
 t.test('long device names that other lists repeat in 10,000 rows end no process', async (t) => {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import type { Account } from '../../src/platform/account.js'
 import { sendRows } from '../../src/routes/query.js'
+import { gatewayOn, someHash } from '../helper.js'
 
 function work(ms: number): void {
   const end = performance.now() + ms
@@ -34,4 +35,19 @@ t.test('the rows of a list are translated and serialized in turns of their accou
     return { id, toJSON }
   })
   t.ok(serializing >= 8, `${serializing} turns`)
+})
+
+t.test('geofences of so many corners that they would hold up all other requests are refused', async (t) => {
+  const corners = (count: number) => Array.from({ length: count }, (_, at) => ({ lat: at % 80, lng: at % 170 }))
+  const geofences = [100_000, 100_000, 1].map((count, at) => ({ id: at + 1, name: 'A', coordinates: corners(count) }))
+  const bodies = { get_geofences: { items: { geofences } } }
+  const { get } = await gatewayOn(t, bodies)
+  const statuses = async () => {
+    const paths = ['geofences/1', 'geofences?format=geojson&limit=2', 'geofences?format=geojson', 'geofences']
+    const sent = await Promise.all(paths.map((path) => get(`/v1/${path}`, someHash)))
+    return sent.map(({ status }) => status)
+  }
+  t.same(await statuses(), [200, 200, 503, 200], 'all of one response count')
+  bodies.get_geofences.items.geofences = [{ id: 1, name: 'A', coordinates: corners(200_001) }]
+  t.same(await statuses(), [503, 503, 503, 200])
 })
