@@ -2,11 +2,11 @@
 
 /** Words that stay in every text. They identify no account, and are no usual names. */
 export const vocabulary = new Set(
-  `a acceleration account ack alarm am and api attempts authenticated authentication available battery blocked brake braking circle connected credentials custom
+  `a acceleration account ack alarm alerts am and api attempts authenticated authentication available battery blocked brake braking circle connected credentials custom
    data date days db deactivated device devices distance door drive driver drivers duration end engine error errors event events expired expires failed false
-   feet field found from fuel gallon get gps gsm h harsh has hash history hours id idle ignition in inactive invalid is kilometer left liter liters log login
+   feet field found from fuel gallon geofences get gps gsm h harsh has hash history hours id idle ignition in inactive invalid is items kilometer left liter liters log login
    many meter mile min minutes more moving mt network no none not null odometer of off offline on online out overspeed page please pm polygon position positions
-   record records required result results s satellites selected sensor services sim sos speed start status stop tag temperature the theft time to token too true
+   record records required result results s satellites selected sensor services sim sos speed start status stop subscription tag temperature the theft time to token too true
    unauthorized unauthenticated ungrouped user utc valid value volts was were wrong zone`.split(/\s+/),
 )
 
@@ -16,9 +16,9 @@ export const harshDriving =
 
 /** Units after a number, in every text. */
 export const unit =
-  'kph|km\\/h|mi\\/h|mph|km|mi|nm|kn|m[23²³]|mt?|met(?:er|re)s?|ft|lt?|ltr|gl|liters?|litres?|rpm|v|h|hrs?|mins?|s|secs?|d|%|°c|°f|hours?|minutes?|seconds?|days?|kmh'
+  'kph|km\\/h|mi\\/h|mph|km|mi|nm|kn|kts?|m[23²³]|mt?|met(?:er|re)s?|ft|lt?|ltr|gl|liters?|litres?|rpm|v|h|hrs?|mins?|s|secs?|d|%|°c|°f|hours?|minutes?|seconds?|days?|kmh'
 /** Units after a number that may also be names: not in a text that people write. */
-export const nameLikeUnit = 'miles?|foot|feet|knots|litros?|seg|d[ií]as?|horas?'
+export const nameLikeUnit = 'miles?|foot|feet|knots?|litros?|seg|d[ií]as?|horas?'
 
 /** Words that stay in the rules of daylight saving only: some are names. */
 const calendar = new Set(

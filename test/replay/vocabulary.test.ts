@@ -29,13 +29,16 @@ t.test('every text by which the gateway knows a refusal, no data or harsh drivin
     ...['Invalid hash', 'Unauthorized', 'Wrong credentials', 'Please log in', 'Login required', 'Wrong token'],
     ...['Account is blocked', 'Account deactivated', 'Account expired', 'Authentication failed', 'No data available'],
     ...['No history', 'No records found', 'No results', 'No positions', 'No records were found', 'No data was found.'],
+    ...['No items', 'No devices', 'No events', 'No alerts found', 'No drivers', 'No services', 'No geofences'],
+    ...['User is blocked', 'Subscription expired'],
     ...['Harsh breaking', 'Hard braking', 'Sharp deceleration', 'Sudden acceleration', 'Rapid acceleration'],
     ...['Abrupt brake', 'Frenada brusca', 'Freada brusca', 'Aceleración brusca', 'Desaceleración brusca'],
   ]
   for (const message of texts) t.same(scrubbed({ message }), { message })
   const all = texts.join().toLowerCase().replaceAll('ó', 'o')
   const patterns = {
-    'platform/response': ['authenticationText', 'lapsedText', 'noDataText'],
+    'platform/response': ['authenticationText', 'lapsedText', 'accountText'],
+    'platform/error-body': ['noDataText'],
     'resources/event-kind': ['harsh', 'braking', 'acceleration'],
   }
   for (const [file, names] of Object.entries(patterns)) {

@@ -1,6 +1,6 @@
 /** The sandbox as a server: deterministic, as strict about requests as the platform, and its lists agree. */
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { sandbox } from '../helper.js'
 import { Program } from '../process.js'
@@ -175,9 +175,10 @@ t.test('ten thousand devices are listed, paged or whole, without blocking the ev
   t.ok(pointsOf(await history(10_937, NOON - 3 * DAY, NOON)).length > 0)
 })
 
-t.test('the first request of an account leaves the event loop to others', async (t) => {
-  const { url } = await sandbox(t, { seed: 11 })
-  const [, depot] = sandboxAccounts(11)
+/** The largest part of the processor time of an account's first request that is spent in one turn of the event loop. */
+async function largestTurn(t: Test, seed: number): Promise<number> {
+  const { url } = await sandbox(t, { seed })
+  const [, depot] = sandboxAccounts(seed)
   const read = (action: string) => fetch(`${url}/${action}?user_api_hash=${encodeURIComponent(depot.hash)}`)
   t.equal((await fetch(`${url}/services`)).status, 401)
   const turns: number[] = []
@@ -191,6 +192,13 @@ t.test('the first request of an account leaves the event loop to others', async 
   turn()
   t.equal((await read('services')).status, 200)
   isDone = true
-  const all = turns.reduce((sum, one) => sum + one, 0)
-  t.ok(Math.max(...turns) < all / 2, `${Math.max(...turns)} of ${all} µs in one turn`)
+  return Math.max(...turns) / turns.reduce((sum, one) => sum + one, 0)
+}
+
+t.test('the first request of an account leaves the event loop to others', async (t) => {
+  const parts: number[] = []
+  for (const seed of [11, 12, 13, 14, 15]) parts.push(await largestTurn(t, seed))
+  // V8 may collect garbage or compile in any turn.
+  const [, , median = 1] = parts.toSorted((a, b) => a - b)
+  t.ok(median < 0.5, `${parts.map((part) => part.toFixed(2))} of the time in one turn`)
 })
