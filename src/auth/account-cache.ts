@@ -10,7 +10,7 @@ import { read, type Scalar } from '../platform/shape.js'
 import { maxEmailLength, setupIn, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
 
-/** Beyond this, the least recently used hashes are evicted. Up to 16 kB are kept for each, settings included: half of a small heap. */
+/** Beyond this, the least recently used hashes are evicted. Each keeps up to 16 kB, settings included: at most half of a small heap. */
 const maxHashes = Math.min(20_000, Math.floor(getHeapStatistics().heap_size_limit / 32_768))
 
 interface AccountCacheOptions {
@@ -104,7 +104,10 @@ export class AccountCache {
   }
 }
 
-/** A longer text is no e-mail, and would be kept with every account and key. A dash means that there is none (platform.md 2): as an e-mail, it would make one owner of several accounts. So would U+FFFD, which stands for any character that could not be read. */
+/**
+ * The e-mail that names the account. None: a text that is too long to keep with every account and key, and what would make several accounts
+ * one owner. That is a dash, with which the platform says that there is none (platform.md 2), and U+FFFD in place of an unreadable character.
+ */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null
   const isEmail = !['', '-'].includes(email.trim()) && email.isWellFormed() && !email.includes('\ufffd')

@@ -5,7 +5,7 @@ import type { Steps } from './in-turns.js'
 const stepItems = 100
 const encoder = new TextEncoder()
 
-/** `JSON.stringify` in UTF-8. A step is at most 100 items of a list, an item with long lists in steps of its own, a member's name, a scalar or a bracket. */
+/** `JSON.stringify` in UTF-8. A step is at most 100 items of a list, a member's name, a scalar or a bracket; an item with a long list has steps of its own. */
 export function* jsonBytes(value: object): Steps<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = []
   for (const text of textsOf(value)) {

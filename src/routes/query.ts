@@ -85,6 +85,7 @@ interface RowsOptions<Row, T> {
   charsOf?: (item: T) => number
 }
 
+/** The characters of the texts in a record or list, without those of nested ones. */
 export const charsIn = (item: object): number =>
   Object.values(item).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
