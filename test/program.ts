@@ -11,4 +11,6 @@ export const withEnv = (env: Record<string, string>) => ({ env: { ...process.env
 /** Runs a script where it may mount; no other process sees its mounts. */
 export const mounting = (script: string, ...args: string[]) =>
   spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', script, ...args], { encoding: 'utf8' })
-export const withoutMount = mounting('mount -t tmpfs tmpfs /mnt').status === 0 ? false : 'this process may not mount'
+
+/** For tap's `skip`: a reason where a script may not mount. */
+export const withoutMount = () => mounting('mount -t tmpfs tmpfs /mnt').status !== 0 && 'this process may not mount'

@@ -8,7 +8,7 @@ const isInstalled = (program) => spawnSync('/bin/sh', ['-c', `command -v ${progr
 const parts = [
   { programs: ['redis-server'], packages: 'redis-server', tests: 'everything about Redis' },
   {
-    programs: ['chromium', 'chromium-browser', 'google-chrome'],
+    programs: ['chromium', 'chromium-headless-shell', 'chromium-browser', 'google-chrome'],
     packages: 'chromium',
     tests: 'the reference in a browser',
   },

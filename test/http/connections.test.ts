@@ -7,7 +7,6 @@ import t from 'tap'
 import { closeIdleConnections } from '../../src/http/server-limits.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
-import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 import { type Held, hasDevices, heldGateway, request, send } from './held.js'
 import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
@@ -235,15 +234,4 @@ t.test('closing idle connections spares the next request in a packet, up to the 
   }
   t.match(await text, /2$/)
   t.equal(replies.length, 2, 'the request behind the last response is dropped')
-})
-
-t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
-  const child = await gatewayProcess(t)
-  const socket = connect(child.port, '127.0.0.1').pause()
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  socket.write('GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
-  await until(() => child.log.includes('/api/docs/:name'))
-  child.signal('SIGINT')
-  t.equal(await child.exited, 0)
 })

@@ -183,3 +183,14 @@ t.test('while the gateway closes, a client has ten seconds to read small respons
   await until(() => socket.destroyed)
   await closed
 })
+
+t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
+  const child = await gatewayProcess(t)
+  const socket = connect(child.port, '127.0.0.1').pause()
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.write('GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+  await until(() => child.log.includes('/api/docs/:name'))
+  child.signal('SIGINT')
+  t.equal(await child.exited, 0)
+})

@@ -61,7 +61,7 @@ t.test('the key file does not grow with each start that removes expired keys', a
   t.ok(sizes[5]! - sizes[2]! < minFreeBytes, sizes.join())
 })
 
-t.test('a new store on a full disk is refused with the cause', { skip: withoutMount }, async (t) => {
+t.test('a new store on a full disk is refused with the cause', { skip: withoutMount() }, async (t) => {
   const folder = temporaryFolder(t)
   const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
   for (const size of ['64k', '68k', '72k', '84k']) {
@@ -70,7 +70,7 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
   }
 })
 
-t.test('on an almost full disk with expired keys', { skip: withoutMount }, async (t) => {
+t.test('on an almost full disk with expired keys', { skip: withoutMount() }, async (t) => {
   const place = await embeddedPlace(t)
   const store = await place.open()
   const [owner, other] = [ownerOf('fleet@example.com'), anOwner()]

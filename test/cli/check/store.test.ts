@@ -78,7 +78,7 @@ t.test('a data folder that is missing, cannot be created, is open to others, or 
   t.match(await at(dir), /^fail: EISDIR/)
 })
 
-t.test('a full disk is found, and one of any size is not', { skip: withoutMount }, (t) => {
+t.test('a full disk is found, and one of any size is not', { skip: withoutMount() }, (t) => {
   const script = 'mount -t tmpfs -o mode=700,size=$1 tmpfs /mnt && OPS_PORT=off DATA_DIR=$2 "$3" "$4" check'
   const checkOn = (size: string, folder = '/mnt') =>
     mounting(script, 'sh', size, folder, process.execPath, program('main.js'))
