@@ -53,7 +53,7 @@ function logWarnings(logger: Log): void {
 }
 
 /** Holds a free port: the links in responses need its number before the API listens. */
-async function heldPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
+async function holdPort(host: string): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer((socket) => socket.destroy()).listen(0, host)
   await once(server, 'listening').catch(because('HOST'))
   const { port } = server.address() as AddressInfo
@@ -61,14 +61,9 @@ async function heldPort(host: string): Promise<{ port: number; release: () => Pr
 }
 
 async function serve(): Promise<void> {
-  const config = readConfig(process.env)
-  if (config.port !== 0) return run(config)
-  const { port, release } = await heldPort(config.host)
-  return run(readConfig({ ...process.env, PORT: String(port) }), release)
-}
-
-/** @param beforeListen called when all is ready to listen. */
-async function run(config: Config, beforeListen?: () => Promise<void>): Promise<void> {
+  let config = readConfig(process.env)
+  const held = config.port === 0 ? await holdPort(config.host) : undefined
+  if (held) config = readConfig({ ...process.env, PORT: String(held.port) })
   const metrics = new Metrics()
   const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
   logWarnings(logger)
@@ -90,7 +85,7 @@ async function run(config: Config, beforeListen?: () => Promise<void>): Promise<
   // The worker loads its modules meanwhile, on a core of its own where there is one.
   const [, { store, sandbox, app }] = await Promise.all([worker.start(), open()])
   await app.ready()
-  await beforeListen?.()
+  await held?.release()
   const { host, port, opsHost, opsPort } = config
   const listenTextResolver = (address: string): string => `listening on ${address}/api`
   await app.listen({ host, port, backlog: maxBacklog, listenTextResolver }).catch(because('HOST and PORT'))
