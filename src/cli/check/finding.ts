@@ -1,5 +1,5 @@
 /** One line of the preflight check, and the report of all lines. */
-import { table } from '../table.js'
+import { table } from '../output.js'
 
 /** `fail` = it will not work; `warn` = it works, but deserves attention. */
 type Verdict = 'ok' | 'warn' | 'fail'

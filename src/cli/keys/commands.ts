@@ -1,7 +1,7 @@
 /** The commands for operators of API keys. */
 import { accountIdOf, ownerOf, Secret, toCredential } from '../../auth/credential.js'
 import type { KeyRecord, Store } from '../../store/store.js'
-import { printable, table } from '../table.js'
+import { printable, table } from '../output.js'
 
 /** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
 interface Outcome {
