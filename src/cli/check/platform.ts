@@ -35,10 +35,11 @@ export async function platformFindings(config: Config, hash: string | undefined)
   if (url === undefined) return [ok('platform', 'the sandbox in the process')]
   const platform = openPlatform(url, timeoutMs)
   try {
-    const found = await reachable(platform)
+    const invented = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
+    const { failure, ms } = await attempt(platform, 'get_user_data', invented)
     // Whatever else would be tried fails likewise.
-    if (found.isUnavailable) return [found]
-    const findings: Finding[] = [found, await clock(url, timeoutMs)]
+    if (failure instanceof PlatformUnavailable) return [fail('platform', explain(failure))]
+    const findings = [refusal(failure, ms), await clock(url, timeoutMs)]
     if (new URL(url).protocol === 'http:') findings.push(warn('platform TLS', 'http: hashes travel unencrypted'))
     const tried = hash === undefined ? [warn('platform actions', untried)] : await permissions(platform, hash)
     findings.push(...tried)
@@ -82,10 +83,7 @@ async function attempt(platform: CheckedPlatform, action: Action, hash: string) 
 }
 
 /** Only a working platform refuses an invented hash. */
-async function reachable(platform: CheckedPlatform): Promise<Finding & { isUnavailable?: true }> {
-  const invented = `$2y$10$${randomBytes(40).toString('hex').slice(0, 53)}`
-  const { failure, ms } = await attempt(platform, 'get_user_data', invented)
-  if (failure instanceof PlatformUnavailable) return { ...fail('platform', explain(failure)), isUnavailable: true }
+function refusal(failure: unknown, ms: number): Finding {
   if (!(failure instanceof PlatformRefused || failure instanceof PlatformForbidden)) {
     return fail('platform', 'accepts an invented hash: not a tracking platform, or an unprotected one')
   }
