@@ -46,10 +46,7 @@ export function withIds({ action, query }: PlatformRequest, map: (id: number) =>
 }
 
 /** A scrubber whose replacements all come from one set of pseudonyms. */
-export function buildScrub(pseudonyms: Pseudonyms): Scrub {
-  const scrubber = new Scrubber(pseudonyms)
-  return (exchange) => scrubber.exchange(exchange)
-}
+export const buildScrub = (pseudonyms: Pseudonyms): Scrub => new Scrubber(pseudonyms).scrub
 
 /** A `key` is the name of the member that holds the value, or its list. */
 class Scrubber {
@@ -59,7 +56,7 @@ class Scrubber {
     this.#pseudonyms = pseudonyms
   }
 
-  exchange({ action, query, responses, ...rest }: Exchange): Exchange {
+  readonly scrub: Scrub = ({ action, query, responses, ...rest }) => {
     const isDevices = action.startsWith('get_devices')
     const scrubbed = this.#record(isDevices ? 'device' : '', query)
     const ownKey = isDevices ? 'get_devices' : action === 'get_user_data' ? 'user' : ''
