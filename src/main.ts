@@ -154,8 +154,7 @@ async function start([name, ...args]: string[]): Promise<void> {
   }
   if (name === 'replay' || name === 'record') {
     const { runReplay } = await import('./replay/commands.js')
-    const sent = (signal: NodeJS.Signals) => once(process, signal).then(() => signal)
-    const ended = () => Promise.race([sent('SIGINT'), sent('SIGTERM')])
+    const ended = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(([signal]) => signal)
     const main = fileURLToPath(import.meta.url)
     process.exitCode = await runReplay(name, args, { env: process.env, console, ended, main })
     return
@@ -166,28 +165,25 @@ async function start([name, ...args]: string[]): Promise<void> {
   process.exit(2)
 }
 
-type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number; settings?: string }
+type ListenError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
 
-/** Rethrows an error with the names of the settings that caused it. */
+class CannotListen extends Error {}
+
+/** Throws an error of `listen` as one sentence, with the names of the settings that caused it. */
 function because(settings: string) {
-  return (error: Error): never => {
-    throw Object.assign(error, { settings })
+  return ({ address, hostname, port, errno, code }: ListenError): never => {
+    const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
+    const reason = getSystemErrorMap().get(errno ?? 0)?.[1] ?? code
+    throw new CannotListen(`Cannot listen on ${where} (${settings}): ${reason}.`)
   }
-}
-
-/** One sentence for what an operator can mend, else the whole error. */
-function explain(error: unknown): unknown {
-  if (error instanceof ConfigError || error instanceof StoreUnavailable) return error.message
-  const { code, errno, address, hostname, port, settings } = error as ListenError
-  if (settings === undefined) return error
-  const where = [address ?? hostname, port].filter((part) => part !== undefined).join(':')
-  return `Cannot listen on ${where} (${settings}): ${getSystemErrorMap().get(errno ?? 0)?.[1] ?? code}.`
 }
 
 try {
   await start(process.argv.slice(2))
 } catch (error) {
-  console.error(explain(error))
+  // One sentence for what an operator can mend, else the whole error.
+  const isKnown = [ConfigError, StoreUnavailable, CannotListen].some((Known) => error instanceof Known)
+  console.error(isKnown ? (error as Error).message : error)
   // Not `exitCode`: whatever was opened before the failure would keep the process alive.
   process.exit(1)
 }
