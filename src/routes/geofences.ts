@@ -14,19 +14,9 @@ import {
 import { toCollection } from '../resources/geojson.js'
 import { type List, ListOf } from '../resources/list.js'
 import { id } from '../resources/units.js'
-import { bytesOf, identified, type Needs, notFound, PathId, partBytes, sendJson, sendRows } from './query.js'
+import { bytesOf, identified, type Needs, notFound, PathId, reserveItems, sendJson, sendRows } from './query.js'
 
-/** Corners in one response: more of them would hold the event loop for over 0.3 s. */
-const maxCorners = 200_000
-
-/** The corners of geofences one after another; infinite from those on that are too many for one response. */
-function countCorners(): (row: WireGeofence) => number {
-  let count = 0
-  return ({ coordinates }) => {
-    count += coordinates.length
-    return count > maxCorners ? Number.POSITIVE_INFINITY : coordinates.length
-  }
-}
+const cornersOf = ({ coordinates }: WireGeofence): number => coordinates.length
 
 export function geofences(app: App, { translate }: Needs): void {
   const listGeofencesSchema = {
@@ -44,7 +34,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const to = { account: request.account, reply }
     if (format === 'json') return sendRows(to, ordered, paging, toGeofenceItem)
     const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
-    return sendRows(to, ordered, paging, toGeofence, { partsOf: countCorners() }, { as: format, toBody })
+    return sendRows(to, ordered, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
   })
 
   const getGeofenceSchema = {
@@ -61,7 +51,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const rows = geofenceId === undefined ? [] : await request.account.geofences()
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
     if (geofenceId === undefined || !row) throw notFound('geofence', sent)
-    reply.reserve(partBytes * countCorners()(row))
+    reserveItems(reply, 1, cornersOf(row))
     const json = await bytesOf(request.account, jsonBytes(toGeofence(row, geofenceId)))
     return sendJson<GeofenceDetail>(reply, json)
   })

@@ -61,7 +61,9 @@ type Translate = ReturnType<typeof translator>
 
 /** Estimated heap of an item and its text, and of each of its parts. */
 const itemBytes = 500
-export const partBytes = 200
+const partBytes = 200
+/** Parts in one response: more of them would hold the event loop for over 0.3 s. */
+const maxParts = 200_000
 /** Of a character in JSON, where a control character is `\u0001`. */
 const charBytes = 6
 
@@ -88,6 +90,11 @@ interface RowsOptions<Row, T> {
 /** The characters of the texts in a record or list, without those of nested ones. */
 export const charsIn = (item: object): number =>
   Object.values(item).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+
+/** Reserves memory for items with so many parts in all. @throws ApiError `gateway_error` where there is none, or there are too many parts. */
+export function reserveItems(reply: FastifyReply, items: number, parts: number): void {
+  reply.reserve(parts > maxParts ? Number.POSITIVE_INFINITY : itemBytes * items + partBytes * parts)
+}
 
 /**
  * Sends a page of the rows by ascending id, without repeated ids, or what `toBody` makes of it. In steps, between which other callers have
@@ -124,7 +131,8 @@ function* pageOfRows<Row, T extends { id: number }>(
 ): Steps<List<T>> {
   const distinct = rows.sort(byId).filter(({ id }, at, all) => id !== all[at - 1]?.id)
   const list = page(distinct, paging)
-  reply.reserve(list.data.reduce((sum, { row }) => sum + itemBytes + partBytes * partsOf(row), 0))
+  const parts = list.data.reduce((sum, { row }) => sum + partsOf(row), 0)
+  reserveItems(reply, list.data.length, parts)
   const byDevice = list.data.sort((a, b) => deviceOf(a.row) - deviceOf(b.row))
   const data: T[] = []
   for (const { id, row } of byDevice) {
