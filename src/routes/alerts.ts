@@ -31,8 +31,7 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
     const charsOf = (alert: Alert): number =>
       alert.devices.reduce((sum, { name }) => sum + name.length, charsIn(alert) + charsIn(alert.types))
-    const to = { account: request.account, reply }
     const toItem = (row: WireAlert, id: number): Alert => toAlert(row, id, fleet)
-    return sendRows(to, ordered, request.query, toItem, { partsOf: devicesOf, charsOf })
+    return sendRows(reply, ordered, request.query, toItem, { partsOf: devicesOf, charsOf })
   })
 }

@@ -19,7 +19,6 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     const rows = await request.account.drivers()
     const ordered = translate('get_user_drivers', rows, identified)
     const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }
-    const to = { account: request.account, reply }
-    return sendRows(to, ordered, request.query, (row, id) => toDriver(row, id, devices))
+    return sendRows(reply, ordered, request.query, (row, id) => toDriver(row, id, devices))
   })
 }

@@ -31,10 +31,9 @@ export function geofences(app: App, { translate }: Needs): void {
     const { format = 'json', ...paging } = request.query
     const rows = await request.account.geofences()
     const ordered = translate('get_geofences', rows, identified)
-    const to = { account: request.account, reply }
-    if (format === 'json') return sendRows(to, ordered, paging, toGeofenceItem)
+    if (format === 'json') return sendRows(reply, ordered, paging, toGeofenceItem)
     const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
-    return sendRows(to, ordered, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
+    return sendRows(reply, ordered, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
   })
 
   const getGeofenceSchema = {
@@ -52,7 +51,7 @@ export function geofences(app: App, { translate }: Needs): void {
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
     if (geofenceId === undefined || !row) throw notFound('geofence', sent)
     reserveItems(reply, 1, cornersOf(row))
-    const json = await bytesOf(request.account, jsonBytes(toGeofence(row, geofenceId)))
+    const json = await bytesOf(reply, jsonBytes(toGeofence(row, geofenceId)))
     return sendJson<GeofenceDetail>(reply, json)
   })
 }

@@ -8,7 +8,6 @@ import { ApiError } from '../errors.js'
 import { inTurns, type Steps } from '../lib/in-turns.js'
 import { jsonBytes } from '../lib/json-bytes.js'
 import { truncated } from '../lib/truncated.js'
-import type { Account } from '../platform/account.js'
 import type { Scalar } from '../platform/shape.js'
 import { type List, type Page, page } from '../resources/list.js'
 import { Integer } from '../resources/schema.js'
@@ -102,7 +101,7 @@ export function reserveItems(reply: FastifyReply, items: number, parts: number):
  * @throws ApiError `gateway_error` where there is no memory.
  */
 export async function sendRows<Row, T extends { id: number }>(
-  { account, reply }: { account: Account; reply: FastifyReply },
+  reply: FastifyReply,
   rows: Identified<Row>[],
   paging: Page,
   toItem: (row: Row, id: number) => T,
@@ -113,12 +112,12 @@ export async function sendRows<Row, T extends { id: number }>(
     const list = yield* pageOfRows(reply, rows, paging, toItem, options)
     return yield* jsonBytes(format ? format.toBody(list) : list)
   }
-  return sendJson<List<T>>(reply, await bytesOf(account, work()), format?.as)
+  return sendJson<List<T>>(reply, await bytesOf(reply, work()), format?.as)
 }
 
 /** Long JSON, made in steps that are turns of the account. */
-export async function bytesOf(account: Account, steps: Steps<Uint8Array<ArrayBuffer>>): Promise<Buffer> {
-  const { buffer } = await inTurns(steps, undefined, () => account.turn())
+export async function bytesOf({ request }: FastifyReply, steps: Steps<Uint8Array<ArrayBuffer>>): Promise<Buffer> {
+  const { buffer } = await inTurns(steps, undefined, () => request.account.turn())
   return Buffer.from(buffer)
 }
 

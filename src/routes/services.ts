@@ -63,7 +63,7 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
       if (!devices.has(owner)) devices.set(owner, serviceDevice(fleet.row(owner)))
       return toMaintenanceService(row, serviceId, devices.get(owner), facts)
     }
-    return sendRows({ account, reply }, requested, paging, toService, { deviceOf })
+    return sendRows(reply, requested, paging, toService, { deviceOf })
   })
 }
 

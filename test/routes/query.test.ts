@@ -13,11 +13,11 @@ function work(ms: number): void {
 t.test('the rows of a list are translated and serialized in turns of their account', async (t) => {
   let turns = 0
   const account = { turn: async () => void turns++ } as unknown as Account
-  const reply = { reserve: () => {}, type: () => {} } as unknown as FastifyReply
+  const reply = { request: { account }, reserve: () => {}, type: () => {} } as unknown as FastifyReply
   const rows = Array.from({ length: 1_000 }, (_, at) => ({ id: at + 1, row: {} }))
   const turnsOf = async (toItem: (id: number) => { id: number }): Promise<number> => {
     turns = 0
-    const body = await sendRows({ account, reply }, rows, {}, (_row, id) => toItem(id))
+    const body = await sendRows(reply, rows, {}, (_row, id) => toItem(id))
     t.same(JSON.parse(String(body)).data.at(-1), { id: 1_000 })
     return turns
   }
