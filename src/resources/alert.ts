@@ -39,7 +39,7 @@ export const Alert = Resource(
 export type Alert = Static<typeof Alert>
 
 interface AlertFleet {
-  all: () => Alert['devices']
+  ids: readonly number[]
   /** A device's name; undefined for an unknown device. */
   name: (id: number) => string | undefined
 }
@@ -72,7 +72,7 @@ export const coversAll = (wire: WireAlert): boolean => flag(wire.for_all_user_de
 export function toAlert(wire: WireAlert, alertId: number, fleet: AlertFleet): Alert {
   const types = typesOf(wire)
   const all_devices = coversAll(wire)
-  const devices = new Set(wire.devices.map(id).filter((device) => device !== undefined))
+  const devices = all_devices ? fleet.ids : new Set(wire.devices.map(id).filter((device) => device !== undefined))
   return {
     object: 'alert',
     id: alertId,
@@ -81,6 +81,6 @@ export function toAlert(wire: WireAlert, alertId: number, fleet: AlertFleet): Al
     types,
     active: flag(wire.active) ?? true,
     all_devices,
-    devices: all_devices ? fleet.all() : [...devices].map((device) => ({ id: device, name: fleet.name(device) ?? '' })),
+    devices: [...devices].map((device) => ({ id: device, name: fleet.name(device) ?? '' })),
   }
 }

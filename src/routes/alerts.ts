@@ -18,20 +18,12 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const devices = await deviceCache.fetch(request.account)
     const rows = await request.account.alerts()
-    let all: Alert['devices'] | undefined
-    const name = namesIn(devices)
-    const fleet = {
-      all: () => {
-        all ??= devices.ids.map((id) => ({ id, name: name(id) ?? '' }))
-        return all
-      },
-      name,
-    }
+    const fleet = { ids: devices.ids, name: namesIn(devices) }
     const ordered = translate('get_alerts', rows, identified)
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
     const charsOf = (alert: Alert): number =>
       alert.devices.reduce((sum, { name }) => sum + name.length, charsIn(alert) + charsIn(alert.types))
-    const toItem = (row: WireAlert, id: number): Alert => toAlert(row, id, fleet)
-    return sendRows(reply, ordered, request.query, toItem, { partsOf: devicesOf, charsOf })
+    const options = { partsOf: devicesOf, charsOf }
+    return sendRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), options)
   })
 }

@@ -12,8 +12,8 @@ const fleet = [
   { id: 31, name: 'Lorry 9' },
 ]
 const nameOf = (id: number) => fleet.find((device) => device.id === id)?.name
-const alert = (raw: object) =>
-  toAlert(read(wireAlert, { name: 'Rule', ...raw }), 61, { all: () => fleet, name: nameOf })
+const known = { ids: fleet.map(({ id }) => id), name: nameOf }
+const alert = (raw: object) => toAlert(read(wireAlert, { name: 'Rule', ...raw }), 61, known)
 
 const oldAlert = { active: '1', overspeed_speed: '95', overspeed_distance: '1', devices: ['31'], email: '' }
 const inOut = { active: 1, name: 'Harbour watch', type: 'geofence_inout', notifications: [], devices: [318, 500] }

@@ -95,7 +95,7 @@ const historyOf = (raw: unknown) => history(raw, {})
 
 const { wireAlert, wireDevice, wireDriver, wireEvent, wireGeofence, wireHistory, wireService } = wire
 const translations: [TSchema, Shape, (raw: unknown) => unknown][] = [
-  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), 61, { all: () => [], name })],
+  [Alert, wireAlert, (raw) => toAlert(read(wireAlert, raw), 61, { ids: [], name })],
   [Device, wireDevice, deviceOf],
   [Driver, wireDriver, driverOf],
   [Event, wireEvent, (raw) => toEvent(read(wireEvent, raw), name, read(wire.wireSetup, raw))],
