@@ -77,10 +77,6 @@ function daysOf(value: WireService['last_service'], dayFirst: boolean | undefine
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }
 
-/** Whether a date can be read in two orders of day and month. */
-const isAmbiguous = ({ last_service, expires_date }: WireService): boolean =>
-  [last_service, expires_date].some((date) => new Set(daysOf(date, undefined)).size > 1)
-
 const nearest = (days: readonly number[], day: number): Maybe =>
   days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
@@ -132,8 +128,8 @@ export interface ServiceAccount {
   setup: WireSetup | undefined
   /** The day on the account's clock, in days since 1970-01-01. */
   today: number
-  /** The account's order of day and month, for a device that does not show it; undefined if no device does. */
-  dayFirst: () => boolean | undefined
+  /** The account's order of day and month, for a device that does not show it; undefined if no device does, or no service needs it. */
+  dayFirst: boolean | undefined
 }
 
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
@@ -146,7 +142,7 @@ function amountsOf(wire: WireService, device: ServiceDevice | undefined, account
   const written = leftInText(wire, device)
   const { amount, unit } = quantity(written) ?? {}
   const expected = plus(today, amount)
-  const dayFirst = device?.dayFirst ?? (isDays && isAmbiguous(wire) ? account.dayFirst() : undefined)
+  const dayFirst = device?.dayFirst ?? account.dayFirst
   const last = isDays ? lastDay(wire, interval, today, expected, dayFirst) : number(wire.last_service)
   const due =
     plus(last, interval) ??

@@ -47,14 +47,10 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     // They wait for it, and nothing else counts them.
     if (isNeeded) reply.reserve(rows.reduce((sum, row) => sum + rowBytes + rowCharBytes * charsIn(row), 0))
     const setup = isNeeded ? await setupOf(account) : undefined
-    let order: { dayFirst: boolean | undefined } | undefined
     const facts = {
       setup,
       today: today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 }),
-      dayFirst: () => {
-        order ??= { dayFirst: dayFirstIn(fleet) }
-        return order.dayFirst
-      },
+      dayFirst: requested.some(({ row }) => unitOf(row) === 'days') ? dayFirstIn(fleet) : undefined,
     }
     // The services of a device come one after another: each row is read once, and one is kept.
     const devices = new BoundedMap<number, ServiceDevice | undefined>(1)

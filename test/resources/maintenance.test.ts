@@ -12,7 +12,7 @@ const service = (raw: object, owner?: object) =>
     read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
     7,
     owner && serviceDevice(read(wireDevice, { id: 318, name: 'Van 4', ...owner })),
-    { setup: undefined, today, dayFirst: () => undefined },
+    { setup: undefined, today, dayFirst: undefined },
   )
 
 const withBase = (base: object) => (raw: object, owner?: object) => service({ ...base, ...raw }, owner)

@@ -89,7 +89,7 @@ const serviceOf = (raw: unknown) =>
   toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), {
     setup: undefined,
     today: 20_584,
-    dayFirst: () => undefined,
+    dayFirst: undefined,
   })
 const historyOf = (raw: unknown) => history(raw, {})
 
