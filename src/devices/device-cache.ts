@@ -4,7 +4,7 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
-import { toZone, type Zone } from '../resources/zone.js'
+import { toZone } from '../resources/zone.js'
 import { Fleet, needsZone } from './fleet.js'
 import { CorrectedLists, OnlyInList } from './wall-clock.js'
 
@@ -129,13 +129,7 @@ export class DeviceCache {
     if (columns.skippedRows > 0) onSkipped(columns.skippedRows)
     for (const [word, rows] of columns.unknownStates) onUnknownState(word, rows)
     if (zone) onCorrected()
-    const needed = zone ?? (needsZone(columns) ? await zoneOf(account) : undefined)
-    return new Fleet(columns, needed, zone !== undefined, sentAt)
+    const setup = zone === undefined && needsZone(columns) ? await account.knownSetup() : undefined
+    return new Fleet(columns, zone ?? (setup && toZone(setup)), zone !== undefined, sentAt)
   }
-}
-
-/** The account's zone, for devices whose display time cannot be read; as `Account.knownSetup`. */
-async function zoneOf(account: Account): Promise<Zone | undefined> {
-  const setup = await account.knownSetup()
-  return setup && toZone(setup)
 }

@@ -59,11 +59,11 @@ export function offsetMinutesAt(ms: number, zone: Zone): number {
 /** The clock at an instant, as if it were in UTC (both in Unix milliseconds). */
 const clockAt = (ms: number, zone: Zone): number => ms + offsetMinutesAt(ms, zone) * 60_000
 
-/** `+04:00` at an instant (Unix milliseconds); undefined where the setup has no zone. */
-export const utcOffset = (ms: number, setup: WireSetup): string | undefined =>
-  offsetOf(setup) === undefined
-    ? undefined
-    : FixedOffsetZone.instance(offsetMinutesAt(ms, toZone(setup))).formatOffset(ms, 'short')
+/** `+04:00` at an instant (Unix milliseconds); undefined where the setup has no zone, or is unknown. */
+export function utcOffset(ms: number, setup: WireSetup | undefined): string | undefined {
+  const zone = knownZone(setup)
+  return zone && FixedOffsetZone.instance(offsetMinutesAt(ms, zone)).formatOffset(ms, 'short')
+}
 
 /** Unix milliseconds of a wall clock read as if it were UTC; the first of two when the end of summer repeats it. */
 export function fromWallClock(ms: number, zone: Zone): number {

@@ -14,12 +14,11 @@ export function me(app: App, { clock }: Needs): void {
   }
   app.get('/me', { schema: getMeSchema }, async ({ account, caller: { credential, key } }, reply) => {
     reply.header('cache-control', 'no-store')
-    const setup = await account.knownSetup()
     return {
       object: 'account' as const,
       credential,
       email: account.email,
-      utc_offset: (setup && utcOffset(clock(), setup)) ?? null,
+      utc_offset: utcOffset(clock(), await account.knownSetup()) ?? null,
       key: key && { id: key.id, label: key.label, expires_at: key.expiresAt },
     }
   })
