@@ -1,7 +1,7 @@
 /** GeoJSON (RFC 7946): geometries, features, and lists as collections. */
 import { type TObject, type TSchema, Type } from 'typebox'
 import { type List, paging } from './list.js'
-import { Double, Integer, Word } from './schema.js'
+import { Double, Integer, Part, Word } from './schema.js'
 
 /**
  * The query parameter `format`, with the schema of the GeoJSON body. A second media type in the document would make the responses of
@@ -18,10 +18,7 @@ export const Format = (body: TObject) =>
 export type Coordinate = [lng: number, lat: number]
 const Coordinate = Type.Array(Double(), { minItems: 2, maxItems: 2, description: '`[longitude, latitude]`' })
 const Geometry = <const T extends string, C extends TSchema>(type: T, coordinates: C) =>
-  Type.Object(
-    { type: Type.Literal(type, { type: 'string' }), coordinates },
-    { additionalProperties: false, title: type },
-  )
+  Part(type, { type: Type.Literal(type, { type: 'string' }), coordinates })
 
 export const Point = Geometry('Point', Coordinate)
 export const Polygon = Geometry(
@@ -42,10 +39,7 @@ export const Feature = (geometry: TSchema, properties: TSchema, options = {}) =>
   )
 
 export const CollectionOf = (feature: TSchema, title: string) =>
-  Type.Object(
-    { type: Type.Literal('FeatureCollection', { type: 'string' }), ...paging, features: Type.Array(feature) },
-    { additionalProperties: false, title },
-  )
+  Part(title, { type: Type.Literal('FeatureCollection', { type: 'string' }), ...paging, features: Type.Array(feature) })
 
 /** A feature with the fields of a resource as its properties. */
 export const toFeature = <Geometry, Properties>(id: number, geometry: Geometry, properties: Properties) => {

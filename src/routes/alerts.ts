@@ -17,13 +17,12 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
   app.get('/alerts', { schema: listAlertsSchema }, async (request, reply) => {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const devices = await deviceCache.fetch(request.account)
-    const rows = await request.account.alerts()
+    const rows = translate('get_alerts', await request.account.alerts(), identified)
     const fleet = { ids: devices.ids, name: namesIn(devices) }
-    const ordered = translate('get_alerts', rows, identified)
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
     const charsOf = (alert: Alert): number =>
       alert.devices.reduce((sum, { name }) => sum + name.length, charsIn(alert) + charsIn(alert.types))
     const options = { partsOf: devicesOf, charsOf }
-    return sendRows(reply, ordered, request.query, (row, id) => toAlert(row, id, fleet), options)
+    return sendRows(reply, rows, request.query, (row, id) => toAlert(row, id, fleet), options)
   })
 }

@@ -16,9 +16,8 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
   app.get('/drivers', { schema: listDriversSchema }, async (request, reply) => {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const fleet = await deviceCache.fetch(request.account)
-    const rows = await request.account.drivers()
-    const ordered = translate('get_user_drivers', rows, identified)
+    const rows = translate('get_user_drivers', await request.account.drivers(), identified)
     const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }
-    return sendRows(reply, ordered, request.query, (row, id) => toDriver(row, id, devices))
+    return sendRows(reply, rows, request.query, (row, id) => toDriver(row, id, devices))
   })
 }

@@ -29,11 +29,10 @@ export function geofences(app: App, { translate }: Needs): void {
   }
   app.get('/geofences', { schema: listGeofencesSchema }, async (request, reply) => {
     const { format = 'json', ...paging } = request.query
-    const rows = await request.account.geofences()
-    const ordered = translate('get_geofences', rows, identified)
-    if (format === 'json') return sendRows(reply, ordered, paging, toGeofenceItem)
+    const rows = translate('get_geofences', await request.account.geofences(), identified)
+    if (format === 'json') return sendRows(reply, rows, paging, toGeofenceItem)
     const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
-    return sendRows(reply, ordered, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
+    return sendRows(reply, rows, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
   })
 
   const getGeofenceSchema = {
