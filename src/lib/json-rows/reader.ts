@@ -102,19 +102,15 @@ export class RowReader {
     return { bytes: this.#envelope.length, opened: this.#opened }
   }
 
+  /** Reads all but an incomplete row at the end, which it keeps for later. */
   #writePiece(piece: Uint8Array): void {
     const { bytes, length } = this.#rest
     const end = length + piece.length
     if (length > 0 && end < this.#retryAt) return void this.#rest.append(piece, 0, piece.length)
     this.#rest.length = 0
-    this.#wasm.input.set(bytes.subarray(0, length))
-    this.#wasm.input.set(piece, length)
-    this.#read(end)
-  }
-
-  /** Reads the input up to `end`, and keeps an incomplete row at its end for later. */
-  #read(end: number): void {
     const { input } = this.#wasm
+    input.set(bytes.subarray(0, length))
+    input.set(piece, length)
     input[end] = 0
     const row = this.#scan(input, end)
     if (row === end) return
@@ -194,7 +190,7 @@ export class RowReader {
     if (rowEnd < 0) throw tooDeep()
     if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new TooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
     if (rowEnd === 0) return 0
-    if (isRead || this.#wasm.readCompacted() || this.#readDeclined()) {
+    if (isRead || this.#wasm.read(this.#wasm.compactedAt) > 0 || this.#readDeclined()) {
       this.#options.onRow(this.#wasm)
       this.#envelope.addPlaceholder(this.#rows++)
     } else this.#envelope.append(NULL, 0, NULL.length)

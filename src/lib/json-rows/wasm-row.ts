@@ -27,7 +27,7 @@ interface Exports {
   output: { value: number }
   slots: { value: number }
   addField(shape: number, length: number, kind: number, slot: number, inner: number, first: number, count: number): void
-  readRow(shape: number, first: number, count: number, at: number, isNormalized?: boolean): number
+  readRow(shape: number, first: number, count: number, at: number, isNormalized: boolean): number
   written(): number
   compact(at: number, end: number): number
   compactedLength(): number
@@ -39,6 +39,8 @@ const module = new WebAssembly.Module(readFileSync(new URL('./row.wasm', import.
 export class WasmRow {
   /** Bytes to read, which end with a zero. */
   readonly input: Buffer
+  /** Where `compact` copies an object to, counted from the input. */
+  readonly compactedAt: number
   readonly #names: readonly string[]
   readonly #exports: Exports
   readonly #memory: Buffer
@@ -52,32 +54,26 @@ export class WasmRow {
 
   constructor(shape: RowShape) {
     this.#exports = new WebAssembly.Instance(module).exports as Exports
-    const { memory, input, inputLength, output, slots } = this.#exports
+    const { memory, input, inputLength, compacted, output, slots } = this.#exports
     this.#memory = Buffer.from(memory.buffer)
     this.#slots = new Uint32Array(memory.buffer, slots.value)
     this.#output = output.value
     this.input = this.#memory.subarray(input.value, input.value + inputLength.value)
+    this.compactedAt = compacted.value - input.value
     this.#names = slotNames(shape)
     this.#make = recordMaker(shape)
     this.#define(shape, this.#addSlots(this.#names.length))
   }
 
-  /** Reads the object at `at` of the input; returns where it ends, or 0 if it declines the object. */
-  read(at: number): number {
-    this.#isNormalized = false
-    return this.#exports.readRow(0, 0, this.#names.length, at)
+  /** Reads the object at `at`, counted from the input; returns where it ends, or 0 if it declines the object. */
+  read(at: number, isNormalized = false): number {
+    this.#isNormalized = isNormalized
+    return this.#exports.readRow(0, 0, this.#names.length, at, isNormalized)
   }
 
   /** Copies the object at `at` without whitespace; returns where it ends, 0 if it is incomplete at `end`, or -1 if it is nested too deeply. */
   compact(at: number, end: number): number {
     return this.#exports.compact(at, end)
-  }
-
-  /** Reads that copy; returns whether it accepts the object. */
-  readCompacted(isNormalized = false): boolean {
-    const { compacted, input, readRow } = this.#exports
-    this.#isNormalized = isNormalized
-    return readRow(0, 0, this.#names.length, compacted.value - input.value, isNormalized) > 0
   }
 
   compactedText(): string {
@@ -90,7 +86,7 @@ export class WasmRow {
     const text = Buffer.from(`${JSON.stringify(record)}\0`)
     if (text.length > this.input.length) return false
     text.copy(this.#memory, this.#exports.compacted.value)
-    return this.readCompacted(true)
+    return this.read(this.compactedAt, true) > 0
   }
 
   /** The number of a field, such as `device_data.id`. It is the same for all rows of a shape. */
