@@ -27,16 +27,13 @@ interface AccountCacheOptions {
 /** The accounts of one platform. A valid hash is validated once per `ttlMs`, or when a caller forces it; any other with each request. */
 export class AccountCache {
   readonly #cache: LRUCache<string, Account, { hash: Secret; isKnown: boolean }>
-  readonly #platform: Platform
-  readonly #ttlMs: number
-  readonly #onRefused: (account: Account) => void
+  readonly #options: AccountCacheOptions
   /** `Account.id` by the account's e-mail. */
   readonly idOf: (email: string) => string
 
-  constructor({ platform, realm, ttlMs, clock, onSkipped, onRefused }: AccountCacheOptions) {
-    this.#platform = platform
-    this.#ttlMs = ttlMs
-    this.#onRefused = onRefused
+  constructor(options: AccountCacheOptions) {
+    const { platform, realm, ttlMs, clock, onSkipped } = options
+    this.#options = options
     this.idOf = (email) => accountIdOf(realm, email)
     this.#cache = new LRUCache({
       max: maxHashes,
@@ -88,19 +85,19 @@ export class AccountCache {
       return await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
     } catch (error) {
       const known = this.peek(hash)
-      const ageMs = this.#ttlMs - this.#cache.getRemainingTTL(hash.digest)
+      const ageMs = this.#options.ttlMs - this.#cache.getRemainingTTL(hash.digest)
       if (known && error instanceof PlatformUnavailable && maxStaleMs > 0 && ageMs <= maxStaleMs) return known
       if (known && error instanceof PlatformRefused) this.refuse(known)
       throw error
     } finally {
-      await this.#platform.turn(this.peek(hash)?.id ?? hash.digest)
+      await this.#options.platform.turn(this.peek(hash)?.id ?? hash.digest)
     }
   }
 
   /** Invalidates the hash of an account that the platform has refused. */
   refuse(account: Account): void {
     this.#cache.delete(account.hashName)
-    this.#onRefused(account)
+    this.#options.onRefused(account)
   }
 }
 

@@ -57,10 +57,16 @@ export function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer)).end()
 }
 
+interface ConnectionListeners {
+  onCut: (reason: CutReason) => void
+  /** A connection ended before the response in progress was sent. */
+  onAborted: (reply: FastifyReply) => void
+  /** Refuses a request in progress, because its account leaves no place for others. */
+  onCrowded: (reply: FastifyReply) => void
+}
+
 export class Connections {
-  readonly #onCut: (reason: CutReason) => void
-  readonly #onAborted: (reply: FastifyReply) => void
-  readonly #onCrowded: (reply: FastifyReply) => void
+  readonly #listeners: ConnectionListeners
   readonly #bySocket = new WeakMap<Socket, Connection>()
   /** Least recently used first: a response that ends moves its connection to the back. */
   readonly #open = new Set<Connection>()
@@ -68,18 +74,8 @@ export class Connections {
   /** Requests that waited on connections that are cut, until these are closed. */
   #closing = 0
 
-  /**
-   * @param onAborted called when a connection ends before the response in progress is sent.
-   * @param onCrowded called to refuse a request in progress, because its account leaves no place for others.
-   */
-  constructor(
-    onCut: (reason: CutReason) => void,
-    onAborted: (reply: FastifyReply) => void,
-    onCrowded: (reply: FastifyReply) => void,
-  ) {
-    this.#onCut = onCut
-    this.#onAborted = onAborted
-    this.#onCrowded = onCrowded
+  constructor(listeners: ConnectionListeners) {
+    this.#listeners = listeners
   }
 
   /** Listener of a server's `connection` event. */
@@ -116,7 +112,7 @@ export class Connections {
     const start = (connection: Connection, response: ServerResponse): void => {
       response.once('close', () => {
         // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
-        if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
+        if (response.socket !== null && connection.reply) this.#listeners.onAborted(connection.reply.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
         finish(connection)
       })
@@ -172,7 +168,7 @@ export class Connections {
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
     const share = Math.max(1, max * maxShare)
     const crowd = isNew ? this.#largestCrowd().slice(share).slice(-maxRefused) : []
-    for (const reply of crowd) this.#onCrowded(reply)
+    for (const reply of crowd) this.#listeners.onCrowded(reply)
     if (idlest && crowd.length === 0) this.cut(idlest, 'idle')
   }
 
@@ -218,7 +214,7 @@ export class Connections {
   /** Closes a connection and releases the bytes and places it holds. */
   cut({ socket, unread, pending }: Connection, reason: CutReason): void {
     if (socket.destroyed) return
-    this.#onCut(reason)
+    this.#listeners.onCut(reason)
     unread?.reservation.release()
     socket.destroy()
     stopParsing(socket)

@@ -38,16 +38,16 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
 export function createApp(options: CreateAppOptions): App {
   const { log, metrics, ticks } = options
   const report = requestReport(options)
-  const connections = new Connections(
-    (reason) => metrics.cuts.inc({ reason }),
-    (reply) => report(reply, closedByClient),
-    (reply) => {
+  const connections = new Connections({
+    onCut: (reason) => metrics.cuts.inc({ reason }),
+    onAborted: (reply) => report(reply, closedByClient),
+    onCrowded: (reply) => {
       metrics.shed.inc()
       reply.header('connection', 'close')
       reply.isRefused = true
       reply.send(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
     },
-  )
+  })
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,

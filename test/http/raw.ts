@@ -13,7 +13,10 @@ import type { Test } from '../helper.js'
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
   const callerOf = ({ socket }: IncomingMessage): string => `${socket.remoteAddress}`
-  const [connections, pace] = [new Connections(nothing, nothing, nothing), new Pace(ticks)]
+  const [connections, pace] = [
+    new Connections({ onCut: nothing, onAborted: nothing, onCrowded: nothing }),
+    new Pace(ticks),
+  ]
   const options = { connections, pace, callerOf, onConnect: nothing, onError: nothing }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
