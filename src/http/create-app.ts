@@ -77,11 +77,8 @@ export function createApp(options: CreateAppOptions): App {
   installBodyParser(app)
   // Many clients send a Content-Type with every request, and Fastify rejects one without a body.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
-  app.decorateRequest('account')
-  app.decorateRequest('caller')
+  for (const name of ['account', 'caller', 'accountId', 'errorCode'] as const) app.decorateRequest(name)
   app.decorateRequest('isRehearsed', false)
-  app.decorateRequest('accountId')
-  app.decorateRequest('errorCode')
   app.setValidatorCompiler<TObject>(validatorOf)
   app.setErrorHandler(errorHandler(options))
   installResponseDeadline(app, connections, ticks)

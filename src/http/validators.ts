@@ -29,10 +29,9 @@ type Problem = { instancePath: string; params: object } | undefined
 
 function invalidBody(schema: TObject, problem: Problem): ApiError {
   const { instancePath = '', params = {} } = problem ?? {}
-  const { properties = {} } = schema as { properties?: Record<string, Parameter> }
   const [missing] = [(params as { requiredProperties?: string[] }).requiredProperties].flat()
   const param = instancePath.split('/')[1] ?? missing
-  const rule = param === undefined ? undefined : properties[param]
+  const rule = param === undefined ? undefined : (schema.properties[param] as Parameter | undefined)
   if (param === undefined || rule === undefined) {
     return new ApiError('invalid_request', { message: 'The body must be a JSON object.' })
   }

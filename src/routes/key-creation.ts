@@ -67,11 +67,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
       request.account = account
       request.caller = { credential: 'platform_hash', key: null }
       if (body.renew) {
-        const renewed = await renewKeys(options, request, reply, hash, body)
-        const list = page(
-          renewed.map((record) => toKey(record, true)),
-          {},
-        )
+        const list = page(await renewKeys(options, request, reply, hash, body), {})
         return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(list)))
       }
       const now = clock()
@@ -139,7 +135,7 @@ async function renewKeys(
   reply: FastifyReply,
   hash: Secret,
   { label, expires_in_days, renew: ids = [] }: CreateKey,
-): Promise<KeyRecord[]> {
+) {
   if (label !== undefined || expires_in_days !== undefined) {
     throw invalid('renew', '`renew` creates no key: send it without `label` and `expires_in_days`.')
   }
@@ -156,7 +152,8 @@ async function renewKeys(
     audit(request, 'API key renewed', { key: record.id, label: withoutCredentials(record.label) })
     return [record]
   }
-  return (await Promise.all(chosen.map(renew))).flat().sort(newestFirst)
+  const renewed = (await Promise.all(chosen.map(renew))).flat().sort(newestFirst)
+  return renewed.map((record) => toKey(record, true))
 }
 
 /** Puts the hash into a key of this user; undefined for any other key. Its owner is no proof: an e-mail may pass to another user. */
