@@ -120,8 +120,9 @@ function checkLabel(body: unknown): void {
   const label = body.label.trim()
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(label))
     throw invalid('label', '`label` must be text of at most 100 characters, without control characters.')
-  const isHash = 'platform_hash' in body && body.platform_hash === label
-  if (isHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
+  const hash = 'platform_hash' in body && body.platform_hash
+  const hasHash = typeof hash === 'string' && hash !== '' && label.includes(hash)
+  if (hasHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
   body.label = label
 }
 

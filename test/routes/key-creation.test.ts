@@ -129,12 +129,14 @@ t.test('a credential in place of a label is refused, and neither logged nor stor
     { platform_hash: 'Dispatch board', label: someHash },
     { platform_hash: someHash, label: someHash },
     { platform_hash: 'plain-hash', label: 'plain-hash' },
+    { platform_hash: 'plain-hash', label: 'Board of plain-hash' },
     { platform_hash: someHash, label: `old key ${apiKey}` },
+    { platform_hash: otherHash, label: `of user_api_hash=${encodeURIComponent(someHash)}` },
   ]) {
     t.match(await createKey(get, body), { status: 400, body: { param: 'label' } })
   }
   t.same(await store.digests(), [])
-  for (const secret of [someHash, apiKey, 'plain-hash']) t.notOk(log().includes(secret))
+  for (const secret of [someHash, encodeURIComponent(someHash), apiKey, 'plain-hash']) t.notOk(log().includes(secret))
 })
 
 /** 8 at a time. */
