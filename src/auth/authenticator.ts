@@ -3,7 +3,7 @@ import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { PlatformRefused } from '../platform/errors.js'
+import { PlatformError, PlatformRefused } from '../platform/errors.js'
 import {
   AuthFailure,
   addressName,
@@ -218,8 +218,10 @@ export class Authenticator {
     try {
       return await accounts.fetch(hash)
     } catch (error) {
+      // Without a call to the platform, the hash may be valid, and costs the address nothing.
+      const isUnsent = error instanceof PlatformError && error.reason === 'breaker_open'
       // Counted while still pending, so that no other validation begins in between.
-      throw new AuthFailure(await limits.countFailure(ip), error)
+      throw new AuthFailure(await (isUnsent ? limits.read(addressName(ip)) : limits.countFailure(ip)), error)
     } finally {
       end()
     }

@@ -116,6 +116,15 @@ t.test('however many unknown hashes await validation, accounts of API keys and k
   t.same(new Set((await Promise.all(guesses)).map(({ status }) => status)), new Set([401]))
 })
 
+t.test('a hash that was never validated costs its address nothing while no call is sent for it', async (t) => {
+  const { get, calls } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '20' } }, { '*': 500 })
+  const answers: Answer[] = []
+  for (let i = 0; i < 30; i += 1) answers.push(await get('/v1/me', someHash))
+  t.same(new Set(answers.map(({ status }) => status)), new Set([503]))
+  t.ok(calls.length < 20, `${calls.length} calls failed before no more were sent`)
+  t.equal(answers.at(-1)?.headers.get('ratelimit-remaining'), String(20 - calls.length))
+})
+
 t.test('of the requests with one unknown hash, four times the limit wait, and the others cost nothing', async (t) => {
   const held: ServerResponse[] = []
   const bodies: Bodies = { get_user_data: (_: unknown, response: ServerResponse) => held.push(response) }
