@@ -34,18 +34,20 @@ export class AccountCache {
   constructor(options: AccountCacheOptions) {
     const { platform, realm, ttlMs, clock, onSkipped } = options
     this.#options = options
+    const now = monotonicClock(clock)
     this.idOf = (email) => accountIdOf(realm, email)
     this.#cache = new LRUCache({
       max: maxHashes,
       ttl: ttlMs,
       ttlResolution: 0,
-      perf: { now: monotonicClock(clock) },
+      perf: { now },
       // An expired hash was valid once, so `peek` still finds it.
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
       // Deletion and eviction must not reject requests that wait for a validation; its result is then not cached.
       ignoreFetchAbort: true,
-      fetchMethod: async (digest, stale, { context: { hash, isKnown } }) => {
+      fetchMethod: async (digest, stale, { context: { hash, isKnown }, options }) => {
+        const sentAt = now()
         // The account keeps a copy of the hash: the original may be a slice of a header, all of which V8 would keep.
         const sent = { hash: copied(hash.reveal()), isKnown: isKnown || stale !== undefined }
         // The e-mail is not known yet: this id is made of the hash, and an account without an e-mail keeps it.
@@ -54,6 +56,8 @@ export class AccountCache {
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
+        // The TTL counts from the request: the platform may have refused the hash since it judged it.
+        options.ttl = Math.max(1, ttlMs - (now() - sentAt))
         return new Account(platform, requester.hash, { id, ...who }, onSkipped, stale)
       },
     })

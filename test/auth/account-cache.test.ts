@@ -54,11 +54,29 @@ t.test('requests waiting for a validation get its outcome, though the account is
   }
 })
 
-const cacheOn = (platform: Pick<Platform, 'get'>) => {
-  const options = { realm: 'test', ttlMs: 1000, clock: () => 0, onSkipped: () => {}, onRefused: () => {} }
+const cacheOn = (platform: Pick<Platform, 'get'>, clock = () => 0) => {
+  const options = { realm: 'test', ttlMs: 1000, clock, onSkipped: () => {}, onRefused: () => {} }
   const whole: Pick<Platform, 'get' | 'turn'> = Object.assign(platform, { turn: async () => {} })
   return new AccountCache({ platform: whole as Platform, ...options })
 }
+
+t.test('a validation counts from its request on, however slow the response was', async (t) => {
+  let [now, validations] = [0, 0]
+  const slow = async () => {
+    now += 400
+    validations += 1
+    return { email: 'owner@example.com' }
+  }
+  const cache = cacheOn({ get: slow }, () => now)
+  const hash = new Secret(someHash)
+  const account = await cache.fetch(hash)
+  now = 999
+  t.equal(await cache.fetch(hash), account)
+  t.equal(validations, 1)
+  now = 1_001
+  await cache.fetch(hash)
+  t.equal(validations, 2)
+})
 
 t.test('a hash that is evicted while it is validated still gets the outcome of its validation', async (t) => {
   const held: { accept: (data: unknown) => void; refuse: (error: Error) => void }[] = []
