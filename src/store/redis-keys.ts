@@ -15,8 +15,8 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
 const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
 
-/** An update is tried at most this often: others may change the record meanwhile. */
-const MAX_UPDATES = 5
+/** An update is tried at most this often. Each failed one is another that succeeded, and an account has no more of them in flight. */
+const MAX_UPDATES = 100
 
 /**
  * Each API key has a record, a mapping from id to digest, and an entry in the owner's index. The record decides: without it the key does not

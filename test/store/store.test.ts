@@ -202,6 +202,9 @@ onEveryStore(t, async (t, place) => {
     await Promise.all([...changes, append(here, 'c')])
     const { label = '', limit, lastUsedAt } = (await there.keys.find(record.digest, NOW)) ?? {}
     t.same([[...label].sort().join(''), limit, lastUsedAt], ['abc', 7, usedAt(NOW)(record)?.lastUsedAt])
+    const letters = [...'defghijklmnopqrstuvw']
+    await Promise.all(letters.map((letter, at) => append(at % 2 === 0 ? here : there, letter)))
+    t.equal([...((await there.keys.find(record.digest, NOW))?.label ?? '')].sort().join(''), 'abcdefghijklmnopqrstuvw')
     t.equal(await here.keys.update(record.digest, () => undefined, NOW), undefined)
     t.equal(await here.keys.update(aKey(record.owner).record.digest, limited(5), NOW), undefined)
   })
