@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Reservation } from '../lib/byte-budget.js'
 import { stopParsing } from '../lib/stop-parsing.js'
+import { addressName } from '../rate-limit/limiter.js'
 
 /** Pipelined requests of one connection, the one in progress included; one more closes it. */
 const maxWaiting = 64
@@ -34,9 +35,12 @@ export interface Connection {
   unread: { reservation: Reservation; since: number } | undefined
 }
 
-/** Whose share of places and memory a request takes. Many callers share the demo account, so each of them has a share of its own. */
+/**
+ * Whose share of places and memory a request takes. Many callers share the demo account, so each address, as it is counted, has a share of
+ * its own: one IPv6 subscriber has any number of them.
+ */
 export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
-  caller?.credential === 'demo' ? ip : (account?.id ?? accountId ?? ip)
+  (caller?.credential === 'demo' ? undefined : (account?.id ?? accountId)) ?? addressName(ip)
 
 /** Whether no complete request waits for its response. An incomplete one is not waited for: its body may never arrive. */
 const isIdle = ({ socket, pending: [first] }: Connection): boolean =>

@@ -2,14 +2,28 @@
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
+import { ownerOf } from '../../src/http/connections.js'
 import { closeIdleConnections } from '../../src/http/server-limits.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { until } from '../redis.js'
 import { type Held, hasDevices, heldGateway, request, send } from './held.js'
 import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
+
+t.test(
+  'all addresses of an IPv6 subscriber share one part of the places and the memory, also with the demo token',
+  async (t) => {
+    const ownersOf = (first: string, second: string, caller?: object) =>
+      new Set([first, second].map((ip) => ownerOf({ ip, account: caller && { id: 'demo' }, caller } as FastifyRequest)))
+    for (const caller of [undefined, { credential: 'demo' }]) {
+      t.equal(ownersOf('2001:db8::1', '2001:db8::ffff:1', caller).size, 1)
+      t.equal(ownersOf('2001:db8::1', '2001:db8:0:1::1', caller).size, 2)
+      t.equal(ownersOf('192.0.2.1', '192.0.2.2', caller).size, 2)
+    }
+  },
+)
 
 t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
   const { url, get, held } = await heldGateway(t)
