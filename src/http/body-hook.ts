@@ -22,10 +22,10 @@ const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? B
 /** To be installed before any route, and before the write budget, which counts the bytes that are sent. */
 export function installBodyHook(app: App): void {
   app.addHook('onSend', (request, reply, payload, next) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return next()
-    const { headers, method, caller } = request
     // Without it shared caches choose a time by themselves: Varnish keeps the state of the service for two minutes.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return next()
+    const { headers, method, caller } = request
     // Bytes are tagged, compressed and sent without another copy.
     const large = isCompressible(payload) ? bytesOf(payload) : undefined
     const body = large ?? payload

@@ -196,6 +196,7 @@ t.test('the page refers to no other origin and works below any path', async (t) 
   t.notMatch(html, /<script>|\son\w+=|style="/, 'nothing inline')
   const slash = await fetch(`${url}/docs/`, { redirect: 'manual' })
   t.equal(new URL(slash.headers.get('location') as string, `${url}/docs/`).href, `${url}/docs`)
+  t.equal(slash.headers.get('cache-control'), 'private, no-cache', 'a shared cache would keep it')
   t.equal((await fetch(`${url}/docs/..%2f..%2fpackage.json`)).status, 404)
 })
 
