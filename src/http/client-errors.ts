@@ -20,7 +20,7 @@ function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
 /** Whether the target is what overflowed: longer than any that the gateway accepts. */
 function isTargetTooLong(parsed: string): boolean {
   const [, target = ''] = parsed.split(' ', 2)
-  return target.startsWith('/') && target.length > maxTargetBytes
+  return /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
 }
 
 function toApiError({ code }: ParserError, parsed: string): ApiError {

@@ -47,6 +47,7 @@ const rows: Row[] = [
   ['a long query', sent(`GET /api/v1/devices?x=${'y'.repeat(9_000)}`, demo), 414, 'uri_too_long'],
   ['a long id', sent(`GET /api/v1/keys/${'y'.repeat(9_000)}`), 414, 'uri_too_long'],
   ['an endless target', sent(`GET /${'y'.repeat(40_000)}`), 414, 'uri_too_long'],
+  ['an endless target in absolute form', sent(`GET http://x/${'y'.repeat(40_000)}`), 414, 'uri_too_long'],
   ['long headers, longest target', sent(`GET /${'y'.repeat(8_191)}`, demo.repeat(400)), 431, 'headers_too_large'],
   ['endless headers', sent('GET /api/health', `X: ${'y'.repeat(20_000)}\r\n`), 431, 'headers_too_large'],
   invalid('not HTTP', 'hello\r\n\r\n'),
