@@ -141,6 +141,9 @@ t.test('the line of a request leaves out undefined fields, and is not written be
 
 t.test('on a terminal a line is readable, and no text controls the terminal', async (t) => {
   const { lines, logger } = written('info')
-  logger.warn({ label: 'a\u001b[2J\u009b', reason: 'no way', n: 7 }, 'odd')
-  t.match(readableLine(lines[0] ?? ''), /^\d\d:\d\d:\d\d warn {2}odd label="a\\u001b\[2J\ufffd" reason=no way n=7\n$/)
+  logger.warn({ label: 'a\u001b[2J\u009b', word: 'b\u202ec\u2028d', reason: 'no way', n: 7 }, 'odd')
+  t.match(
+    readableLine(lines[0] ?? ''),
+    /^\d\d:\d\d:\d\d warn {2}odd label="a\\u001b\[2J\ufffd" word="b\ufffdc\ufffdd" reason=no way n=7\n$/,
+  )
 })
