@@ -64,7 +64,9 @@ async function send(recorded: RecordedResponse, response: ServerResponse): Promi
   const body = recorded.cut_at === undefined ? whole : whole.subarray(0, recorded.cut_at)
   const type = recorded.html === undefined ? 'application/json' : 'text/html; charset=UTF-8'
   const headers = { 'content-type': type, 'content-length': body.length, ...recorded.headers }
-  response.writeHead(recorded.status ?? 200, headers)
+  // A recorded one replaces ours, however it is spelt.
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.writeHead(recorded.status ?? 200)
   if (recorded.reset !== 'during') return void response.end(body)
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => reset(response))
 }

@@ -104,6 +104,7 @@ t.test('misbehaviour reaches the client as recorded, and the next request on the
     during: { ...body, reset: 'during' },
     nothing: {},
     raw: { text: '{"a":' },
+    typed: { text: 'x', headers: { 'Content-Type': 'text/csv' } },
   }
   const exchanges = Object.entries(ways).map(([way, response]) => exchange('get_devices', { way }, response))
   const base = await listening(t, buildReplay([folderOf(exchanges)]))
@@ -119,6 +120,7 @@ t.test('misbehaviour reaches the client as recorded, and the next request on the
   t.match(await request('slow'), { status: 200 })
   t.equal((await request('nothing')).body, '')
   t.equal((await request('raw')).body, '{"a":')
+  t.match(await request('typed'), { headers: { 'content-type': 'text/csv' } })
   for (const way of ['before', 'during']) {
     await t.rejects(request(way), { code: 'ECONNRESET' }, way)
     t.equal((await fetched(`${base}/get_devices?user_api_hash=h&way=good`, agent)).status, 200)
