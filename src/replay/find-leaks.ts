@@ -2,14 +2,16 @@
 
 /** Whether the value of this key is a credential, whatever it looks like. */
 export const isCredentialKey = (key: string): boolean =>
-  /pass(word|wd)?$|passwd|token|api_?hash|secret|api_?key$|^ott$|gateway_params|authorization|cookie/i.test(key)
+  /pass(word|wd)?$|passwd|token|api_?hash|secret|api_?key$|^(ott|otp|pin|cvv)$|gateway_params|authorization|cookie/i.test(
+    key,
+  )
 
 const patterns: [string, RegExp][] = [
   ['a password hash', /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}/],
   ['an API key', /gps_live_[\da-f]{48}/i],
   [
     'an e-mail address outside example.com',
-    /[\p{L}\p{M}\p{N}_.+-]@(?!example\.com(?![\p{L}\p{M}\p{N}_.-]))[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}_-]/iu,
+    /[\p{L}\p{M}\p{N}_.+-]@(?!example\.com(?!\.?[\p{L}\p{M}\p{N}_-]))[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}_-]/iu,
   ],
   // Scrubbed digits are ASCII.
   ['a digit of another script', /(?!\d)\p{Nd}/u],
@@ -72,5 +74,10 @@ export function findLeaks(exchange: object, hashes: Iterable<string> = []): stri
 export const shown = (text: string, source: object = { text }): string =>
   findLeaks(source).length > 0 ? 'a credential or personal data' : text
 
+/** Whether a value holds no credential. A flag such as `can_change_password` holds none. */
 const isBlank = (value: unknown): boolean =>
-  value === null || value === '' || value === 'scrubbed' || (Array.isArray(value) && value.length === 0)
+  value === null ||
+  value === '' ||
+  value === 'scrubbed' ||
+  typeof value === 'boolean' ||
+  (Array.isArray(value) && value.length === 0)

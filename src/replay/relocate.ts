@@ -3,7 +3,7 @@ import type { Position, Rotation } from './rotation.js'
 
 const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
 const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
-const courseKey = /^(course|angle|heading|azimuth|bearing|direction)$/i
+const courseKey = /(^|_)(course|angle|heading|azimuth|bearing|direction|cog)(_deg(rees)?)?$/i
 const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**
@@ -12,11 +12,11 @@ const number = /^\s*-?\d+([.,]\d+)?\s*$/
  */
 export const pair =
   /(?<=^|;)-?\d{1,3}(?:\.\d+)?\/-?\d{1,3}(?:\.\d+)?(?=;|$)|(?<![\w./-])-?\d{1,3}\.\d+(?:\s*[,/|]\s*|\s+)-?\d{1,3}\.\d+(?!\d|[./]\d)/
-/** Half a pair. A decimal comma with fewer digits may be that of thousands. */
-export const half = /(?<![\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d+|,\d{5,})(?!\d|\.\d)/
+/** Half a pair, perhaps with zeros in front of it. A decimal comma with fewer digits may be that of thousands. */
+export const half = /(?<![\d.])-?(?:1[0-8]\d|0?\d\d?)(?:\.\d+|,\d{5,})(?!\d|\.\d)/
 
 /** A number with the decimals of a position: four (ten metres), or five after a comma. Few others have them; seconds do not count. */
-const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|\d\d?)(?:\.\d{4}|,\d{5})/
+const fine = /(?<!\d\d:|[\d.])-?(?:1[0-8]\d|0?\d\d?)(?:\.\d{4}|,\d{5})/
 const decimalPairs = /^\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+(\s*[;|]\s*-?\d{1,3}\.\d+[\s,/|]+-?\d{1,3}\.\d+)*[;\s]*$/
 const latestPositions = /^-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?(;-?\d{1,3}(\.\d+)?\/-?\d{1,3}(\.\d+)?)+;?$/
 const wellKnownText = /^\s*(srid=\d+;)?(multi)?(point|linestring|polygon|circle)[ zm]*\(/i

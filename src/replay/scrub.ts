@@ -8,7 +8,7 @@ import { endsPlate, isPlate, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
-const idKey = /^(user|manager|device|traccar_device|geofence)_id$|^(devices|geofences|users)$/
+const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
 /** Keys of objects whose own `id` is such an id. */
 const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
 const ownIdKey = /^id(\[\])?$/
@@ -17,13 +17,17 @@ const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
-  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i
+  /name|contact|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
+/** What may have the form of a term and is none: a phone, a position, the addresses of networks, a name, and below a serial number. */
+const noTerm = /\d{9}|\d\.\d{4}|(\d{1,3}\.){3}\d|([\da-f]{2}[-.]){5}|[a-z]{2}\.[a-z]{2}/
+const isTerm = (raw: string): boolean =>
+  term.test(raw) && !noTerm.test(raw) && !(/[a-z\d]{12}/.test(raw) && /\d/.test(raw))
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
@@ -100,7 +104,7 @@ class Scrubber {
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
     // As `#number`: events are in the order of their ids.
     if (key === 'id' && /^[1-9]\d{0,9}$/.test(raw)) return raw
-    if (termKey.test(key) && (term.test(raw) || unitAlone.test(raw)) && !/\d{9}/.test(raw)) return raw
+    if (termKey.test(key) && (isTerm(raw) || unitAlone.test(raw))) return raw
     if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
@@ -150,7 +154,8 @@ class Scrubber {
     if (idKey.test(key)) return this.#id(raw)
     if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
     // A phone has nine digits or more, but so may the id of an event.
-    const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isStamp(String(Math.trunc(raw)))
+    const isTime = isStamp(String(Math.trunc(raw))) && !/contact/.test(key)
+    const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isTime
     if (!identityKey.test(key) && !isLong) return raw
     // From 1e21 on a number has an exponent instead of all its digits.
     const digits = String(raw)
@@ -197,15 +202,32 @@ class Scrubber {
     // A name that people wrote stays recognizable as one: in `--check` it does not count.
     const nameOf = (name: string): string =>
       plainKey.test(name) ? name : this.#text(name, true).replace(plainKey, '$&*')
-    return Object.fromEntries(Object.entries(raw).map(([name, one]) => [nameOf(name), item(name, one)]))
+    return Object.fromEntries(
+      Object.entries(raw).map(([name, one]) => {
+        const value = item(name, one)
+        // Rows may be named by their ids.
+        return [/^\d+$/.test(name) && idIn(one) === name ? idIn(value) : nameOf(name), value]
+      }),
+    )
   }
+}
+
+/** The id of a row, or that a value is. */
+const idIn = (value: unknown): string =>
+  `${typeof value === 'object' && value !== null && 'id' in value ? value.id : value}`
+
+/** The path of a redirect, if it has no name or number; of any other, whether it leads to a login page. */
+function pathIn(location: string): string {
+  const path = location.replace(/^(?:https?:)?\/\/[^/?#]*/i, '').replace(/[?#].*/s, '')
+  if (/^\/[a-z/_-]{0,40}$/.test(path)) return path
+  return /\/(login|authentication)\b/.test(path) ? '/login' : '/'
 }
 
 /** Only the headers that a client acts on; a redirect keeps its path and nothing else. */
 function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse, 'headers'> {
   const kept: Record<string, string> = {}
   for (const [name, raw] of Object.entries(headers)) {
-    if (name === 'location') kept[name] = /^(?:https?:\/\/[^/]*)?(\/[a-z/_-]{0,40})(?:[?#]|$)/.exec(raw)?.[1] ?? '/'
+    if (name === 'location') kept[name] = pathIn(raw)
     if (/^(retry-after|x-ratelimit-(limit|remaining))$/.test(name) && /^\d{1,9}$/.test(raw)) kept[name] = raw
   }
   return Object.keys(kept).length > 0 ? { headers: kept } : {}

@@ -75,7 +75,8 @@ t.test('a position moves to the same place in whatever form it is sent', async (
 t.test('a course turns with its position under every usual name, else it would reveal the rotation', async (t) => {
   const position = { lat: 41.387917, lng: 2.169919 }
   const { course } = scrubbed({ ...position, course: 92 }) as Course
-  for (const name of ['angle', 'heading', 'azimuth', 'bearing', 'direction']) {
+  const names = 'angle heading azimuth bearing direction cog gps_heading course_deg heading_degrees'
+  for (const name of names.split(' ')) {
     t.match(scrubbed({ ...position, [name]: 92 }), { [name]: course })
     t.same(scrubbed({ other: `<info><${name}>92</${name}></info>` }), { other: `<info><${name}>0</${name}></info>` })
   }
@@ -127,6 +128,11 @@ t.test('a number that may be half a position is none, wherever it is', async (t)
     [{ latlng: [41.387917, 2.169919] }, { latlng: [0, 0] }],
     [{ remark: '41.387917;2.17' }, { remark: '0;0' }],
     [{ remark: '(41.387917) 2.17' }, { remark: '(0) 0' }],
+    [
+      { x: '002.169919', c: '41,387917;002,169919' },
+      { x: '0', c: '0;0' },
+    ],
+    [{ pos: '+41.387917+002.169919/' }, { pos: '+0+0/' }],
   ]
   for (const [before, after] of cases) t.same(scrubbed(before), after)
   const texts = ['+34600123456 41.387917,2.17', '<b>x</b> 41.387917,2.17', 'lat: 41.387917 lng: 2.17']

@@ -83,6 +83,8 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
     t.notMatch(JSON.stringify(scrubbed({ name: plate })), /\d+ ?[DH]"/.exec(`${plate}"`)?.[0] ?? plate, plate)
   for (const id of [3_569_380_356_438_091, '0612345678', '061234'])
     t.notMatch(JSON.stringify(scrubbed({ device_id: id, user: { id } })), String(id))
+  for (const phone of ['1012345678', 1_012_345_678])
+    t.notMatch(JSON.stringify(scrubbed({ contact: phone, contact_number: phone })), '1012345678')
   for (const id of ['501.0', ' 501', 'abc-501', '501,502', '-501'])
     for (const sent of [{ device_id: id }, { devices: id }, { user: { id } }])
       t.notMatch(JSON.stringify(scrubbed(sent)), /501|502/, JSON.stringify(sent))
@@ -93,7 +95,7 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
 
 t.test('what has the name of a credential or an identifier is replaced, whatever it looks like', async (t) => {
   const credentials =
-    'passwd userPass api_token apihash api_key client_secret ott sms_gateway_params authorization cookie'
+    'passwd userPass api_token apihash api_key client_secret ott otp pin cvv sms_gateway_params authorization cookie'
   for (const key of credentials.split(' ')) {
     for (const [value, after] of [['on', 'scrubbed'] as const, [{ a: 1 }, null] as const, [12, null] as const])
       t.same(scrubbed({ [key]: value }), { [key]: after })
@@ -110,6 +112,26 @@ t.test('what has the name of a credential or an identifier is replaced, whatever
   const texts = `device_name title message detail description address driver owner comment note city street house road postal postcode zip s
     search plan geofence zone`
   for (const key of texts.split(/\s+/)) differs({ [key]: '12345' })
+})
+
+t.test('the platform has no word that looks like an address, a position, a serial number or a name', async (t) => {
+  const secrets = ['192.168.1.77', '41.387917/2.169919', 'wvwzzz1jzxw000001', '00-1a-2b-3c-4d-5e', 'ivan.petrov']
+  for (const secret of secrets)
+    for (const key of ['id', 'protocol', 'status', 'type', 'version'])
+      t.notMatch(JSON.stringify(scrubbed({ [key]: secret })), secret, `${key} ${secret}`)
+  const terms = { protocol: 'gt06', version: '3.7.2', status: 'online', type: 'harsh_acceleration', color: '#ff0000' }
+  t.same(scrubbed(terms), terms)
+})
+
+t.test('a redirect keeps its path, and one to a login page still leads to one', async (t) => {
+  for (const [sent, kept] of [
+    ['https://fleet.test/user/login?next=/501', '/user/login'],
+    ['//fleet.test/login', '/login'],
+    ['https://fleet.test/index.php/login', '/login'],
+    ['/en/Login2/authentication/7', '/login'],
+    ['https://login.test/x/501#/login', '/'],
+  ] as const)
+    t.match(scrub(exchange({ status: 302, headers: { location: sent } })).responses, [{ headers: { location: kept } }])
 })
 
 t.test('no cell tower, which has a known place, is left in a recording', async (t) => {
@@ -157,6 +179,7 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
   t.match(findLeaks(exchange({ json: { type: 'abcdefgh' } }), ['AbCdEfGh']), [/live credential/], 'in lower case')
   const harmless = { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] }
+  t.same(findLeaks(exchange({ json: { can_change_password: true, note: 'Sent to ops@example.com.' } })), [])
   t.same(findLeaks(exchange({ json: harmless })), [])
 })
 

@@ -98,6 +98,9 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     (device, _, fence) => ({ alerts: [{ id: 3, devices: [device], geofences: [fence] }] }),
     (device_id, _, id) => ({ data: [{ id: 90417, device_id, geofence_id: id, geofence: { id } }] }),
     (id) => ({ url: `/api/get_services?device_id=${id}&page=1` }),
+    (id, user, fence) => ({ device_ids: [id], deviceId: id, parent_user_id: user, geofence_ids: [`${fence}`] }),
+    // Rows that are named by their ids.
+    (id) => ({ devices: { [id]: { id, name: '' } }, alerts: [{ devices: { [id]: id } }] }),
     // Lists that are sent as objects.
     (id) => ({ alerts: { 3: { devices: { 1: id } } } }),
     (_, user, id) => ({ geofences: { 1: { id } }, users: { 0: { id: user } } }),
