@@ -68,7 +68,8 @@ export class DeviceCache {
   }
 
   /**
-   * All devices of the account, at most `ttlMs` old, or the response to a call in flight, however slow that is. With an id perhaps only that device: unless the fleet is cached, it is requested alone.
+   * All devices of the account, at most `ttlMs` old, or the response to a call in flight, however slow that is. With an id perhaps only that
+   * device: unless the fleet is cached, it is requested alone.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
