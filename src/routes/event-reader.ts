@@ -164,7 +164,14 @@ export class EventReader {
     const filters = this.#filters(words)
     const lists = await Promise.all(filters.map(read))
     if (lists.some((rows, at) => this.#ignoresType(rows, filters[at]))) return this.#passing([], read)
-    return distinct(lists.flatMap((rows, at) => rows.filter(this.#matches(filters[at]?.deviceId))))
+    return distinct(lists.flatMap((rows, at) => this.#selected(rows, filters[at]?.deviceId)))
+  }
+
+  /** A row that names no device is one of the requested device, unless others show that the platform ignores which one that is. */
+  #selected(rows: WireEvent[], deviceId: number | undefined): WireEvent[] {
+    const named = deviceId === undefined ? [] : rows.filter((row) => eventDevice(row) !== undefined)
+    const isIgnored = named.some((row) => eventDevice(row) !== deviceId)
+    return (isIgnored ? named : rows).filter(this.#matches(deviceId))
   }
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */
