@@ -74,7 +74,7 @@ export function findLeaks(exchange: object, hashes: Iterable<string> = []): stri
 export const shown = (text: string, source: object = { text }): string =>
   findLeaks(source).length > 0 ? 'a credential or personal data' : text
 
-/** Whether a value holds no credential. A flag such as `can_change_password` holds none. */
+/** Whether a value cannot be a credential: it is empty, was replaced, or is a flag such as `can_change_password`. */
 const isBlank = (value: unknown): boolean =>
   value === null ||
   value === '' ||

@@ -3,7 +3,7 @@ import type { Position, Rotation } from './rotation.js'
 
 const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
 const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
-const courseKey = /(^|_)(course|angle|heading|azimuth|bearing|direction|cog)(_deg(rees)?)?$/i
+const courseKey = /^((gps|last|start|end)_)?(course|angle|heading|azimuth|bearing|direction|cog)(_deg(rees)?)?$/i
 const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**

@@ -8,7 +8,7 @@ import { endsPlate, isPlate, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
-const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
+const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?(\[\])?$|^(devices|geofences|users)(\[\])?$/
 /** Keys of objects whose own `id` is such an id. */
 const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
 const ownIdKey = /^id(\[\])?$/
@@ -17,17 +17,19 @@ const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
-  /name|contact|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone)$/i
+  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone|contact|contact_number)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
-/** What may have the form of a term and is none: a phone, a position, the addresses of networks, a name, and below a serial number. */
-const noTerm = /\d{9}|\d\.\d{4}|(\d{1,3}\.){3}\d|([\da-f]{2}[-.]){5}|[a-z]{2}\.[a-z]{2}/
-const isTerm = (raw: string): boolean =>
-  term.test(raw) && !noTerm.test(raw) && !(/[a-z\d]{12}/.test(raw) && /\d/.test(raw))
+/** What looks like a term but is none: a phone, a position, an IP or MAC address, the name of a person. */
+const noTerm =
+  /\d{9}|\d\.\d{4}|(?!(?:\d\.){3}\d$)(?:\d{1,3}\.){3}\d|(?:[\da-f]{2}[-.]){5}|[a-z]{3}\.(?!svg|png|jpg|gif)[a-z]{3}/
+/** Letters and at least three digits, such as a chassis number. */
+const isSerial = (run: string): boolean => run.length >= 12 && /(?:\d[a-z]*){3}/.test(run)
+const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && !raw.split(/[^a-z\d]/).some(isSerial)
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
@@ -154,7 +156,7 @@ class Scrubber {
     if (idKey.test(key)) return this.#id(raw)
     if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
     // A phone has nine digits or more, but so may the id of an event.
-    const isTime = isStamp(String(Math.trunc(raw))) && !/contact/.test(key)
+    const isTime = isStamp(String(Math.trunc(raw))) && !/^contact(_number)?$/.test(key)
     const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isTime
     if (!identityKey.test(key) && !isLong) return raw
     // From 1e21 on a number has an exponent instead of all its digits.
@@ -202,23 +204,22 @@ class Scrubber {
     // A name that people wrote stays recognizable as one: in `--check` it does not count.
     const nameOf = (name: string): string =>
       plainKey.test(name) ? name : this.#text(name, true).replace(plainKey, '$&*')
-    return Object.fromEntries(
-      Object.entries(raw).map(([name, one]) => {
-        const value = item(name, one)
-        // Rows may be named by their ids.
-        return [/^\d+$/.test(name) && idIn(one) === name ? idIn(value) : nameOf(name), value]
-      }),
-    )
+    // Rows may be named by their ids: by all of them, or a name that stays could become that of another row.
+    const isById =
+      /^(devices|geofences|users)$/.test(key) && Object.entries(raw).every(([name, one]) => name === idIn(one))
+    const nameIn = (name: string): string => (isById ? this.#id(name) : nameOf(name))
+    return Object.fromEntries(Object.entries(raw).map(([name, one]) => [nameIn(name), item(name, one)]))
   }
 }
 
-/** The id of a row, or that a value is. */
+/** The id of a row, or the value itself, as text. */
 const idIn = (value: unknown): string =>
   `${typeof value === 'object' && value !== null && 'id' in value ? value.id : value}`
 
-/** The path of a redirect, if it has no name or number; of any other, whether it leads to a login page. */
+/** The path of a redirect, if it has no name or number; any other becomes `/login` or `/`. */
 function pathIn(location: string): string {
-  const path = location.replace(/^(?:https?:)?\/\/[^/?#]*/i, '').replace(/[?#].*/s, '')
+  const base = 'http://platform'
+  const path = URL.canParse(location, base) ? new URL(location, base).pathname : '/'
   if (/^\/[a-z/_-]{0,40}$/.test(path)) return path
   return /\/(login|authentication)\b/.test(path) ? '/login' : '/'
 }

@@ -82,6 +82,11 @@ t.test('a course turns with its position under every usual name, else it would r
   }
 })
 
+t.test('an angle that is no course stays', async (t) => {
+  const others = { max_angle: 30, order_direction: 1, steering_angle: 12 }
+  t.same(scrubbed(others), others)
+})
+
 t.test('a sensor shows no course and no coordinate, else it would reveal the rotation', async (t) => {
   const position = { lat: 41.387917, lng: 2.169919, course: 92 }
   const named = [{ type: 'course' }, { type: 'heading' }, { name: 'Course' }, { id: 'course' }, { type: 'latitude' }]

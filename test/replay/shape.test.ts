@@ -100,7 +100,11 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     (id) => ({ url: `/api/get_services?device_id=${id}&page=1` }),
     (id, user, fence) => ({ device_ids: [id], deviceId: id, parent_user_id: user, geofence_ids: [`${fence}`] }),
     // Rows that are named by their ids.
-    (id) => ({ devices: { [id]: { id, name: '' } }, alerts: [{ devices: { [id]: id } }] }),
+    (id, user) => ({
+      devices: { [id]: { id, name: '' } },
+      alerts: [{ devices: { [id]: id } }],
+      users: { [user]: user },
+    }),
     // Lists that are sent as objects.
     (id) => ({ alerts: { 3: { devices: { 1: id } } } }),
     (_, user, id) => ({ geofences: { 1: { id } }, users: { 0: { id: user } } }),
@@ -120,6 +124,16 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     t.ok(ids.every((id) => id >= min && id <= max))
     t.ok(ids.every((id, n) => pseudonyms.originalId(id) === min + n))
   }
+})
+
+t.test('a list that is sent as an object keeps each row, also where an index is the id of its row', async (t) => {
+  for (const [name, rows] of [
+    ['devices', { 0: 3, 1: 1, 2: 7 }],
+    ['devices', { 1: { id: 1 }, 2: { id: 502 }, 3: { id: 77 } }],
+    ['geofences', { 0: 5, 1: 9, 2: 2, 3: 4, 4: 11 }],
+    ['names', { 1: '1', 2: '2', 3: '3' }],
+  ] as const)
+    t.same(Object.keys((scrubbed({ [name]: rows }) as Record<string, object>)[name] ?? {}), Object.keys(rows), name)
 })
 
 t.test('scrubbing changes no shape of any fixture and leaves no leak', async (t) => {
