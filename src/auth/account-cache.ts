@@ -56,7 +56,7 @@ export class AccountCache {
         const who =
           known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
-        // The TTL counts from the request: the platform may have refused the hash since it judged it.
+        // The TTL counts from the request: the platform may refuse the hash while its response is on the way.
         options.ttl = Math.max(1, ttlMs - (now() - sentAt))
         return new Account(platform, requester.hash, { id, ...who }, onSkipped, stale)
       },

@@ -218,7 +218,7 @@ export class Authenticator {
     try {
       return await accounts.fetch(hash)
     } catch (error) {
-      // Without a call to the platform, the hash may be valid, and costs the address nothing.
+      // While the circuit is open, no call is sent: the hash may be valid, and costs neither the platform nor its address anything.
       const isUnsent = error instanceof PlatformError && error.reason === 'breaker_open'
       // Counted while still pending, so that no other validation begins in between.
       throw new AuthFailure(await (isUnsent ? limits.read(addressName(ip)) : limits.countFailure(ip)), error)

@@ -41,7 +41,7 @@ export function parseCredential(header: string | undefined, demoToken: string | 
 /** Without the lookbehind, it would take quadratic time. */
 const withoutSpaces = (text: string): string => (text.includes(' ') ? text.replace(/^ +|(?<! ) +$/g, '') : text)
 
-/** A complete or truncated credential within a text: an API key, or a platform hash, also as URLs have it. */
+/** A complete or truncated credential within a text: an API key, or a platform hash, also percent-encoded. */
 const credentialLike = /gps_live_\w+|(?:\$|%24)2\w(?:\$|%24).+/gi
 
 /** A text of a caller, safe to repeat and to log. */

@@ -15,7 +15,7 @@ const indexKey = (owner: string): string => `gps:owner:${owner}`
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
 const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
 
-/** An update is tried at most this often. Each failed one is another that succeeded, and an account has no more of them in flight. */
+/** An update is tried at most this often. Each time it fails, another one has succeeded: so many at once are more than any caller needs. */
 const MAX_UPDATES = 100
 
 /**
