@@ -116,7 +116,9 @@ function parsed(given: Record<string, string | undefined>, problems: string[]): 
 
 function urlProblem(raw: string, protocols: string[]): string | undefined {
   const url = URL.canParse(raw) ? new URL(raw) : undefined
-  if (url && protocols.includes(url.protocol) && url.hostname !== '') return undefined
+  // The parser would take the host of `http:///api` from its path.
+  const hasHost = /^\w+:\/\/[^/\\]/.test(raw) && url?.hostname !== ''
+  if (url && protocols.includes(url.protocol) && hasHost) return undefined
   return `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
 }
 

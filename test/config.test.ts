@@ -46,9 +46,10 @@ t.test('no number is infinite', async (t) => {
 
 t.test('a URL holds nothing that would be printed, ignored, or end the process later', async (t) => {
   const withPassword = 'https://u:secret-word@a.example/api'
+  const withoutHost = ['https:///api', 'https:a/api', 'https:/\\a/api']
   const wrong: Record<string, string[]> = {
     PUBLIC_URL: [withPassword, 'https://secret-word@a.example', 'https://a/api?x=1', 'https://a/#x'],
-    PLATFORM_URL: [withPassword, 'https://a/api?lang=en', 'https://a/api#x'],
+    PLATFORM_URL: [withPassword, 'https://a/api?lang=en', 'https://a/api#x', ...withoutHost],
     REDIS_URL: ['redis://:%zz-secret-word@a', 'redis://a/first', 'redis://a/-1', 'redis://a,redis://a/1/2'],
   }
   const queries = ['lazyConnect=true', 'db=4', 'keyPrefix=x', 'family=6&db=4', 'family=x', 'x=secret-word']
