@@ -1,4 +1,4 @@
-// Runs after `npm test`: prints which tests were skipped because a program is not installed, and how to install it.
+// tap runs this after the tests, also after failures: prints which were skipped, and what to install for them.
 import { spawnSync } from 'node:child_process'
 
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }

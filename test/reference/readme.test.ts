@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { parse as parseYaml } from 'yaml'
 import { Environment } from '../../src/config.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { temporaryFolder } from '../folder.js'
@@ -67,8 +68,9 @@ t.test('the end of npm test says what was skipped for want of which program, and
   const programs = ['redis-server', 'chromium', 'wrk', 'promtool', 'nginx']
   const folder = t.testdir({ none: {}, all: {} })
   for (const name of programs) writeFileSync(join(folder, 'all', name), '', { mode: 0o755 })
-  const [, ...args] = (scripts.posttest as string).split(' ')
-  const printed = (PATH: string) => spawnSync(process.execPath, args, { env: { PATH }, encoding: 'utf8' }).stdout
+  // Unlike `posttest` of npm, tap runs it after failures, too.
+  const { after } = parseYaml(readFileSync('.taprc', 'utf8')) as { after: string }
+  const printed = (PATH: string) => spawnSync(process.execPath, [after], { env: { PATH }, encoding: 'utf8' }).stdout
   const said = printed(join(folder, 'none'))
   // Programs in /usr/sbin, such as nginx, are found in any case.
   for (const name of programs.slice(0, 4))
