@@ -42,7 +42,7 @@ export const Environment = Type.Object({
   ),
   ADDRESS_LOOKUPS_PER_MINUTE: integer(
     0,
-    "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them; 0 = none, since the platform may pay for each",
+    "Lookups with the platform's geocoder for positions without an address, per instance; an account has a quarter of them, at least one; 0 = none, since the platform may pay for each",
     0,
     100_000,
   ),

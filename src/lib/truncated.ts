@@ -1,3 +1,4 @@
+/** Texts cut to a length. */
 import { copied } from './copied.js'
 
 /** The first characters of a text, without half of a surrogate pair at their end, which some JSON parsers refuse. */

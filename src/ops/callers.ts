@@ -1,4 +1,4 @@
-/** The busiest callers of the last minute. Not metrics: a label for each key would grow without bounds. */
+/** The busiest callers of the last 60 to 70 seconds. Not metrics: a label for each key would grow without bounds. */
 
 interface CallerUsage {
   /** `Account.id`. */

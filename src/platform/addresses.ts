@@ -16,7 +16,7 @@ export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'
 interface AddressesOptions {
   /** The platform's API base. */
   url: string
-  /** Lookups of all accounts together; one account has a quarter of them. */
+  /** Lookups of all accounts together; one account has a quarter of them, at least one. */
   perMinute: number
   /** Monotonic milliseconds. */
   now: () => number

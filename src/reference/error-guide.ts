@@ -51,7 +51,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Wait the number of seconds in `Retry-After`, then send fewer requests. This body has no `docs` link.',
   },
   headers_too_large: {
-    when: 'The request line and the headers together are larger than 16 KiB, or there are more than 127 headers.',
+    when: 'The request line and the headers together are larger than 16 KiB, colons and line ends not counted, or there are more than 127 headers.',
     remedy: 'Send fewer headers, or a shorter URL. The service uses no cookies.',
   },
   internal_error: {

@@ -88,6 +88,7 @@ export function audit(request: FastifyRequest, event: string, what: object): voi
 export const auditRefusal =
   (event: string) =>
   async (request: FastifyRequest, _reply: FastifyReply, thrown: unknown): Promise<void> => {
+    if (request.isRehearsed) return
     const error = toApiError(thrown).code
     const id = (request.params as { id?: string }).id?.toLowerCase()
     const body = (request.body ?? {}) as Record<string, unknown>

@@ -19,12 +19,10 @@ t.test('requests waiting for a validation get its outcome, though the account is
   ]
   for (const [status, validation] of outcomes) {
     const held: Record<string, (answer: unknown) => void> = {}
-    const hold = (action: string): [string, RequestListener] => [
-      action,
-      (...call) => {
-        held[action] = (answer) => answers({ [action]: answer })(...call)
-      },
-    ]
+    const hold = (action: string): RequestListener => {
+      return (...call) =>
+        void Object.assign(held, { [action]: (answer: unknown) => answers({ [action]: answer })(...call) })
+    }
     const bodies = { ...sound }
     const clock = new Clock()
     const { get, log, calls, arrivals } = await gatewayOn(t, { clock: clock.now }, bodies)
@@ -33,7 +31,7 @@ t.test('requests waiting for a validation get its outcome, though the account is
     clock.advance(59_999)
     t.equal((await get('/v1/me', someHash)).status, 200)
     t.equal(validations(), 1, 'once a minute')
-    Object.assign(bodies, Object.fromEntries(['get_devices', 'get_user_data'].map(hold)))
+    Object.assign(bodies, { get_devices: hold('get_devices'), get_user_data: hold('get_user_data') })
     const refused = get('/v1/devices', someHash)
     await until(() => held.get_devices !== undefined)
     clock.advance(2)
@@ -123,10 +121,8 @@ t.test('a forced validation that gets no response fails, even while the clock st
 })
 
 t.test('a platform that answers 403 to everything validates nobody', async (t) => {
-  for (const [body, callsEach] of Object.entries({
-    '<h1>Forbidden</h1>': 1,
-    '{"status":0,"message":"Forbidden"}': 2,
-  })) {
+  const bodies = { '<h1>Forbidden</h1>': 1, '{"status":0,"message":"Forbidden"}': 2 }
+  for (const [body, callsEach] of Object.entries(bodies)) {
     const { get, calls } = await gatewayOn(t, (_request, response) => response.writeHead(403).end(body))
     t.same(new Set(await statusesOf(60, (i) => get('/v1/me', `invented-${i}`))), new Set([503]))
     t.equal(calls.length, 60 * callsEach)
@@ -137,11 +133,8 @@ t.test('a platform that answers 403 to everything validates nobody', async (t) =
 t.test('a hash whose user data is forbidden is validated by its device list, once, and has no e-mail', async (t) => {
   const bodies: Bodies = { get_user_data: 403, edit_setup_data: 403 }
   const { get, calls } = await gatewayOn(t, bodies)
-  for (const [failure, status] of [
-    [401, 401],
-    [500, 503],
-  ]) {
-    bodies.get_devices = failure
+  for (const [failure, status] of Object.entries({ 401: 401, 500: 503 })) {
+    bodies.get_devices = Number(failure)
     t.equal((await get('/v1/me', `hash-${failure}`)).status, status)
   }
   bodies.get_devices = []

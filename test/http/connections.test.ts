@@ -60,9 +60,8 @@ t.test('a connection with chunks behind a request that waits is closed', async (
 t.test('a new connection is served however many are open: the one idle for longest is closed', async (t) => {
   const { url, httpServer, held, metrics } = await heldGateway(t)
   httpServer.maxConnections = 4
-  const port = Number(new URL(url).port)
   const opened = async (bytes: string): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write(bytes)
     await once(httpServer, 'connection')
     return socket

@@ -18,6 +18,8 @@ const sent = (start: string, headers = '', body = ''): string =>
 const post = (body: string, type = 'application/json'): string =>
   sent('POST /api/v1/keys', `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`, body)
 
+const longestUrl = '/api/v1/devices?x='.padEnd(8_192, 'y')
+
 type Row = [name: string, bytes: string, status: number, code?: ErrorCode, says?: RegExp]
 const invalid = (name: string, bytes: string, says = /\.$/): Row => [name, bytes, 400, 'invalid_request', says]
 const rows: Row[] = [
@@ -44,11 +46,15 @@ const rows: Row[] = [
     /Encoding/,
   ],
   ['a long body', post(`"${'x'.repeat(17_000)}"`), 413, 'payload_too_large'],
+  ['the longest URL', sent(`GET ${longestUrl}`, demo), 200],
+  ['a URL of one byte more', sent(`GET ${longestUrl}y`, demo), 414, 'uri_too_long'],
   ['a long query', sent(`GET /api/v1/devices?x=${'y'.repeat(9_000)}`, demo), 414, 'uri_too_long'],
   ['a long id', sent(`GET /api/v1/keys/${'y'.repeat(9_000)}`), 414, 'uri_too_long'],
   ['an endless target', sent(`GET /${'y'.repeat(40_000)}`), 414, 'uri_too_long'],
   ['an endless target in absolute form', sent(`GET http://x/${'y'.repeat(40_000)}`), 414, 'uri_too_long'],
   ['long headers, longest target', sent(`GET /${'y'.repeat(8_191)}`, demo.repeat(400)), 431, 'headers_too_large'],
+  ['headers of less than 16 KiB', sent('GET /api/health', `X: ${'y'.repeat(16_000)}\r\n`), 200],
+  ['headers of more than 16 KiB', sent('GET /api/health', `X: ${'y'.repeat(16_500)}\r\n`), 431, 'headers_too_large'],
   ['endless headers', sent('GET /api/health', `X: ${'y'.repeat(20_000)}\r\n`), 431, 'headers_too_large'],
   invalid('not HTTP', 'hello\r\n\r\n'),
   ['a HEAD that is not HTTP', sent('HEAD /api/\u00fc'), 400],
@@ -63,6 +69,8 @@ const rows: Row[] = [
   invalid('two credentials', sent('GET /api/v1/me', `${demo}AUTHORIZATION: Bearer other\r\n`), /Authorization/),
   invalid('two credentials where none is needed', sent('GET /api/health', demo + demo), /Authorization/),
   ['a credential behind many headers', sent('GET /api/v1/me', `${'a:\r\n'.repeat(120)}${demo}`), 200],
+  ['127 headers', sent('GET /api/v1/me', `${'a:\r\n'.repeat(124)}${demo}`), 200],
+  ['128 headers', sent('GET /api/v1/me', `${'a:\r\n'.repeat(125)}${demo}`), 431, 'headers_too_large'],
   ['very many headers', sent('GET /api/v1/me', `${'a:\r\n'.repeat(130)}${demo}`), 431, 'headers_too_large'],
   ['HTTP/1.0 without Host', 'GET /api/health HTTP/1.0\r\n\r\n', 200],
   ['an empty Host', `GET /api/health HTTP/1.1\r\nHost:\r\n${close}\r\n`, 200],

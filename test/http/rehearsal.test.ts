@@ -27,7 +27,8 @@ t.test('the demo token gets every documented error as documented, and no operato
   t.notMatch(series, /gateway_requests_total\{.*status="[345]/)
   t.match(series, 'gateway_limiter_limited_total 0')
   t.match(callers(), [{ requests: codes.length + 1, limited: 0 }])
-  t.notMatch(log(), /"level":"(warn|error)"/)
+  await get('/v1/keys/x', 'demo', { method: 'DELETE', headers: { prefer: 'error=not_found' } })
+  t.notMatch(log(), /"level":"(warn|error)"|API key not revoked/)
   t.same((await get('/health')).body.status, 'ok')
 })
 

@@ -10,8 +10,8 @@ import { hangs, sends } from './faulty.js'
 
 const on = { ADDRESS_LOOKUPS_PER_MINUTE: '400' }
 
-/** Devices 1 to 9 some 100 m apart, and device 10 at nearly the place of device 1; none has an address. */
-const latitude = (at: number): number => 48.2 + (at === 9 ? 0.000_04 : at / 1_000)
+/** Devices 1 to 9 some 20 m apart, and device 10 at nearly the place of device 1; none has an address. */
+const latitude = (at: number): number => 48.2 + (at === 9 ? 0.000_04 : at / 5_000)
 const items = Array.from({ length: 10 }, (_, at) => ({ id: at + 1, lat: latitude(at), lng: 16.3, timestamp: 1 }))
 const get_devices = [{ items }]
 

@@ -1,3 +1,4 @@
+/** A platform that fails, hangs or cannot be found: what callers get, and what the log says. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { textIn } from '../../src/platform/body.js'

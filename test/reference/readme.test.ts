@@ -90,6 +90,19 @@ t.test('every linked file and every named script exists, and two commands set ev
   t.match(readFileSync('CHANGELOG.md', 'utf8'), `## ${version}\n`, 'the changelog has this version')
 })
 
+t.test('every file opens with what it is, and has at most 250 lines', async (t) => {
+  const filesIn = (folder: string): string[] =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
+  const isGenerated = (path: string): boolean => path === join('test', 'reference', 'types.ts')
+  for (const path of [...filesIn('src'), ...filesIn('test')].filter(
+    (path) => path.endsWith('.ts') && !isGenerated(path),
+  )) {
+    const [first = '', second = '', ...others] = readFileSync(path, 'utf8').split('\n')
+    t.match(first.startsWith('#!') ? second : first, /^\/(\*\*|\/)/, path)
+    t.ok(others.length + 1 <= 250, path)
+  }
+})
+
 t.test('the source tree of the README lists every file and folder of src', async (t) => {
   const listed = [...readme.matchAll(/^\| \[(src\/[\w.-]+)\]/gm)].map(([, path]) => path as string)
   const found = readdirSync('src').map((name) => `src/${name}`)

@@ -1,3 +1,4 @@
+/** What identifies a person or a vehicle is in no recording, wherever it was, and everything else stays. */
 import fc from 'fast-check'
 import t from 'tap'
 import { type Exchange, fileNameOf, format, type RecordedResponse } from '../../src/replay/exchange.js'

@@ -22,8 +22,9 @@ const rowsOf = (count: number, hasTypes: boolean): Row[] =>
   }))
 
 interface EventPlatform {
-  /** 2.x has pages of 30 rows, whatever is requested, and ignores the type. */
+  /** 2.x has pages of `perPage` rows, whatever is requested, and ignores the type. */
   generation?: '2.x' | '3.x'
+  perPage?: number
   ignoresDevice?: boolean
   /** Its rows do not say their device. */
   hidesDevice?: boolean
@@ -36,7 +37,7 @@ interface EventPlatform {
 
 /** A gateway on a platform with events of four devices: how to list them, all rows of the platform, and the calls that it had. */
 export async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
-  const { generation = '3.x', ignoresDevice, hidesDevice, hidesPaging, onCall, bodies = {} } = options
+  const { generation = '3.x', perPage = 30, ignoresDevice, hidesDevice, hidesPaging, onCall, bodies = {} } = options
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
   const get_events: RequestListener = (request, response) => {
@@ -44,7 +45,7 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
     const sendAfter = onCall?.(query)
     const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type')?.toLowerCase() : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
-    const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : 30
+    const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : perPage
     const page = Number(query.get('page'))
     const rowsOfPage = rows.slice((page - 1) * size, page * size)
     const data = hidesDevice ? rowsOfPage.map(({ device_id: _, ...row }) => row) : rowsOfPage
