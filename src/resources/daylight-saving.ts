@@ -31,7 +31,7 @@ function ruleIn(settings: Record<string, Scalar>, edge: 'from' | 'to'): Edge | u
   const indexIn = (list: readonly string[]): number => list.findIndex((word) => words.includes(word))
   const [month, weekday, position] = [indexIn(months), indexIn(weekdays), indexIn(positions)]
   if (Math.min(month, weekday, position) < 0) return undefined
-  const time = words.find((word) => /^([01]\d|2[0-3]):[0-5]\d/.test(word))?.slice(0, 5) ?? '00:00'
+  const [time = '00:00'] = words.flatMap((word) => displayTime(`2024-01-01 ${word}`)?.slice(11, 16) ?? [])
   return { month: month + 1, position, weekday: weekday + 1, time }
 }
 

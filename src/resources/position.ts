@@ -5,9 +5,9 @@ import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../pla
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
 import { field, Integer, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
-import { asIfUtc } from './time.js'
+import { asIfUtc, durationSeconds } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
-import { fromWallClock, repeatsAfter, type Zone } from './zone.js'
+import { fromWallClock, repeatsAfter, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
@@ -84,50 +84,89 @@ export interface Leg {
   points: { id: number | undefined; position: Position & Moment }[]
 }
 
+/** How long a group lasts, in seconds, as far as the platform says it. */
+export const secondsOf = ({ time, time_seconds }: WireHistoryGroup): number | undefined =>
+  durationSeconds(time) ?? number(time_seconds)
+
 /** The groups of a history, each with its points in time order. */
 export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Steps<Leg[]> {
-  const inOrder = orderedBy(reading)
   // Groups of events overlap all others, so the two are put in order separately.
-  const [eventsInOrder, travelsInOrder] = [orderedBy(reading), orderedBy(reading)]
+  const [events, travels] = [orderIn(reading), orderIn(reading)]
   const legs: Leg[] = []
   for (const group of groups) {
     const kind = number(group.status)
-    const isEvent = kind === kinds.event
+    const order = kind === kinds.event ? events : travels
+    const shown = displayTime(group.raw_time, reading.near) ?? displayTime(group.show, reading.near)
+    let start = shown === undefined ? undefined : order.correct(startOf(group, shown, reading))
     const points: Leg['points'] = []
     for (const point of group.items) {
       const position = positionOf(point, reading)
-      if (position) points.push({ id: idOf(point.id), position: isEvent ? position : inOrder(position) })
+      if (position) points.push({ id: idOf(point.id), position: order.correct(position) })
       yield
     }
     points.sort((a, b) => byTime(a.position, b.position))
-    const shown = displayTime(group.raw_time, reading.near) ?? displayTime(group.show, reading.near)
-    const first = points[0]?.position
-    const time = shown ?? first?.time
-    // The first point's instant is already corrected by the points before it, also in a drive through the repeated hour.
-    const known = first?.time === time ? first?.timestamp : undefined
-    const start = time === undefined ? undefined : { time, timestamp: known ?? instantOf(time, reading) }
-    legs.push({ group, kind, start: start && (isEvent ? eventsInOrder : travelsInOrder)(start), points })
+    start ??= points[0] && { time: points[0].position.time, timestamp: points[0].position.timestamp }
+    // A tracker that sleeps while its vehicle is parked sends no point that would show how late it is.
+    if (start) order.end(endOf(group, start.timestamp, reading))
+    legs.push({ group, kind, start, points })
     yield
   }
   return legs
 }
 
+/** The instant at which a group ends that starts at `start`; undefined unless its duration and the time of its end agree. */
+function endOf(group: WireHistoryGroup, start: number, { near, zone }: Reading): number | undefined {
+  const [left, seconds] = [displayTime(group.left, near), secondsOf(group)]
+  if (left === undefined || seconds === undefined) return undefined
+  const end = start + seconds
+  const differenceS = Math.abs(asIfUtc(wallClock(end * 1000, zone) ?? '') - asIfUtc(left))
+  return differenceS <= toleranceS ? end : undefined
+}
+
+/** The start of a group: in the second of two hours if only then it ends when it is said to. */
+function startOf(group: WireHistoryGroup, time: string, reading: Reading): Moment {
+  const first = instantOf(time, reading)
+  const second = first + repeatsAfter(first * 1000, reading.zone) / 1000
+  const isSecond = endOf(group, first, reading) === undefined && endOf(group, second, reading) !== undefined
+  return { time, timestamp: isSecond ? second : first }
+}
+
 /** Clocks are moved by this at most. */
-const maxRepeatS = 3_600
+const maxRepeatS = 7_200
+/** Points may be a little out of order. */
+const toleranceS = 60
 
 /**
  * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not show which one
- * it is in: one that falls behind its predecessor is in the second.
+ * it is in. It is in the second if it falls behind its predecessor, or is then nearer to the end of the group before.
  */
-function orderedBy({ zone }: Reading): <T extends Moment>(moment: T) => T {
-  let last = Number.NEGATIVE_INFINITY
-  return (moment) => {
-    const { timestamp } = moment
-    const behindS = last - timestamp
-    const repeatS = behindS > 0 && behindS <= maxRepeatS ? repeatsAfter(timestamp * 1000, zone) / 1000 : 0
-    last = behindS <= repeatS ? timestamp + repeatS : timestamp
-    return last === timestamp ? moment : { ...moment, timestamp: last }
+function orderIn({ zone }: Reading) {
+  let [last, end] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  return {
+    correct<T extends Moment>(moment: T): T {
+      const { timestamp } = moment
+      const [behindS, beforeEndS] = [last - timestamp, end - timestamp]
+      const mayRepeat = [behindS, beforeEndS].some((one) => one > toleranceS && one <= maxRepeatS + toleranceS)
+      const repeatS = mayRepeat ? repeatsAfter(timestamp * 1000, zone) / 1000 : 0
+      const isBehind = behindS > toleranceS && behindS <= repeatS + toleranceS
+      const isNearEnd = beforeEndS > repeatS / 2 && beforeEndS <= repeatS + toleranceS
+      const isRepeat = repeatS > 0 && (isBehind || isNearEnd)
+      const instant = isRepeat ? timestamp + repeatS : timestamp
+      last = Math.abs(last - instant) <= toleranceS ? Math.max(last, instant) : instant
+      return isRepeat ? { ...moment, timestamp: instant } : moment
+    },
+
+    /** The group ends, at this instant if that is known. */
+    end(instant = Number.NEGATIVE_INFINITY): void {
+      end = instant
+    },
   }
+}
+
+/** The instant of a time that is not before another one. */
+export function instantAfter(time: string, start: number, reading: Reading): number {
+  const instant = instantOf(time, reading)
+  return instant < start ? instant + repeatsAfter(instant * 1000, reading.zone) / 1000 : instant
 }
 
 const byTime = (a: Moment, b: Moment): number => a.timestamp - b.timestamp

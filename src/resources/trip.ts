@@ -1,10 +1,9 @@
 /** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
-import { instantOf, type Leg, maxSpeed, type Reading } from './position.js'
+import { instantAfter, type Leg, maxSpeed, type Reading, secondsOf } from './position.js'
 import { field, OptionalPosition, Part, WallClock } from './schema.js'
-import { durationSeconds } from './time.js'
-import { number, rounded, text, toKm, toKmh } from './units.js'
+import { rounded, text, toKm, toKmh } from './units.js'
 import { wallClock } from './zone.js'
 
 const Seconds = field.countOrNull('Duration in seconds; null if unknown')
@@ -49,9 +48,9 @@ function spanOf(leg: Leg, reading: Reading) {
   const { group, points, start } = leg
   if (start === undefined) return undefined
   const { time: from, timestamp } = start
-  const left = displayTime(group.left, reading.near) ?? points.at(-1)?.position.time
-  const counted = left === undefined ? undefined : instantOf(left, reading) - instantOf(from, reading)
-  const seconds = durationSeconds(group.time) ?? number(group.time_seconds) ?? counted
+  const left = displayTime(group.left, reading.near)
+  const end = left === undefined ? points.at(-1)?.position.timestamp : instantAfter(left, timestamp, reading)
+  const seconds = secondsOf(group) ?? (end === undefined ? undefined : end - timestamp)
   const duration_seconds = seconds === undefined ? null : Math.max(0, Math.round(seconds))
   // By the clock at the end, which may have been changed in between.
   const to = duration_seconds ? wallClock((timestamp + duration_seconds) * 1000, reading.zone) : from

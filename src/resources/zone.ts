@@ -78,7 +78,7 @@ export function fromWallClock(ms: number, zone: Zone): number {
 
 /** Milliseconds after which the clock shows the same once more, because summer ends in between; 0 if it does not. */
 export const repeatsAfter = (ms: number, zone: Zone): number =>
-  [1_800_000, 3_600_000].find((later) => clockAt(ms + later, zone) === clockAt(ms, zone)) ?? 0
+  [1_800_000, 3_600_000, 7_200_000].find((later) => clockAt(ms + later, zone) === clockAt(ms, zone)) ?? 0
 
 /** As `offsetMinutesAt`, computed. */
 function offsetAt(ms: number, { offsetMinutes, summer, name }: Zone): number {
@@ -126,16 +126,18 @@ export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { of
   return moment.hasOffset ? edgeClock(moment.ms, edge, zone) : wallClockText(moment.ms)
 }
 
-const QUARTER_MS = 900_000
+const MINUTE_MS = 60_000
+/** Clocks are moved by this at most. */
+const maxRepeatMinutes = 120
 
 /**
  * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not show
- * which one it is in: the range holds both rather than lose one. Clocks change at quarters of an hour.
+ * which one it is in: the range holds both rather than lose one. Clocks change at whole minutes.
  */
 function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {
-  const quarter = Math.floor(ms / QUARTER_MS)
-  const near = [0, 1, 2, 3].map((n) =>
-    edge === 'from' ? (quarter + 1 + n) * QUARTER_MS : (quarter - n) * QUARTER_MS - 1,
+  const minute = Math.floor(ms / MINUTE_MS)
+  const near = Array.from({ length: maxRepeatMinutes }, (_, n) =>
+    edge === 'from' ? (minute + 1 + n) * MINUTE_MS : (minute - n) * MINUTE_MS - 1,
   )
   const clocks = [ms, ...near].map((at) => clockAt(at, zone))
   return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.max(...clocks))

@@ -94,6 +94,12 @@ t.test('the time that the end of summer repeats keeps its order, and trips start
   )
   const halfHour = history({ items: [{ status: 1, items: onLordHowe }] }, { zone: lordHowe }).positions
   t.strictSame(minutesAfter('2026-04-04T14:20Z', halfHour), [0, 20, 38, 45, 65, 80])
+  const jitter = ['01:40', '01:55', '01:54', '01:10', '01:11', '01:10', '01:30', '02:05'].map((time, at) =>
+    point(at + 1, `${time}:30`, { longitude: 16 + at / 10 }),
+  )
+  const inOrder = history({ items: [{ status: 1, items: jitter }] }, { zone: { offsetMinutes: 60, summer } }).positions
+  const minutes = minutesAfter('2026-05-10T23:40:30Z', inOrder)
+  t.strictSame(minutes, [0, 14, 15, 30, 30, 31, 50, 85], 'points out of order by up to a minute swap no hour')
   const [a, c] = [point(2, '07:00:00', { longitude: 16 }), point(3, '07:02:00', { longitude: 17 })]
   const items = [{ status: 1, raw_time: '2026-05-11 07:00:00', items: [c, point(1, '07:01:00'), a] }]
   for (const context of [{ zone }, {}])

@@ -88,6 +88,51 @@ t.test('a stop behind a drive through the repeated hour ends by the clock, too',
   t.hasStrict(history({ items }, { zone }).stops, [{ from: times[3], to: left, duration_seconds: 3240 }])
 })
 
+/** The hour from 2:00 on is repeated on 25 October. */
+const berlin = { zone: { offsetMinutes: 60, summer: { from: '03-29 02:00', to: '10-25 02:00' } } }
+const clock = (time: string) => `2026-10-25 ${time}:00`
+/** A group that starts at a time on the clock, with a point there. */
+const leg = (status: number, start: string, more: object) => {
+  const raw_time = clock(start)
+  return { status, raw_time, items: [{ raw_time, lat: 48 + status, lng: Number(start.slice(-2)) }], ...more }
+}
+
+t.test('the end of a drive or stop shows which of two hours it is in, though a parked tracker sleeps', async (t) => {
+  const groups = [
+    leg(1, '01:50', { left: clock('02:10'), time: '20min 0s' }),
+    leg(2, '02:10', { left: clock('02:20'), time: '1h 10min 0s' }),
+    leg(1, '02:20', { left: clock('02:50'), time: '30min 0s' }),
+    leg(2, '02:50', { left: clock('03:05'), time_seconds: 900 }),
+  ]
+  const { positions, trips, stops } = history({ items: groups }, berlin)
+  const seconds = positions.map(({ timestamp }) => (timestamp ?? 0) - Date.parse('2026-10-24T23:50Z') / 1000)
+  t.strictSame(seconds, [0, 1_200, 5_400, 7_200])
+  const spans = [...trips, ...stops].map(({ from, to }) => `${from.slice(11, 16)} ${to.slice(11, 16)}`)
+  t.strictSame(spans, ['01:50 02:10', '02:20 02:50', '02:10 02:20', '02:50 03:05'])
+  const alone = history({ items: [leg(1, '02:42', { left: clock('03:01'), time_seconds: 1_140 })] }, berlin)
+  t.hasStrict(alone.trips, [{ to: clock('03:01') }], 'a single one, by its own end')
+  t.strictSame(
+    alone.positions.map(({ timestamp }) => timestamp),
+    [Date.parse('2026-10-25T01:42Z') / 1000],
+  )
+  const overlapping = [leg(1, '02:10', { left: clock('02:25'), time_seconds: 900 }), leg(2, '02:20', {})]
+  const first = history({ items: overlapping }, berlin).positions.map(({ timestamp }) => timestamp)
+  t.strictSame(
+    first,
+    ['00:10', '00:20'].map((time) => Date.parse(`2026-10-25T${time}Z`) / 1000),
+    'not the second hour',
+  )
+})
+
+t.test(
+  'without a duration, a drive or stop lasts until its end, also from one of two hours to the other',
+  async (t) => {
+    const items = [leg(1, '02:40', { left: clock('02:10') }), leg(2, '02:10', { left: clock('03:20') })]
+    const { trips, stops } = history({ items }, berlin)
+    t.hasStrict({ trips, stops }, { trips: [{ duration_seconds: 1_800 }], stops: [{ duration_seconds: 4_200 }] })
+  },
+)
+
 maps('fuel is in litres, or null', (fuel_consumption) => history({ fuel_consumption }).fuel_l, [
   [11.27, '11.27 Liters'],
   [7.5, '7,5 l'],

@@ -105,6 +105,7 @@ t.test('daylight saving time of the type `other` follows its rules, every year',
   const europe = rules(['march', 'last', 'sunday', '02:00'], ['October', 'last', 'sunday', '02:00'])
   const winter = '2024-03-30 2026-03-28 2026-10-25 2027-03-27'
   isShown(t, europe, { standard: winter, summer: '2024-03-31 2026-03-29 2026-10-24 2027-03-28' })
+  t.strictSame(rules(['march', 'last', 'sunday', '2:00'], ['October', 'last', 'sunday', '02:00 AM']), europe)
   const south = rules(['october', 'first', 'sunday', '02:00'], ['april', 'first', 'monday', ''])
   isShown(t, south, { standard: '2026-10-03 2027-04-05', summer: '2026-10-04 2027-01-01 2027-04-04' })
   t.strictSame(rules(['march', 'last', 'caturday', '02:00'], ['october', 'last', 'sunday', '']), { offsetMinutes: 60 })
@@ -211,7 +212,9 @@ t.test('the hour that the end of summer repeats is in a range as a whole, so tha
       t.equal(found, `2026-10-25 ${shown}`, `${edge} ${clock}`)
     }
   }
-  const zones = [berlin, dst('10-04 02:00', '04-05 03:00'), { offsetMinutes: 60, name: 'Europe/Berlin' }]
+  const named = { offsetMinutes: 60, name: 'Europe/Berlin' }
+  const odd = [dst('03-28 23:59', '10-24 23:59'), { offsetMinutes: 0, name: 'Antarctica/Troll' }]
+  const zones = [berlin, dst('10-04 02:00', '04-05 03:00'), named, ...odd]
   const minutes = fc.integer({ min: 0, max: 366 * 24 * 60 })
   const near = fc.integer({ min: Date.UTC(2026, 9, 24, 22) / 60_000, max: Date.UTC(2026, 9, 25, 4) / 60_000 })
   const any = minutes.map((minute) => Date.UTC(2026, 0, 1) / 60_000 + minute)
