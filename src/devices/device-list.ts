@@ -33,18 +33,18 @@ const nameOf = ({ url, owner }: Job<'get_devices'>): string => `${owner} ${url}`
 export async function readDeviceList(job: Job<'get_devices'>, context: JobContext): Promise<JobOutput<'get_devices'>> {
   const { id, now, clock } = job.params
   const fleet = new FleetBuilder(now, clock && toZone(clock))
-  if (id === undefined) await readAll(job, context, fleet)
-  else await readPage(job, context, fleet, { id })
+  const first = await readPage(job, context, fleet, { id })
+  if (id === undefined) await readOthers(job, context, fleet, first)
   const ignoresId = id !== undefined && fleet.size > (fleet.has(id) ? 1 : 0)
   const result = { ...fleet.columns(), ignoresId }
-  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row')
+  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', first.sample())
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
 }
 
-async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder): Promise<void> {
-  const first = await readPage(job, context, fleet, {})
+/** Reads all pages but the first. */
+async function readOthers(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, first: ReadPage) {
   if (isLast(first, 1, 1) || isWhole(job, first)) return
   // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
   let full = first.added || 1
@@ -54,7 +54,7 @@ async function readAll(job: Job<'get_devices'>, context: JobContext, fleet: Flee
   for (let page = 2; page <= maxPages; page += 1) {
     const next = await readPage(job, context, fleet, { page, limit })
     // A single row at the end of a list may be one bad row, which is skipped.
-    if (next.items > 1 && next.devices === 0) throw changed('get_devices', 'id in any row')
+    if (next.items > 1 && next.devices === 0) throw changed('get_devices', 'id in any row', next.sample())
     empty = next.items > 0 ? 0 : empty + 1
     const isEnd = isLast(next, page, full) || empty === maxEmptyPages
     if (isEnd && !isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
@@ -87,12 +87,12 @@ function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: Flee
     fleet.startPage()
     const onRow = (row: Row): void => fleet.addRow(row)
     const options = { shape: wireDevice, onRow, maxEnvelopeBytes, bytes: () => fleet.bytes }
-    const { envelope, rowOf } = await readItems(request, body, options, context)
+    const { envelope, rowOf, sample } = await readItems(request, body, options, context)
     const page = pageOf(envelope)
     // Once all are there, an empty page lacks none.
     const total = fleet.size > 0 && fleet.size >= (page.total ?? 0) ? undefined : page.total
     const groups = checkedRows('get_devices', { ...page, total }, Number(query.page ?? 1))
     checkGroups('get_devices', groups)
-    return { ...(await inTurns(fleet.addPage(groups, rowOf), context.signal)), lastPage: page.lastPage }
+    return { ...(await inTurns(fleet.addPage(groups, rowOf), context.signal)), lastPage: page.lastPage, sample }
   })
 }

@@ -43,9 +43,9 @@ function readWire(
       bytes += Math.max(pointBytes, pointFactor * row.length)
     }
     const options = { shape: wirePoint, onRow, maxEnvelopeBytes, bytes: () => bytes }
-    const { envelope, rowOf } = await readItems(request, body, options, context)
+    const { envelope, rowOf, sample } = await readItems(request, body, options, context)
     const wire = await inTurns(withPoints(envelope, points, rowOf, tally), context.signal)
-    return checkedHistory(wire, envelope, isDisplayTime)
+    return checkedHistory(wire, envelope, isDisplayTime, sample)
   })
 }
 

@@ -32,13 +32,24 @@ interface ItemsOptions {
 /** The number of an item's row, in order of arrival from 0; undefined for an item that is no row, or whose row is left out. */
 export type RowOf = (item: unknown) => number | undefined
 
-/** The envelope is checked to be a response to the action. @throws as `readDocument`. */
+/** The names in the first row at the start of a response, those of nested records included; undefined where that has no row. */
+function sampleIn(start: string): object | undefined {
+  const [, row] = /"items"\s*:\s*\[\s*\{(.{0,2000})/s.exec(start) ?? []
+  return row === undefined
+    ? undefined
+    : Object.fromEntries([...row.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => [name, name]))
+}
+
+/**
+ * The envelope is checked to be a response to the action; `sample` returns the names in a row, for the log.
+ * @throws as `readDocument`.
+ */
 export async function readItems(
   request: PlatformQuery & { action: JobAction },
   body: AsyncIterable<Uint8Array>,
   { shape, onRow, maxEnvelopeBytes, bytes }: ItemsOptions,
   { reservation }: Pick<JobContext, 'reservation'>,
-): Promise<{ envelope: unknown; rowOf: RowOf }> {
+): Promise<{ envelope: unknown; rowOf: RowOf; sample: () => object | undefined }> {
   const { action } = request
   const normalize = (record: Record<string, unknown>) => read(shape, record)
   const reader = new RowReader({ shape, normalize, onRow, maxEnvelopeBytes })
@@ -69,7 +80,7 @@ export async function readItems(
     if (added > maxAddedRows) throw failure(action, 'too_large', 'rows that are no list')
     return reader.add(item)
   }
-  return { envelope, rowOf }
+  return { envelope, rowOf, sample: () => sampleIn(start) }
 }
 
 /** Errors of the row reader as platform failures; their messages hold no text of the document. */

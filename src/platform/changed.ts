@@ -73,15 +73,20 @@ const groupStatus = /^[1-5]$/
 
 /**
  * The history itself, unless its groups or points have lost the fields that it is made of.
- * @param raw the response. @param isTime whether a time can be read.
+ * @param raw the response. @param isTime whether a time can be read. @param point returns the names in one of the points.
  */
-export function checkedHistory(history: WireHistory, raw: unknown, isTime: (value: Scalar) => boolean): WireHistory {
+export function checkedHistory(
+  history: WireHistory,
+  raw: unknown,
+  isTime: (value: Scalar) => boolean,
+  point: () => object | undefined = () => undefined,
+): WireHistory {
   const action = 'get_history'
   const sent = isObject(raw) ? raw.items : undefined
   checkGroups(action, sent)
   const { items: groups } = history
   if (groups.length > 0 && !groups.some(({ status }) => groupStatus.test(String(status))))
-    throw changed(action, 'status in any group')
+    throw changed(action, 'status in any group', itemsOf(sent)[0])
   const points = groups.flatMap(({ items }) => items)
   if (points.length === 0 && itemsOf(sent).some((group) => isObject(group) && itemsOf(group.items).length > 0))
     throw changed(action, 'record in any point')
@@ -89,8 +94,9 @@ export function checkedHistory(history: WireHistory, raw: unknown, isTime: (valu
   const placed = groups.flatMap(({ status, items }) => (String(status) === '5' ? [] : items))
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
     placed.length > 0 && placed.every((point) => names.every((name) => point[name] === undefined))
-  if (lacks('latitude', 'lat') || lacks('longitude', 'lng')) throw changed(action, 'latitude or longitude in any point')
+  if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
+    throw changed(action, 'latitude or longitude in any point', point())
   if (points.length > 0 && !points.some(({ raw_time, time }) => isTime(raw_time) || isTime(time)))
-    throw changed(action, 'raw_time or time in any point')
+    throw changed(action, 'raw_time or time in any point', point())
   return history
 }

@@ -96,7 +96,7 @@ t.test('a history is accepted unless no group is of a known kind, or no point ha
   const histories: [name: string, items: unknown, expected: RegExp][] = [
     ['no groups', [], /^ok$/],
     ['some groups of another kind', [other, drive], /^ok$/],
-    ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group$/],
+    ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group; fields: status, items$/],
     ['no points', [none], /^ok$/],
     ['a record among points of another form', [{ ...drive, items: [[1778572800, 1, 2], point] }], /^ok$/],
     ['points as lists', [{ ...drive, items: [[1778572800, 1, 2]] }], /^no record in any point$/],
@@ -153,7 +153,11 @@ async function renameEach(t: Test, sound: Bodies, structure: Structure[]): Promi
         t.equal(await health(), 'down')
       }
       const [reason, ...more] = reasons().slice(logged)
-      t.match(reason, new RegExp(`${action}: wrong_shape \\(.*(${field}|fields: )`), 'the log names action and fields')
+      t.match(
+        reason,
+        new RegExp(`${action}: wrong_shape \\(.*fields: .*(${field}_v2|item,)`),
+        'the log names action and fields',
+      )
       t.same(more, [], `in one line for ${action}.${field}`)
       become(sound)
       // After this the next failure is another outage.
