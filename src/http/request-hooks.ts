@@ -73,6 +73,8 @@ export function installRequestHooks(app: App, report: Report, isDraining: () => 
     if (reply.raw.destroyed) return report(reply, closedByClient)
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    // Node drops what follows such a request in its packet: the rest of a body, say, would be taken for a request.
+    if (headers.upgrade !== undefined) reply.header('connection', 'close')
     if ((request.routeOptions.url ?? request.url).includes('/v1/keys')) reply.header('cache-control', 'no-store')
     next(requestError(request))
   })

@@ -27,6 +27,22 @@ t.test('the responses to a client error and a tunnel follow those of earlier req
   }
 })
 
+t.test(
+  'nothing that follows a request with Upgrade is taken for a request: its response closes the connection',
+  async (t) => {
+    const { url, held } = await heldGateway(t)
+    const upgrade = request('/v1/devices/1', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const text = untilClosed(socket)
+    const body = request('/health')
+    socket.write(`${upgrade}POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await until(() => held.length === 1)
+    socket.write(body)
+    send(held[0] as Held)
+    t.match(responsesIn(await text), { length: 1, 0: { status: 200 } })
+  },
+)
+
 t.test('a client error has its response though the client closes its side before its turn comes', async (t) => {
   const { url, get, held } = await heldGateway(t)
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
