@@ -1,5 +1,5 @@
 /** Creates and verifies the file of the embedded key store, with rights for its owner only. */
-import { fork } from 'node:child_process'
+import { type ForkOptions, fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
   accessSync,
@@ -79,18 +79,27 @@ export function keepRoom(path: string, file: number): (used: number, bytes?: num
   }
 }
 
+/** The process that reads a key file may take this long; some limits of the system let it hang. */
+const maxReadMs = 30_000
+
 /**
- * Rejects unless lmdb can read all of the file, or it does not exist yet; takes a tenth of a second. Reads it in another process: closing one
- * handle releases the locks of all handles of a process, and the next process to open the file then breaks those locks.
+ * Rejects where lmdb cannot read all of an existing file; takes a tenth of a second. Reads it in another process: closing one handle releases
+ * the locks of all handles of a process, and the next process to open the file then breaks those locks.
  */
 export async function verifyKeyFile(path: string): Promise<void> {
   if (!existsSync(path) || statSync(path).size === 0) return
   const lock = lockOf(path)
   // The process that reads it creates a missing lock.
   for (const one of [path, existsSync(lock) ? lock : dirname(path)]) accessSync(one, constants.R_OK | constants.W_OK)
-  const child = fork(new URL('./read-key-file.js', import.meta.url), [path], { execArgv: [], stdio: 'ignore' })
-  // Without memory for another process, the file is opened as it is.
-  const [code, signal] = await once(child, 'exit').catch(() => [0])
-  if (code === 0 || signal === 'SIGKILL') return
+  const options: ForkOptions = { execArgv: [], stdio: 'ignore', timeout: maxReadMs, killSignal: 'SIGKILL' }
+  const child = fork(new URL('./read-key-file.js', import.meta.url), [path], options)
+  let isReading = false
+  child.once('message', () => {
+    isReading = true
+  })
+  // Its message may come after its exit. Where it cannot start, or not read in time, the file is opened as it is.
+  const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+  const [[code, signal]] = await ended.catch(() => [[0]])
+  if (!isReading || code === 0 || signal === 'SIGKILL') return
   throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`)
 }

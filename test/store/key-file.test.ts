@@ -1,5 +1,5 @@
 /** The room of the key file: full disks, and how much it takes of one. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -59,6 +59,20 @@ t.test('the key file does not grow with each start that removes expired keys', a
     await store.close()
   }
   t.ok(sizes[5]! - sizes[2]! < minFreeBytes, sizes.join())
+})
+
+t.test('a key file whose verification cannot run is not taken for a damaged one', async (t) => {
+  const place = await embeddedPlace(t)
+  await storedKey(await place.open())
+  for (const ends of ['process.abort()', 'process.exit(1)', 'throw new Error()']) {
+    const folder = t.testdir({ 'ends.cjs': `if (/read-key-file/.test(process.argv[1])) ${ends}` })
+    const env = { DATA_DIR: place.config.dataDir, NODE_OPTIONS: `--require=${join(folder, 'ends.cjs')}` }
+    const { status, stdout } = spawnSync(process.execPath, [program('main.js'), 'keys', 'list'], {
+      env,
+      encoding: 'utf8',
+    })
+    t.match([status, stdout], [0, / 1$/m], ends)
+  }
 })
 
 t.test('a new store on a full disk is refused with the cause', { skip: withoutMount() }, async (t) => {
