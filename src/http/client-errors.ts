@@ -62,8 +62,11 @@ export function clientErrorResponder(options: ClientErrorOptions) {
   }
   return {
     onClientError: (error: ParserError, socket: Socket): void => {
+      const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      // Browsers open connections in advance, and would take this response for that to the request that they send in the same moment.
+      if (isLate && socket.bytesRead === 0) return void socket.destroy()
       // A request that was late must not be handled if it arrives after all.
-      const close = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? closeNow : linger
+      const close = isLate ? closeNow : linger
       const parsed = parsedOf(error)
       void respond(toApiError(error, parsed), socket, close, parsed.startsWith('HEAD '))
     },
