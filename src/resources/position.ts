@@ -7,7 +7,7 @@ import { displayTime } from './display-time.js'
 import { field, Integer, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
 import { asIfUtc, durationSeconds } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
-import { fromWallClock, repeatsAfter, wallClock, type Zone } from './zone.js'
+import { fromWallClock, maxRepeatMinutes, repeatsAfter, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
   time: WallClock('Time of the position'),
@@ -131,8 +131,7 @@ function startOf(group: WireHistoryGroup, time: string, reading: Reading): Momen
   return { time, timestamp: isSecond ? second : first }
 }
 
-/** Clocks are moved by this at most. */
-const maxRepeatS = 7_200
+const maxRepeatS = 60 * maxRepeatMinutes
 /** Points may be a little out of order. */
 const toleranceS = 60
 

@@ -128,7 +128,7 @@ export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { of
 
 const MINUTE_MS = 60_000
 /** Clocks are moved by this at most. */
-const maxRepeatMinutes = 120
+export const maxRepeatMinutes = 120
 
 /**
  * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not show
