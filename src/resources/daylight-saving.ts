@@ -46,12 +46,18 @@ export function edgeText(edge: Edge, year: number): string {
   return `${first.plus({ days: firstDay - 1 + 7 * weeks }).toFormat('MM-dd')} ${time}`
 }
 
-/** Countries whose English name has changed since the platform's list was written. */
+/** Countries of the platform's list whose English name is another one now, or that have the time of a neighbour. */
 const renamed = new Map([
+  ['akrotiri & dhekelia', 'cyprus'],
+  ['aland islands', 'åland islands'],
   ['czech republic', 'czechia'],
+  ['kosovo', 'serbia'],
   ['macedonia', 'north macedonia'],
   ['palestine', 'palestinian territories'],
+  ['saint pierre & miquelon', 'st. pierre & miquelon'],
+  ['the bahamas', 'bahamas'],
   ['united states of america', 'united states'],
+  ['usa', 'united states'],
 ])
 
 /** One spelling of a country: the platform writes `and`, and `(UK)` after a territory. */

@@ -119,15 +119,13 @@ t.test('daylight saving time of the type `automatic` follows its country, as far
   isShown(t, country(2, 97), { standard: '2026-10-03', summer: '2026-10-05' })
   const unknown = { Albania: [1, 65], Atlantis: [3, 61], Iceland: [4, 57], 'another id': [9, 61], 'no id': [null, 61] }
   for (const [name, [id, timezone]] of Object.entries(unknown)) t.notOk(country(id, Number(timezone)).name, name)
-  for (const value of ['Bosnia and Herzegovina', 'Czech Republic', 'Gibraltar(UK)', 'Macedonia']) {
-    const user_dst = { type: 'automatic', country: 1 }
-    const zone = zoneOf({ item: { timezone_id: 61 }, timezones: [], dst_countries: [{ id: 1, value }], user_dst })
-    isShown(t, zone, { standard: '2026-03-28', summer: '2026-03-29' })
-  }
-  const palestine = [{ id: 1, value: 'Palestine' }]
-  t.ok(
-    zoneOf({ item: { timezone_id: 65 }, dst_countries: palestine, user_dst: { type: 'automatic', country: 1 } }).name,
-  )
+  const named = (value: string, timezone_id: number) =>
+    zoneOf({ item: { timezone_id }, dst_countries: [{ id: 1, value }], user_dst: { type: 'automatic', country: 1 } })
+  for (const value of ['Bosnia and Herzegovina', 'Czech Republic', 'Gibraltar(UK)', 'Kosovo', 'Macedonia'])
+    isShown(t, named(value, 61), { standard: '2026-03-28', summer: '2026-03-29' })
+  for (const value of ['Akrotiri and Dhekelia(UK)', 'Aland Islands', 'Palestine']) t.ok(named(value, 65).name, value)
+  const west = { 'Saint Pierre and Miquelon(FR)': 45, 'The Bahamas': 37, USA: 25 }
+  for (const [value, timezone] of Object.entries(west)) t.ok(named(value, timezone).name, value)
   const dated = { type: 'automatic', date_from: '03-29 02:00', date_to: '10-25 02:00' }
   isShown(t, zoneOf({ item: { timezone_id: 61 }, user_dst: dated }), { standard: '2026-12-01', summer: '2026-07-01' })
 })
