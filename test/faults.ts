@@ -43,11 +43,11 @@ export function isUnavailable(t: Test, { status, headers, body }: Answer, name: 
 /** A host that does not exist: no label has more than 63 characters, so no name server is queried, which may be slow or away. */
 export const nowhere = `${'x'.repeat(64)}.invalid`
 
-/** The files of a key and its self-signed certificate for this machine, made in `dir`. */
-export function certificate(dir: string): { key: string; cert: string } {
+/** The files of a key and its self-signed certificate, made in `dir`. @param hosts that the certificate is for: this machine. */
+export function certificate(dir: string, hosts = 'DNS:localhost,IP:127.0.0.1'): { key: string; cert: string } {
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
   const make = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout ${key} -out ${cert}`
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const names = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${hosts}`]
   execFileSync('openssl', [...make.split(' '), ...names], { stdio: 'ignore' })
   return { key, cert }
 }

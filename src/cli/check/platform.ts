@@ -104,10 +104,13 @@ const hints: Partial<Record<PlatformUnavailable['reason'], string>> = {
 
 /** How OpenSSL names a certificate without a known issuer. */
 const unknownIssuer = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/
+/** How OpenSSL and Node name one that has expired, is revoked, or is for another host. */
+const invalidCertificate = /^(ERR_TLS_)?CERT_/
 
-function explain({ action, detail, reason }: PlatformUnavailable): string {
-  if (reason === 'connection' && unknownIssuer.test(detail ?? ''))
+function explain({ action, detail = '', reason }: PlatformUnavailable): string {
+  if (reason === 'connection' && unknownIssuer.test(detail))
     return `its certificate is not trusted (${detail}): set NODE_EXTRA_CA_CERTS to the file of its authority`
+  if (reason === 'connection' && invalidCertificate.test(detail)) return `its certificate is not valid (${detail})`
   const known = hints[reason]?.replace('{action}', action)
   return `${known ?? `unusable response: ${reason}`}${detail ? ` (${detail})` : ''}`
 }

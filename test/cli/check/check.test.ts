@@ -92,16 +92,20 @@ t.test('a platform that is away, slow, another service, or in another time is re
   t.match(await late, { platform: /^warn: responds as expected, in \d{4,} ms/, clock: /^fail: 3[56]\d\d s apart/ })
 })
 
-t.test('no hash is sent to a platform whose certificate is not trusted; how to trust it is told', async (t) => {
-  const { key, cert } = certificate(t.testdir({}))
+t.test('no hash is sent to a platform whose certificate is not trusted or not valid; why is told', async (t) => {
+  const { key, cert } = certificate(t.testdir({}), 'DNS:other.example')
   const sent: unknown[] = []
   const onRequest: RequestListener = (request) => sent.push(request.url)
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, onRequest).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
-  const found = await findings({ ...env, PLATFORM_URL: `https://127.0.0.1:${portOf(server)}/api` })
+  const settings = { ...env, PLATFORM_URL: `https://127.0.0.1:${portOf(server)}/api` }
+  const untrusted = await findings(settings)
   const finding = 'fail: its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): set NODE_EXTRA_CA_CERTS'
-  t.match(found.platform, finding)
+  t.match(untrusted.platform, finding)
+  const trusting = new GatewayProcess(t, ['check'], { ...settings, NODE_EXTRA_CA_CERTS: cert })
+  t.equal(await trusting.exited, 1)
+  t.match(trusting.log, /^fail +platform +its certificate is not valid \(ERR_TLS_CERT_ALTNAME_INVALID\)$/m)
   t.same(sent, [])
 })
 
