@@ -70,11 +70,15 @@ export function fingerprint(domain: string, text: string): string {
 }
 
 /**
- * One spelling of an e-mail, which names an account. Only ASCII letters are folded and only spaces removed: with the rules of Unicode,
- * e-mails of two accounts could become one, such as those with `k` and the Kelvin sign.
+ * One spelling of an e-mail, which names an account. Letters become lower case only in pairs, and only spaces are removed: otherwise e-mails
+ * of two accounts could become one, such as those with `k` and the Kelvin sign, whose lower case is `k`, too.
  */
-export const foldedEmail = (email: string): string =>
-  withoutSpaces(email).replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+export const foldedEmail = (email: string): string => withoutSpaces(email).replace(/\p{Lu}/gu, lowerOfPair)
+
+function lowerOfPair(letter: string): string {
+  const lower = letter.toLowerCase()
+  return lower.toUpperCase() === letter ? lower : letter
+}
 
 /** `Account.id`, by the platform it is on and its e-mail. */
 export const accountIdOf = (realm: string, email: string): string => fingerprint('account', `${realm}:${email}`)

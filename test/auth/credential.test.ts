@@ -124,8 +124,10 @@ t.test('a text that is no seal opens nothing, and one that is no public key seal
   for (const version of ['v2', 'v3']) t.equal(unseal(sealed.replace('v1', version), key), undefined, version)
 })
 
-t.test('e-mails are one owner only where they differ in nothing but ASCII case and spaces around them', async (t) => {
+t.test('e-mails are one owner only where they differ in nothing but case and spaces around them', async (t) => {
   t.equal(ownerOf(' Owner@Example.COM '), ownerOf('owner@example.com'))
+  t.equal(ownerOf('J.MÜLLER@ÖBB.at'), ownerOf('j.müller@öbb.at'), 'as in the first release')
   const others = ['kim@a.com', '\u212aim@a.com', 'kim@a.com\u00a0', 'k\u0130m@a.com', 'ki\u0307m@a.com', 'tim@a.com']
+  others.push('\u212b@a.com', 'å@a.com', '\u2126@a.com', 'ω@a.com', '\u1e9e@a.com', 'ß@a.com')
   t.equal(new Set(others.map(ownerOf)).size, others.length)
 })

@@ -240,3 +240,10 @@ t.test('an account without an e-mail shows no fingerprint: its keys do not show 
   t.same(json, [{ account: null, email: '', keys: 1 }])
   t.match(text, /\n- +1$/)
 })
+
+t.test('an account without an e-mail is found by its fingerprint in the log', async (t) => {
+  const account = accountIdOf('platform', 'the print of its hash')
+  const { record, run } = await runOn(t, aKey(ownerOf(account), { email: '' }))
+  t.match((await run(['list', account])).json, [{ id: record.id }])
+  t.match(await run(['purge', account], true), { json: { revoked: 1 } })
+})

@@ -153,7 +153,7 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
   return args
 }
 
-/** Some platforms have a name in place of an e-mail. */
+/** Some platforms have a name in place of an e-mail. An account with neither owns its keys by its fingerprint in the log. */
 function ownerIn(email: string): string {
   if (email.trim() === '') throw new UsageError('expected the e-mail of an account')
   return ownerOf(email)
