@@ -33,10 +33,11 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client)
   const request = batched(
-    ({ command, values, keys }) => {
+    ({ command, values, keys, times }) => {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
-      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
+      const ofKeys = command === 'use' ? times : []
+      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values, ...ofKeys)
       return connection.send(command, perform, hasWritten)
     },
     client.isCluster ? (key) => key : () => '',
