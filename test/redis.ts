@@ -176,12 +176,13 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-/** A proxy in front of a server that can delay replies, or lead to another server; connections end with their server. */
+/** A proxy in front of a server that can delay replies, lose the one to a command, or lead to another server; connections end with their server. */
 export async function detour(t: Test, server: RedisServer) {
-  const line = { url: '', target: server, delayMs: 0 }
+  const line = { url: '', target: server, delayMs: 0, loses: undefined as RegExp | undefined }
   const open = new Set<Socket>()
   line.url = await listening(t, (near) => {
     const far = connect(line.target.port, '127.0.0.1')
+    let isLost = false
     for (const socket of [near, far]) {
       open.add(socket)
       socket.on('error', () => {})
@@ -191,8 +192,16 @@ export async function detour(t: Test, server: RedisServer) {
         far.destroy()
       })
     }
-    near.on('data', (data) => far.write(data))
-    far.on('data', (data) => (line.delayMs > 0 ? setTimeout(() => near.write(data), line.delayMs) : near.write(data)))
+    near.on('data', (data) => {
+      isLost = line.loses?.test(String(data)) === true
+      if (isLost) line.loses = undefined
+      far.write(data)
+    })
+    far.on('data', (data) => {
+      if (isLost) near.destroy()
+      else if (line.delayMs > 0) setTimeout(() => near.write(data), line.delayMs)
+      else near.write(data)
+    })
   })
   t.teardown(() => {
     for (const socket of open) socket.destroy()

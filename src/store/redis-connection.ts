@@ -7,8 +7,10 @@ export const REPLY_MS = 250
 /** A connection that owes a reply for this long is closed and reopened. */
 export const SILENCE_MS = 1000
 
-/** Messages of ioredis without a connection; the last one when the connection is lost before the reply. */
-const DISCONNECTED = /^(Stream isn't writeable|Cluster isn't ready|Connection is closed|Reached the max retries)/
+/** Why a command is not sent. */
+export const NOT_READY = 'The client is not ready'
+/** Messages without a connection; the last one when the connection is lost before the reply. */
+const DISCONNECTED = /^(The client is not ready|Stream isn't writeable|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
 const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
@@ -21,6 +23,8 @@ const DENIAL = /NOPERM|ACL failure|The user executing the script/
 
 class LateReply extends Error {}
 
+type Client = EventEmitter & { status: string; gpsPerform(keys: 0): Promise<unknown> }
+
 export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
@@ -30,11 +34,10 @@ export class Connection {
   /** Why there is no connection. */
   #failure: Error | undefined
   #probe: NodeJS.Timeout | undefined
-  readonly #ping: () => Promise<unknown>
+  readonly #client: Client
 
-  constructor(client: EventEmitter & { gpsPerform(keys: 0): Promise<unknown> }) {
-    // An ACL may deny `PING`.
-    this.#ping = () => client.gpsPerform(0)
+  constructor(client: Client) {
+    this.#client = client
     client.on('ready', () => {
       this.#replies = true
       this.#denied.until = 0
@@ -62,7 +65,7 @@ export class Connection {
    */
   async send<T>(name: string, command: () => Promise<T>, hasWritten: (reply: T) => boolean): Promise<T> {
     try {
-      const result = await withinLimit(command())
+      const result = await withinLimit(this.#whenReady(command))
       this.#replies = true
       if (this.#denied.name === name) this.#denied.until = 0
       if (this.#refuses && hasWritten(result)) this.#refuses = false
@@ -76,6 +79,11 @@ export class Connection {
     }
   }
 
+  /** The client would keep commands until a cluster is ready. */
+  #whenReady<T>(command: () => Promise<T>): Promise<T> {
+    return this.#client.status === 'ready' ? command() : Promise.reject(new Error(NOT_READY))
+  }
+
   /** For hours no other command may be sent, and one late reply would pass for an outage. */
   #probeLater(): void {
     this.#probe ??= setTimeout(() => {
@@ -83,7 +91,9 @@ export class Connection {
       const replied = (): void => {
         this.#replies = true
       }
-      withinLimit(this.#ping()).then(replied, () => this.#probeLater())
+      // An ACL may deny `PING`.
+      const ping = this.#whenReady(() => this.#client.gpsPerform(0))
+      withinLimit(ping).then(replied, () => this.#probeLater())
     }, SILENCE_MS).unref()
   }
 

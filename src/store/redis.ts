@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { batched } from './batch.js'
-import { Connection, SILENCE_MS } from './redis-connection.js'
+import { Connection, NOT_READY, SILENCE_MS } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { refusedCommands } from './redis-rights.js'
 import { type Command, PERFORM } from './scripts.js'
@@ -64,7 +64,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
 function mastersOf(client: Redis | Cluster): Redis[] {
   if (!(client instanceof Cluster)) return [client]
   // Until it is ready, the client has no nodes, or only those of its URLs.
-  if (client.status !== 'ready') throw new Error("Cluster isn't ready")
+  if (client.status !== 'ready') throw new Error(NOT_READY)
   return client.nodes('master')
 }
 
@@ -141,11 +141,18 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   }
   const { protocol, username, password } = new URL(first)
   const isSecure = protocol === 'rediss:'
+  // As the cluster named them last: those in the URLs may all have been replaced.
+  let nodes: { host: string | undefined; port: number | undefined }[] = []
   const cluster = new Cluster(urls, {
-    enableOfflineQueue: false,
-    clusterRetryStrategy: retry,
+    // What is for a node that is being connected waits for it. Without connections, `Connection` sends nothing.
+    enableOfflineQueue: true,
+    clusterRetryStrategy: (times) => {
+      Object.assign(cluster, { startupNodes: [...urls, ...nodes] })
+      return retry(times)
+    },
     slotsRefreshTimeout: SILENCE_MS,
-    retryDelayOnFailover: 50,
+    // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
+    retryDelayOnFailover: 0,
     // Five of these end before `REPLY_MS`: else a cluster that is down would pass for a late reply.
     retryDelayOnClusterDown: 20,
     maxRedirections: 5,
@@ -160,6 +167,9 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // all first, the client would not connect again when an old connection ends meanwhile.
     dnsLookup: (name, found) => found(null, name),
   } satisfies ClusterOptions)
+  cluster.on('refresh', () => {
+    nodes = cluster.nodes().map(({ options: { host, port } }) => ({ host, port }))
+  })
   // The client requests the other nodes on a copy of a connection, and would drop its errors.
   cluster.on('+node', (node: Redis) => {
     node.duplicate = (...given) =>

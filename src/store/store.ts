@@ -5,7 +5,8 @@ export { isKeyId, isStale, type KeyRecord, newestFirst, usedAt } from './record.
 
 /**
  * Every method takes the current time and rejects only with `StoreUnavailable`. A key is active until it is revoked or
- * `expiresAt <= now`; for every method, inactive keys and keys with a damaged record do not exist.
+ * `expiresAt <= now`; for every method, inactive keys and keys with a damaged record do not exist. What is promised of all instances
+ * holds as far as Redis keeps what it has acknowledged: a failover may lose the last writes.
  */
 export interface KeyStore {
   /**

@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
-import type { Counters, KeyRecord, Store, StoreDeps } from '../../src/store/store.js'
+import { type Counters, type KeyRecord, type Store, type StoreDeps, StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { type RedisServer, redisCluster, redisServer, withoutRedis } from '../redis.js'
 
@@ -155,3 +155,20 @@ export function onEveryStore(t: Test, contract: (t: Test, place: Place) => Promi
   t.test('one Redis', { skip: withoutRedis }, async (t) => contract(t, await redisPlace(t)))
   t.test('a Redis cluster', { skip: withoutRedis }, async (t) => contract(t, await clusterPlace(t)))
 }
+
+/** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
+export const PROMPTLY_MS = 2_000
+
+export const works = (request: Promise<unknown>): Promise<boolean> => request.then(() => true).catch(() => false)
+
+export async function reject(t: Test, store: Store, requests: Record<string, () => Promise<unknown>>): Promise<void> {
+  for (const [name, request] of Object.entries(requests)) {
+    const started = performance.now()
+    await t.rejects(request(), StoreUnavailable, name)
+    t.ok(performance.now() - started < PROMPTLY_MS, `${name} rejects promptly`)
+    t.equal(store.up(), false)
+  }
+}
+
+/** How a server comes back, by how it goes away. */
+export const returns = { stop: 'start', freeze: 'thaw' } as const

@@ -1,24 +1,21 @@
-/** Recovery from every kind of outage, of one Redis and of a cluster. */
+/** Recovery from every kind of outage of one Redis. */
 import { connect } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { type KeyRecord, type Store, StoreUnavailable } from '../../src/store/store.js'
+import { detour, listening, type RedisServer, redisServer, until, withoutRedis } from '../redis.js'
 import {
-  clusterReplica,
-  detour,
-  listening,
-  type RedisServer,
-  redisCluster,
-  redisServer,
-  stopOnceCopied,
-  until,
-  withoutRedis,
-} from '../redis.js'
-import { aKey, anOwner, DAY_MS, limited, NOW, openRedis, storedKey } from './places.js'
-
-/** Far above the limit of 250 ms, so that only a request that hangs fails the test on a busy machine. */
-const PROMPTLY_MS = 2_000
-
-const works = (request: Promise<unknown>): Promise<boolean> => request.then(() => true).catch(() => false)
+  aKey,
+  anOwner,
+  DAY_MS,
+  limited,
+  NOW,
+  openRedis,
+  PROMPTLY_MS,
+  reject,
+  returns,
+  storedKey,
+  works,
+} from './places.js'
 
 /** The methods that cannot work without writing, those that only read, and the one that also works on a full server. */
 const methods = ({ keys, counters }: Store, record: KeyRecord) => ({
@@ -36,18 +33,6 @@ const methods = ({ keys, counters }: Store, record: KeyRecord) => ({
   },
   revoke: () => keys.revoke(record.owner, record.id, NOW),
 })
-
-async function reject(t: Test, store: Store, requests: Record<string, () => Promise<unknown>>): Promise<void> {
-  for (const [name, request] of Object.entries(requests)) {
-    const started = performance.now()
-    await t.rejects(request(), StoreUnavailable, name)
-    t.ok(performance.now() - started < PROMPTLY_MS, `${name} rejects promptly`)
-    t.equal(store.up(), false)
-  }
-}
-
-/** How a server comes back, by how it goes away. */
-const returns = { stop: 'start', freeze: 'thaw' } as const
 
 interface Outage {
   options?: string[]
@@ -166,78 +151,5 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     })
     const store = await openRedis(t, proxy)
     t.equal(store.up(), true)
-  })
-})
-
-t.test('when a cluster', { skip: withoutRedis }, async (t) => {
-  const { url, nodes } = await redisCluster(t, '--cluster-require-full-coverage', 'no')
-  // One more node, whose name has no address (it is too long for one).
-  const store = await openRedis(t, `redis://${'n'.repeat(64)}:1,${url}`)
-  /** A record whose slot belongs to a node. */
-  const recordAt = async (node: number) => {
-    for (;;) {
-      const { record } = aKey(anOwner())
-      const slot = Number(await nodes[0]!.command('cluster', 'keyslot', `gps:key:${record.digest}`))
-      if (Math.floor(slot / 5461.5) === node) return { record, slot }
-    }
-  }
-
-  t.test('moves a slot to another node, the store follows', async (t) => {
-    const { record, slot } = await recordAt(0)
-    t.equal(await store.keys.find(record.digest, NOW), undefined)
-    const target = await nodes[1]!.command('cluster', 'myid')
-    for (const node of nodes) await node.command('cluster', 'setslot', String(slot), 'node', target)
-    t.equal(await store.keys.create(record, 20, NOW), 'created')
-    t.same(await store.keys.find(record.digest, NOW), record)
-    t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
-  })
-
-  t.test('serves a slot no longer, the reason is not a late reply', async (t) => {
-    const { record, slot } = await recordAt(0)
-    for (const node of nodes) await node.command('cluster', 'delslots', String(slot))
-    const find = () => store.keys.find(record.digest, NOW)
-    await t.rejects(find(), { cause: { message: /CLUSTERDOWN Hash slot not served/ } })
-    await nodes[0]!.command('cluster', 'addslots', String(slot))
-    await until(() => works(find()))
-  })
-
-  t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
-    const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
-    const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
-    await find(lost)
-    for (const begin of ['stop', 'freeze'] as const) {
-      await nodes[2]![begin]()
-      await reject(t, store, { [begin]: () => find(lost) })
-      const reasons = new Set<string>()
-      for (let n = 0; n < 8; n++)
-        await find((await recordAt(2)).record).catch(({ cause }) => reasons.add(cause.message))
-      t.ok(reasons.size < 5, `the log has room for another reason than ${[...reasons].join(', ')}`)
-      t.equal(await find(kept), undefined)
-      await nodes[2]![returns[begin]]()
-      await until(() => works(find(lost)))
-      t.equal(store.up(), true)
-    }
-  })
-
-  t.test('wants a user and a password, all nodes get them, also those that only the cluster names', async (t) => {
-    const records = await Promise.all([0, 1, 2].map(async (node) => (await recordAt(node)).record))
-    const user = ['acl', 'setuser', 'gate/way', 'on', '>invented/right', 'allkeys', 'allcommands']
-    for (const node of nodes) await node.commands(user, ['config', 'set', 'requirepass', 'another'])
-    const asUser = nodes[0]!.url.replace('//', '//gate%2Fway:invented%2Fright@')
-    const { keys } = await openRedis(t, `${asUser},${asUser}`)
-    for (const { digest } of records) t.equal(await keys.find(digest, NOW), undefined)
-    for (const node of nodes) await node.commands(['auth', 'another'], ['config', 'set', 'requirepass', ''])
-  })
-
-  t.test('loses a node for good and its replica takes over, no key is lost', async (t) => {
-    const replica = await clusterReplica(t, nodes[0]!, nodes)
-    const { record } = await recordAt(0)
-    const find = () => store.keys.find(record.digest, NOW)
-    await store.keys.create(record, 20, NOW)
-    await stopOnceCopied(nodes[0]!, replica)
-    await until(async () => !(await works(find())))
-    t.equal(await replica.command('cluster', 'failover', 'takeover'), 'OK')
-    await until(() => works(find()))
-    t.match(await store.keys.use(record.digest, DAY_MS, NOW), { record })
   })
 })
