@@ -3,7 +3,7 @@ import { ApiError } from '../errors.js'
 import type { Caller } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { PlatformError, PlatformRefused } from '../platform/errors.js'
+import { isLocal, PlatformRefused } from '../platform/errors.js'
 import {
   AuthFailure,
   addressName,
@@ -218,10 +218,8 @@ export class Authenticator {
     try {
       return await accounts.fetch(hash)
     } catch (error) {
-      // While the circuit is open, no call is sent: the hash may be valid, and costs neither the platform nor its address anything.
-      const isUnsent = error instanceof PlatformError && error.reason === 'breaker_open'
       // Counted while still pending, so that no other validation begins in between.
-      throw new AuthFailure(await (isUnsent ? limits.read(addressName(ip)) : limits.countFailure(ip)), error)
+      throw new AuthFailure(await (isLocal(error) ? limits.read(addressName(ip)) : limits.countFailure(ip)), error)
     } finally {
       end()
     }

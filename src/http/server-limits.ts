@@ -42,8 +42,10 @@ const serverOptions = {
 export const maxBacklog = 4_096
 /** How often idle connections are closed while the last requests finish. */
 const closeIdleMs = 200
-/** While closing: the time for the rest of incomplete requests to arrive, and for clients to read their responses. */
+/** While closing: the time for the rest of incomplete requests to arrive, and for clients to read each response. */
 const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
+/** While closing, for all responses: after the last 503 of the response deadline, and before the process would be ended by force. */
+const maxClosingMs = 19_000
 
 interface ServerOptions {
   connections: Connections
@@ -94,7 +96,8 @@ export function closeIdleConnections(app: App, connections: Connections, ticks: 
       const now = ticks()
       // While closing, Node no longer limits the time of incomplete requests, and a silent connection counts as one.
       if (now - started > maxIncompleteMs) connections.closeIncomplete()
-      if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
+      if (now - started > maxClosingMs) connections.closeUnread(now)
+      else if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
     }, closeIdleMs)
     // Node accepts one connection in a turn of the event loop, and the system resets those that wait when the listener closes.
     let [accepted, before] = [0, -1]

@@ -91,6 +91,10 @@ const lastingReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rej
 /** Whether the platform will most likely respond the same to the same request. */
 export const lasts = (error: unknown): boolean => error instanceof PlatformError && lastingReasons.has(error.reason)
 
+/** Whether the gateway itself did not send a call, or gave it up: then a hash may be valid. */
+export const isLocal = (error: unknown): boolean =>
+  error instanceof PlatformError && meanings[error.reason].platform === undefined
+
 /** The failure of a reason, in its class. */
 export function failure(action: string, reason: FailedOutcome, detail?: string): PlatformError {
   if (reason === 'refused') return new PlatformRefused(action, reason, { detail })

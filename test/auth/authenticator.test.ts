@@ -125,6 +125,24 @@ t.test('a hash that was never validated costs its address nothing while no call 
   t.equal(answers.at(-1)?.headers.get('ratelimit-remaining'), String(20 - calls.length))
 })
 
+t.test('a hash that was never validated costs its address nothing while the hashes of another fill the queue', async (t) => {
+  const bodies: Bodies = { get_user_data: (_: unknown, response: ServerResponse) => held.push(response) }
+  const held: ServerResponse[] = []
+  const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '1000', TRUST_PROXY: '1' } }, bodies)
+  const from = (address: string, hash: string) => get('/v1/me', hash, { headers: { 'x-forwarded-for': address } })
+  let shed = 0
+  const sent = Array.from({ length: 850 }, async () => {
+    const { status } = await from('192.0.2.1', randomHash())
+    if (status === 503) shed += 1
+  })
+  await until(() => shed > 0)
+  const { status, headers } = await from('192.0.2.2', someHash)
+  t.same([status, headers.get('ratelimit-remaining')], [503, '1000'])
+  bodies.get_user_data = 401
+  for (const response of held) response.writeHead(401).end()
+  await Promise.all(sent)
+})
+
 t.test('of the requests with one unknown hash, four times the limit wait, and the others cost nothing', async (t) => {
   const held: ServerResponse[] = []
   const bodies: Bodies = { get_user_data: (_: unknown, response: ServerResponse) => held.push(response) }

@@ -76,7 +76,7 @@ t.test('with a heap of 256 MB, histories that no client reads end no process, an
 })
 
 /** An app with a budget of 20 MB, of which one response takes half, and clients that read no more than the beginning. */
-async function budgeted(t: Test, ticks: () => number) {
+async function budgeted(t: Test, ticks: () => number, isReady?: Promise<void>) {
   const budget = new ByteBudget(20_000_000)
   const { app, connections } = bareApp(t, ticks)
   app.decorateRequest('account')
@@ -88,7 +88,10 @@ async function budgeted(t: Test, ticks: () => number) {
   })
   closeIdleConnections(app, connections, ticks)
   installWriteBudget(app, budget, connections, ticks)
-  app.get('/:bytes', async ({ params }, reply) => reply.send(Buffer.alloc(Number((params as { bytes: string }).bytes))))
+  app.get('/:bytes', async ({ params }, reply) => {
+    await isReady
+    return reply.send(Buffer.alloc(Number((params as { bytes: string }).bytes)))
+  })
   await app.listen({ host: '0.0.0.0', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const client = async (localAddress = '127.0.0.1'): Promise<Socket> => {
@@ -143,7 +146,7 @@ t.test('callers of the demo token share memory by address, all others by account
   }
 })
 
-t.test('while the gateway closes, a client has ten seconds to read its response, however late it begins', async (t) => {
+t.test('while the gateway closes, a client has ten seconds to read its response, which may begin late', async (t) => {
   let now = 0
   const { app, budget, client, status } = await budgeted(t, () => now)
   const [silent, late] = [await client(), await client()]
@@ -156,6 +159,26 @@ t.test('while the gateway closes, a client has ten seconds to read its response,
   now = 10_001
   await until(() => budget.usedBytes === 10_000_000)
   t.ok((await untilClosed(late.resume())).length > 9_000_000)
+  await closed
+})
+
+t.test('while the gateway closes, no client keeps it for longer than 19 seconds, however late its response begins', async (t) => {
+  let [now, respond] = [0, () => {}]
+  const isReady = new Promise<void>((resolve) => {
+    respond = resolve
+  })
+  const { app, budget, client, status } = await budgeted(t, () => now, isReady)
+  const arrived = once(app.server, 'request')
+  const late = status(await client(), 'api_key', 'a')
+  await arrived
+  const closed = app.close()
+  await until(() => !app.server.listening)
+  now = 15_000
+  respond()
+  t.equal(await late, 200)
+  t.equal(budget.usedBytes, 10_000_000)
+  now = 19_001
+  await until(() => budget.usedBytes === 0)
   await closed
 })
 
