@@ -12,7 +12,7 @@ import {
   type Limits,
   type Usage,
 } from '../rate-limit/limiter.js'
-import { isStale, type KeyRecord, type KeyStore, type Used, usedAt } from '../store/store.js'
+import { isStale, type KeyRecord, type KeyStore, type StoreUnavailable, type Used, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
 import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
@@ -173,7 +173,8 @@ export class Authenticator {
       used = await keys.use(key.digest, limits.windowMs, now)
     } catch (error) {
       // Validity unknown: do not charge the IP.
-      throw new AuthFailure(await limits.count(name), error)
+      const { limit } = error as StoreUnavailable
+      throw new AuthFailure(await limits.count(name, limit ?? limits.max), error)
     }
     if (!used) throw new ApiError('invalid_token')
     const { record, count } = used

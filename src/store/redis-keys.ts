@@ -57,7 +57,9 @@ export class RedisKeys implements KeyStore {
   }
 
   async use(digest: string, windowMs: number, now: number): Promise<Used | undefined> {
-    const reply = await this.#request('use', recordKey(digest), windowMs)
+    const reply = await this.#request('use', recordKey(digest), windowMs).catch(({ message, cause }) => {
+      throw new StoreUnavailable(message, { cause, limit: this.#cache.get(digest)?.record.limit })
+    })
     const record = active(this.#decode(digest, reply), now)
     if (!record || reply === 'damaged') return undefined
     const [, , , current, ttlMs] = reply

@@ -69,6 +69,16 @@ export interface Store {
 /** The store is out of reach or broken; the cause is for the log. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
+  /** The limit of the key that could not be used, as it was when it was used here last. */
+  readonly limit: number | null
+
+  constructor(
+    message: string,
+    { limit = null, ...options }: ErrorOptions & { limit?: number | null | undefined } = {},
+  ) {
+    super(message, options)
+    this.limit = limit
+  }
 }
 
 export interface StoreDeps {

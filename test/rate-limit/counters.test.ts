@@ -1,6 +1,7 @@
 /** Tests of the counters: the bound of the local ones, and the failover while Redis is away. */
 import { rmSync } from 'node:fs'
 import t from 'tap'
+import { Secret } from '../../src/auth/credential.js'
 import { FailoverCounters } from '../../src/rate-limit/counters.js'
 import { addressName } from '../../src/rate-limit/limiter.js'
 import type { Count } from '../../src/store/store.js'
@@ -86,8 +87,10 @@ t.test('API keys that do not exist leave no counter of their own in Redis', { sk
 t.test('while Redis is away each instance counts locally, and no request waits', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
   const env = { RATE_LIMIT_MAX: '50', DEMO_TOKEN: 'demo' }
-  const { get } = await redisGateway(t, server.url, env)
-  const { key } = (await createKey(get)).body
+  const { get, store } = await redisGateway(t, server.url, env)
+  const [{ key }, limited] = [(await createKey(get)).body, (await createKey(get)).body]
+  await store.keys.update(new Secret(limited.key).digest, (record) => ({ ...record, limit: 3 }), Date.now())
+  t.same(limitsOf(await get('/v1/me', limited.key)).slice(0, 2), [3, 2])
   const requests: [status: number, send: () => ReturnType<typeof get>][] = [
     [503, () => get('/v1/me', key)],
     [200, () => get('/v1/me', someHash)],
@@ -117,6 +120,10 @@ t.test('while Redis is away each instance counts locally, and no request waits',
   await Promise.all(during)
   const started = performance.now()
   t.same(await statusesOf(20, () => get('/v1/me', key)), Array(20).fill(503))
+  for (const expected of [[503, 3, 2], [503, 3, 1], [503, 3, 0], [429, 3, 0]]) {
+    const response = await get('/v1/me', limited.key)
+    t.same([response.status, ...limitsOf(response).slice(0, 2)], expected, 'a key keeps its own limit')
+  }
   t.equal((await get('/v1/me', randomKey())).body.error, 'gateway_error')
   t.equal((await get('/v1/me', otherHash)).status, 200, 'a request without a key needs no Redis')
   // Each wait would take a quarter of a second.
