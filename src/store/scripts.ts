@@ -19,7 +19,7 @@ export interface Replies {
   increment: [current: number, ttlMs: number]
   /** Changes nothing, but fails wherever `increment` would. */
   read: [current: number, ttlMs: number]
-  /** (fields, expiresAt) */
+  /** (fields, expiresAt) Fails where that has passed by the clock of Redis, which would drop the record at once. */
   write: unknown
   /** (old fields, new fields) Replaces a record unless it has changed; 0 = changed, or no such key. */
   replace: number
@@ -83,6 +83,7 @@ local function perform(command, key, ...)
     if type(call('SETRANGE', key, 0, '')) == 'table' then return { 0, 0 } end
     return { tonumber(redis.call('GET', key)) or 0, math.max(0, redis.call('PTTL', key)) }
   elseif command == 'write' then
+    if tonumber(d) <= redis.call('TIME')[1] * 1000 then error('The key has expired by the clock of Redis', 0) end
     call('HSET', key, 'used', a, 'limit', b, 'record', c)
     return call('PEXPIREAT', key, d)
   elseif command == 'replace' then

@@ -67,6 +67,13 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
     t.ok((await keys.list(record.owner, NOW)).some(({ id }) => id === record.id))
   })
 
+  t.test('a clock that is so far behind that Redis would drop a new key at once does not get one', async (t) => {
+    const past = Date.now() - 2 * DAY_MS
+    const { record } = aKey(anOwner(), { createdAt: past, expiresAt: past + DAY_MS })
+    await t.rejects(keys.create(record, 20, past), { cause: { message: /expired by the clock of Redis/ } })
+    t.same(await keys.list(record.owner, past), [])
+  })
+
   t.test('what a crash in the middle of a creation leaves', async (t) => {
     const { record } = aKey(anOwner())
     const index = `gps:owner:${record.owner}`
