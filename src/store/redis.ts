@@ -33,11 +33,10 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client)
   const request = batched(
-    ({ command, values, keys, times }) => {
+    ({ command, values, keys }) => {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
-      const ofKeys = command === 'use' ? times : []
-      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values, ...ofKeys)
+      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
       return connection.send(command, perform, hasWritten)
     },
     client.isCluster ? (key) => key : () => '',

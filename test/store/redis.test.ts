@@ -1,7 +1,7 @@
 /** What only Redis promises: counters shared by all instances, few calls, nothing left of a key, and TLS. */
 import t from 'tap'
 import { batched } from '../../src/store/batch.js'
-import { type KeyRecord, StoreUnavailable, usedAt } from '../../src/store/store.js'
+import { StoreUnavailable, usedAt } from '../../src/store/store.js'
 import { redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
@@ -135,18 +135,6 @@ t.test('in Redis', { skip: withoutRedis }, async (t) => {
       t.same([found, current], [i % 2 ? record : undefined, Math.floor(i / 8) + 1])
       t.same(read, { current: 0, ttlMs: 0 })
     }
-  })
-
-  t.test('uses of a key in the same turn are written once, and each has a count of its own', async (t) => {
-    const [often, once] = [await storedKey(here), await storedKey(here)]
-    const writes = async () => Number(/hset:calls=(\d+)/.exec(await server.command('info', 'commandstats'))?.[1])
-    const countsOf = async (used: readonly KeyRecord[]) =>
-      (await Promise.all(used.map(({ digest }) => keys.use(digest, DAY_MS, NOW)))).map((use) => use?.count?.current)
-    t.same(await countsOf([often]), [1])
-    const before = await writes()
-    t.same(await countsOf([often, often, once, often]), [2, 3, 1, 4])
-    t.equal((await writes()) - before, 2)
-    t.same(await countsOf([once, often]), [2, 5])
   })
 })
 
