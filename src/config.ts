@@ -91,6 +91,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   // Ajv accepts Infinity as an integer, without its limits.
   for (const [name, schema] of Object.entries(Environment.properties))
     if (Type.IsInteger(schema) && Math.abs(Number(given[name])) === Infinity) problems.push(`${name} must be integer`)
+  // Docker's `--env-file` keeps the quotes of a file: a folder of that name would be lost with its container.
+  for (const name of Object.keys(Environment.properties))
+    if (/^(["']).*\1$/.test(given[name] ?? '')) problems.push(`${name} must not be in quotation marks`)
   for (const [name, problemOf] of Object.entries(checks)) {
     const raw = given[name]
     const problem = raw === undefined ? undefined : problemOf(raw)

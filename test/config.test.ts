@@ -19,6 +19,15 @@ t.test('an empty environment is the sandbox on one machine', async (t) => {
   t.equal(readConfig({ PLATFORM_URL: 'https://tracker.example.com/api' }).demoToken, undefined)
 })
 
+t.test('a value in quotation marks is refused', async (t) => {
+  for (const [name, value] of Object.entries({ DATA_DIR: '"/var/keys"', DEMO_TOKEN: "'demo'", PORT: '"3000"' }))
+    t.throws(
+      () => readConfig({ [name]: value }),
+      { message: new RegExp(`${name} must not be in quotation marks`) },
+      name,
+    )
+})
+
 t.test('every problem stands in one message, and no value of a variable does', async (t) => {
   const env = {
     PORT: 'eighty',

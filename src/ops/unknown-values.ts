@@ -18,13 +18,16 @@ const oneOf = (...values: readonly string[]): IsKnown => {
 const otherEvents = ['underspeed', 'expired_device', 'expiring_device', 'expired_sim', 'expiring_sim']
 const isOtherEvent = oneOf(...alertTypes, ...otherEvents)
 
-/** Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). */
-export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown }> = new Map([
+/**
+ * Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). Without one
+ * that `isRequired` a row is misread: an amount without its unit.
+ */
+export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown; isRequired?: true }> = new Map([
   ['get_devices', { field: 'online', isKnown: oneOf('online', 'ack', 'engine', 'offline', 'moving') }],
   ['get_events', { field: 'type', isKnown: (word) => isOtherEvent(word) || kindOf(word, '') !== 'other' }],
   ['get_alerts', { field: 'type', isKnown: oneOf(...alertTypes) }],
   ['get_geofences', { field: 'type', isKnown: oneOf('polygon', 'circle') }],
-  ['services', { field: 'expiration_by', isKnown: oneOf('odometer', 'engine_hours', 'days') }],
+  ['services', { field: 'expiration_by', isKnown: oneOf('odometer', 'engine_hours', 'days'), isRequired: true }],
 ])
 
 /** Maximum values to report: a platform that sends more generates them, and the metric is enough. */
@@ -55,7 +58,8 @@ export function unknownValues({ onUnknown, onFirst }: UnknownValuesOptions) {
     if (!known) return
     for (const row of rows) {
       const sent: unknown = Reflect.get(row, known.field)
-      const value = typeof sent === 'string' ? word(sent) : undefined
+      const missing = known.isRequired && `no ${known.field}`
+      const value = (typeof sent === 'string' ? word(sent) : undefined) ?? missing
       if (value !== undefined && !known.isKnown(value)) report(action, known.field, value, 1)
     }
   }

@@ -151,7 +151,11 @@ const speedOf = (wire: WireDeviceState): number =>
 export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   const state = stateOf(wire) ?? ''
   if (state === 'offline' || isWord(text(wire.time))) return 'offline'
-  if (!CONNECTED.has(state)) return now / 1000 - lastContact(wire) <= FRESH_S ? 'online' : 'offline'
+  if (!CONNECTED.has(state)) {
+    if (now / 1000 - lastContact(wire) > FRESH_S) return 'offline'
+    // An unknown word may mean that the speed is not valid.
+    if (state !== '') return 'online'
+  }
   const minSpeed = number(wire.device_data.min_moving_speed) ?? 0
   const speedKmh = speedOf(wire)
   const isMoving =

@@ -105,9 +105,12 @@ export function flag(value: Scalar): boolean | undefined {
   return !FALSE_WORDS.has(value.trim().toLowerCase())
 }
 
-/** The trimmed text of a string or number, without half of a surrogate pair, which some JSON parsers refuse; undefined for an empty text, a dash and a boolean. */
+/**
+ * The trimmed text of a string or number, without half of a surrogate pair, which some JSON parsers refuse; undefined for an empty text, a
+ * dash, a boolean, and an integer that lost its last digits, such as that of a SIM card.
+ */
 export function text(value: Scalar): string | undefined {
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : String(value)
   if (typeof value !== 'string') return undefined
   const trimmed = value.trim().toWellFormed()
   return trimmed === '' || trimmed === '-' ? undefined : trimmed

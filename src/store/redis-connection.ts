@@ -73,9 +73,11 @@ export class Connection {
     } catch (error) {
       this.#replies = false
       if (REFUSAL.test(String(error))) this.#refuses = true
-      if (DENIAL.test(String(error))) this.#denied = { name, until: performance.now() + DENIED_MS }
       if (error instanceof LateReply) this.#probeLater()
-      throw this.unavailable(error)
+      if (!DENIAL.test(String(error))) throw this.unavailable(error)
+      this.#denied = { name, until: performance.now() + DENIED_MS }
+      // Within a script Redis does not name the command.
+      throw this.unavailable(new Error(`${this.causeOf(error).message}; gps-fleet-gateway check names the right`))
     }
   }
 

@@ -20,12 +20,19 @@ t.test('known values, missing values and other actions are not reported', async 
     ['get_events', 'type', types],
     ['get_alerts', 'type', ['SOS']],
     ['get_geofences', 'type', ['circle']],
-    ['services', 'expiration_by', ['days']],
   ]
   for (const [action, field, sent] of known)
     values.check(action, [{}, ...[...sent, '', ' ', null, 5].map((value) => ({ [field]: value }))])
+  values.check('services', [{ expiration_by: 'days' }])
   for (const action of ['get_history', 'constructor']) values.check(action, [{ type: 'teleport', online: 'x' }])
   t.strictSame(counted, [])
+})
+
+t.test('a service without a unit is reported, as its amounts may be misread', async (t) => {
+  const { values, counted, reported } = watched()
+  values.check('services', [{}, { expiration_by: { code: 'days' } }, { expiration_by: 'days' }])
+  t.strictSame(counted, Array(2).fill('services expiration_by'))
+  t.strictSame(reported, [{ action: 'services', field: 'expiration_by', value: 'no expiration_by' }])
 })
 
 t.test('a reported value is truncated, and after 50 values further ones are only counted', async (t) => {

@@ -104,10 +104,10 @@ maps('a text has no half of a surrogate pair, which some JSON parsers refuse', t
   ['Van \u{1f69a}', 'Van \ud83d\ude9a'],
 ])
 
-maps('text is trimmed, and a dash is no text (N03, N40)', text, [
+maps('text is trimmed; a dash and a number without its last digits are no text (N03, N40)', text, [
   ['Park', ' Park\t'],
-  ['12', 12],
-  [undefined, '-', ' - ', '', '  ', true, undefined],
+  ['9007199254740991', 2 ** 53 - 1],
+  [undefined, '-', ' - ', '', '  ', true, undefined, JSON.parse('8934071234567890123')],
 ])
 
 maps('an id is a positive safe integer, in digits only', id, [

@@ -81,7 +81,8 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
       cause: { message: /can't run this command|no permissions to run the 'incr' command/ },
     })
     await grant(server, '+incr', '-@hash')
-    await t.rejects(store.keys.use(record.digest, DAY_MS, NOW), StoreUnavailable)
+    const hint = { cause: { message: /; gps-fleet-gateway check names the right$/ } }
+    await t.rejects(store.keys.use(record.digest, DAY_MS, NOW), hint)
     t.match(await store.counters.increment('c', 60_000), { current: 1 })
     t.equal(store.up(), false)
     await grant(server, '+@hash')
