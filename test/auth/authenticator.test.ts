@@ -125,7 +125,7 @@ t.test('a hash that was never validated costs its address nothing while no call 
   t.equal(answers.at(-1)?.headers.get('ratelimit-remaining'), String(20 - calls.length))
 })
 
-t.test('a hash that was never validated costs its address nothing while the hashes of another fill the queue', async (t) => {
+t.test('an unknown hash costs its address nothing while the hashes of another address fill the queue', async (t) => {
   const bodies: Bodies = { get_user_data: (_: unknown, response: ServerResponse) => held.push(response) }
   const held: ServerResponse[] = []
   const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '1000', TRUST_PROXY: '1' } }, bodies)

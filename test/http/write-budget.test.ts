@@ -162,7 +162,7 @@ t.test('while the gateway closes, a client has ten seconds to read its response,
   await closed
 })
 
-t.test('while the gateway closes, no client keeps it for longer than 19 seconds, however late its response begins', async (t) => {
+t.test('while the gateway closes, no client keeps it for longer than 19 seconds, however it reads', async (t) => {
   let [now, respond] = [0, () => {}]
   const isReady = new Promise<void>((resolve) => {
     respond = resolve
