@@ -161,21 +161,22 @@ class Pages {
   readonly #rows: unknown[] = []
   readonly #ids = new Set<string>()
   #page: NumberedPage
-  #hasNewRows: boolean
+  /** How many pages in a row had no new rows. */
+  #repeated = 0
 
   constructor(fetch: ReturnType<typeof numbered>, size: number, page: NumberedPage) {
     this.#fetch = fetch
     this.#size = size
     this.#before = page.number === 1 ? 0 : (page.number - 1) * size
     this.#page = page
-    this.#hasNewRows = this.#add(page)
+    this.#add(page)
   }
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
   async read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
     while (this.#rows.length < count && this.#hasMore() && !isEnough(itemsOf(this.#page.rows))) {
       this.#page = await this.#fetch(this.#page.number + 1, this.#size)
-      this.#hasNewRows = this.#add(this.#page)
+      this.#add(this.#page)
     }
     return this.#rows
   }
@@ -205,8 +206,7 @@ class Pages {
     return { total: Math.min(all, this.#before), isCounted }
   }
 
-  /** Whether the page has rows that no earlier page had. */
-  #add(page: Page): boolean {
+  #add(page: Page): void {
     const before = this.#rows.length
     for (const row of itemsOf(page.rows)) {
       const id = idOf(row)
@@ -214,12 +214,13 @@ class Pages {
       if (id !== undefined) this.#ids.add(id)
       this.#rows.push(row)
     }
-    return this.#rows.length > before
+    this.#repeated = this.#rows.length > before ? 0 : this.#repeated + 1
   }
 
   #hasMore(): boolean {
     const { lastPage, currentPage, total, rows } = this.#page
-    if (!this.#hasNewRows) return false
+    // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
+    if (this.#repeated > (lastPage !== undefined && itemsOf(rows).length > 0 ? 1 : 0)) return false
     if (lastPage !== undefined) return currentPage < lastPage
     if (total !== undefined) return this.#before + this.#rows.length < total
     return itemsOf(rows).length >= this.#size

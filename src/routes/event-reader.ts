@@ -29,6 +29,8 @@ const readRows = (rows: readonly unknown[]): WireEvent[] => read([wireEvent] as 
 
 const idOf = (row: WireEvent): number => id(row.id) ?? Number.POSITIVE_INFINITY
 
+const newestOf = (rows: readonly WireEvent[]): number => Math.max(...rows.map(idOf).filter(Number.isFinite))
+
 /** Whether the pages so far, the newest events first, end with `lateEvents` old ones. */
 function endsOld(isOld: (row: WireEvent) => boolean) {
   let old = 0
@@ -132,10 +134,12 @@ export class EventReader {
   /** All rows with a greater id, as `window` returns them. @throws TooManyCalls. */
   async after(afterId: number) {
     const isOld = (row: WireEvent): boolean => idOf(row) <= afterId
+    let first = Number.POSITIVE_INFINITY
     const read = async (filter: EventFilter): Promise<WireEvent[]> => {
       let isComplete = true
       const isLast = endsOld(isOld)
       const recent = await this.#until(filter, smallPage, (page) => {
+        if (first === Number.POSITIVE_INFINITY) first = newestOf(page)
         const isEnough = isLast(page)
         // A full page shows that larger ones may be possible: with them, the list takes fewer calls.
         isComplete = isEnough || page.length < smallPage
@@ -144,19 +148,29 @@ export class EventReader {
       return isComplete ? recent : this.#until(filter, maxPageSize, endsOld(isOld))
     }
     const words = this.#wordsFor(this.#search.calls - 1)
-    const newest = this.#filters(words).length > 1 ? await this.#newestId() : Number.POSITIVE_INFINITY
+    const filters = this.#filters(words)
+    // Of two events that appear while several lists are read, the later may be in a list that is read last and the earlier missing from one
+    // that was read first: the next request would skip it. Greater ids are left to that request.
+    const newest = filters.length > 1 ? newestOf(await this.#firstPage({})) : Number.POSITIVE_INFINITY
     const found = await this.#passing(words, read)
-    const rows = found.filter((row) => !isOld(row) && idOf(row) <= newest)
+    const isSafe = filters.length > 1 || (await this.#isSafe(filters[0] ?? {}, found, first))
+    const rows = found.filter((row) => !isOld(row) && idOf(row) <= (isSafe ? newest : first))
     return { rows, before: 0, total: rows.length }
   }
 
   /**
-   * The greatest event id before several lists are read. Of two events that appear meanwhile, the later may be in a list that is read last
-   * and the earlier missing from one that was read first: the next request would skip it. Greater ids are left to that request.
+   * Whether no event before those that were found is missing. One that appears on the first page after that was read has a greater id than
+   * all of it; with a later one found on another page, the next request would skip it. Late events are on other pages as well.
    */
-  async #newestId(): Promise<number> {
-    const { rows } = await this.#pages({})(1, smallPage)
-    return Math.max(...readRows(itemsOf(rows)).map(idOf).filter(Number.isFinite))
+  async #isSafe(filter: EventFilter, found: readonly WireEvent[], first: number): Promise<boolean> {
+    const ids = new Set(found.map(idOf))
+    if (newestOf(found) <= first) return true
+    return (await this.#firstPage(filter)).map(idOf).every((id) => id <= first || ids.has(id))
+  }
+
+  async #firstPage(filter: EventFilter): Promise<WireEvent[]> {
+    const { rows } = await this.#pages(filter)(1, smallPage)
+    return readRows(itemsOf(rows))
   }
 
   /** The rows that pass all filters, of those that `read` returns for each filter of the platform. */

@@ -86,3 +86,39 @@ t.test('a follower misses no event that is written while another one waits for t
   t.same(idsOf((await list('device_ids=1,2&after_id=1')).body), [2, 3])
   t.same(idsOf((await first).body), [])
 })
+
+t.test('a follower misses no event where others, or a late one, are written while its list is read', async (t) => {
+  const row = (id: number): Row => ({
+    ...{ id, device_id: 1, type: 'sos', message: 'SOS', time: '2026-05-12 00:00:00' },
+  })
+  const bursts: [name: string, afterId: number, write: (all: Row[]) => void][] = [
+    ['a page of new ones', 0, (all) => all.unshift(...Array.from({ length: 30 }, (_, at) => row(130 - at)))],
+    [
+      'one now and a later one behind the first page',
+      100,
+      (all) => all.splice(45, 0, row(102)) && all.unshift(row(101)),
+    ],
+  ]
+  for (const [name, afterId, write] of bursts) {
+    let isWritten = false
+    const { all, list } = await eventPlatform(t, 100, {
+      generation: '2.x',
+      onCall: (query) => {
+        if (query.get('page') !== '2' || isWritten) return
+        isWritten = true
+        write(all)
+      },
+    })
+    const seen: number[] = []
+    for (let poll = 0; poll < 4; poll += 1) {
+      const { body } = await list(`after_id=${seen.at(-1) ?? afterId}&limit=200`)
+      seen.push(...idsOf(body))
+    }
+    const wanted = all.map(({ id }) => id).filter((id) => id > afterId)
+    t.same(
+      seen,
+      wanted.toSorted((a, b) => a - b),
+      name,
+    )
+  }
+})
