@@ -163,8 +163,9 @@ export class EventReader {
    * all of it; with a later one found on another page, the next request would skip it. Late events are on other pages as well.
    */
   async #isSafe(filter: EventFilter, found: readonly WireEvent[], first: number): Promise<boolean> {
-    const ids = new Set(found.map(idOf))
     if (newestOf(found) <= first) return true
+    if (this.#uses.isSpent) return false
+    const ids = new Set(found.map(idOf))
     return (await this.#firstPage(filter)).map(idOf).every((id) => id <= first || ids.has(id))
   }
 

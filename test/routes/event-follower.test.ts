@@ -87,6 +87,14 @@ t.test('a follower misses no event that is written while another one waits for t
   t.same(idsOf((await first).body), [])
 })
 
+t.test('a late event costs no call that a request does not have: it is in the next response', async (t) => {
+  const { all, list } = await eventPlatform(t, 479, { generation: '2.x' })
+  all.splice(45, 0, { ...(all[45] as Row), id: 480 })
+  const { status, body } = await list('after_id=0')
+  t.same([status, body.count], [200, 479])
+  t.same(idsOf((await list('after_id=479')).body), [480])
+})
+
 t.test('a follower misses no event where others, or a late one, are written while its list is read', async (t) => {
   const row = (id: number): Row => ({
     ...{ id, device_id: 1, type: 'sos', message: 'SOS', time: '2026-05-12 00:00:00' },
