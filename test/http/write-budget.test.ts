@@ -52,15 +52,19 @@ t.test('with a heap of 256 MB, histories that no client reads end no process, an
   const maxBytes = await child.metric('gateway_in_flight_max_bytes')
   const hashOf = (name: string): string => someHash.replace('ab', name)
 
+  const fences = async (hash: string) => (await child.get('/v1/geofences?limit=1', hash)).status
   const statuses: number[] = []
-  for (let at = 0; at < 10; at += 1) statuses.push(await statusUnread(hashOf('g1')))
+  for (let at = 0; at < 10; at += 1) {
+    statuses.push(await statusUnread(hashOf('g1')))
+    // At once: a client that has read nothing for five seconds loses its room to the next request.
+    if (statuses.indexOf(503) !== at) continue
+    t.equal(await fences(hashOf('g1')), 503, 'what the platform sends for an account counts with what it has not read')
+  }
   const served = statuses.filter((status) => status === 200).length
   t.ok(served >= 3, `${served} of 10 responses have room`)
   t.same(new Set(statuses.slice(served)), new Set([503]), 'further ones of the same account are refused')
   t.ok((await usedBytes()) <= maxBytes / 2)
   t.equal(await statusUnread(hashOf('g2')), 200, 'another account has room')
-  const fences = async (hash: string) => (await child.get('/v1/geofences?limit=1', hash)).status
-  t.equal(await fences(hashOf('g1')), 503, 'what the platform sends for an account counts with what it has not read')
   t.equal(await fences(hashOf('g2')), 200)
   for (let at = 0; at < 10; at += 1) await statusUnread(hashOf('g2'))
   t.ok((await usedBytes()) <= maxBytes)
