@@ -112,7 +112,7 @@ t.test('a small heap holds fewer connections, and a new one is still served', as
   const sockets: Socket[] = []
   const isFull = async () => (await child.metric('gateway_connections_cut_total{reason="idle"}')) > 0
   // Few enough at a time for the system to keep until they are accepted. How many fit depends on the release of Node.
-  for (; sockets.length < 6_000 && !(await isFull()); t.equal((await child.get('/v1/me')).status, 200))
+  for (; sockets.length < 9_000 && !(await isFull()); t.equal((await child.get('/v1/me')).status, 200))
     sockets.push(...(await Promise.all(Array.from({ length: 400 }, () => dial(child)))))
   // Newer releases accept one connection in a turn of the event loop.
   await until(isFull)
