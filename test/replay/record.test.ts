@@ -52,7 +52,12 @@ t.test('a recorder writes only when told to, and names the differences from what
     t.same(files, update ? ['account.json', 'get_devices.id=5.json'] : [])
     if (update) t.notMatch(await readFile(join(folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
-  const { calls, send } = await recording(t, { '*': [] }, scrub, false)
+  const bodies: Bodies = { '*': [], get_devices: { total: 1, page: 1 } }
+  const { calls, send } = await recording(t, bodies, unscrubbed, true)
+  await send('get_devices')
+  bodies.get_devices = { total: 2, last: true, page: 1 }
+  const was = ['  $.responses[0].json.total: 1 | 2', '  $.responses[0].json.last: undefined | true']
+  t.match((await send('get_devices')).lines, [/: 2 differences, stored$/, ...was])
   await send('get_devices?id[]=5&id[]=6')
   t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a repeated parameter reaches the platform')
 })
