@@ -31,10 +31,13 @@ export function installBodyHook(app: App): void {
     const body = large ?? payload
     // A response that must not be stored may hold a secret: compressed, its length would depend on it (BREACH).
     const varies = large !== undefined && reply.getHeader('cache-control') !== 'no-store'
+    const encodings = varies ? ['Accept-Encoding'] : []
     if (varies) reply.header('vary', 'Accept-Encoding')
     if (caller !== undefined && reply.statusCode === 200 && (method === 'GET' || method === 'HEAD')) {
       // A private cache may belong to several credentials: the map and the console of the reference share one.
-      reply.header('vary', varies ? 'Authorization, Accept-Encoding' : 'Authorization')
+      // A rehearsed error is a response to the same request but for `Prefer` (RFC 7240 2).
+      const preferences = caller.credential === 'demo' ? ['Prefer'] : []
+      reply.header('vary', ['Authorization', ...preferences, ...encodings].join(', '))
       const known = reply.getHeader('etag')
       const tag = typeof known === 'string' ? known : entityTag(body)
       if (tag !== known) reply.header('etag', tag)

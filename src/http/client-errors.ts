@@ -30,7 +30,9 @@ function toApiError({ code }: ParserError, parsed: string): ApiError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ApiError('invalid_request', { message: 'The request did not arrive in time.' })
   }
-  return new ApiError('invalid_request', { message: 'The request is not HTTP.' })
+  // Such as letters beyond ASCII that are not percent-encoded.
+  const message = code === 'HPE_INVALID_URL' ? 'The request URL is malformed.' : 'The request is not HTTP.'
+  return new ApiError('invalid_request', { message })
 }
 
 interface ClientErrorOptions {

@@ -1,4 +1,5 @@
 /** Request bodies, read as they arrive. Ours, because Node and Fastify keep each chunk: 16 KiB in chunks of one byte take 3 MB. */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { ApiError } from '../errors.js'
 import type { App } from './types.js'
@@ -25,7 +26,12 @@ function readBody(request: IncomingMessage): Promise<string> {
       if (copied < chunk.length) tooLarge()
       length += copied
     })
-    request.once('end', () => resolve(bytes.toString('utf8', 0, length)))
+    request.once('end', () => {
+      const received = bytes.subarray(0, length)
+      // Decoded all the same, a label would be kept with replacement characters (RFC 8259 8.1).
+      if (isUtf8(received)) resolve(received.toString())
+      else reject(new ApiError('invalid_request', { message: 'The body must be UTF-8.' }))
+    })
   })
   // It may be too large for a route that does not read it.
   body.catch(() => {})
@@ -33,8 +39,8 @@ function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /**
- * Parses the bodies that `readBodies` reads. A route gets ApiError `payload_too_large` or `unsupported_media_type`, or an error of Fastify
- * where a body is not JSON.
+ * Parses the bodies that `readBodies` reads. A route gets ApiError `payload_too_large`, `unsupported_media_type` or `invalid_request`, or an
+ * error of Fastify where a body is not JSON.
  */
 export function installBodyParser(app: App): void {
   // A poisoned field is dropped, as any other that is not known.

@@ -1,4 +1,4 @@
-/** Staleness that the caller accepts: `Cache-Control: stale-if-error=<seconds>` in the request (RFC 5861 4). */
+/** The age of a response that the caller accepts in place of an error: `Cache-Control: stale-if-error=<seconds>` in the request (RFC 5861 4). */
 import type { FastifyRequest } from 'fastify'
 
 const maxSeconds = 3_600

@@ -3,7 +3,7 @@ import { DateTime, FixedOffsetZone, IANAZone } from 'luxon'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
-import { wallClockText } from './time.js'
+import { LAST_SECOND, wallClockText } from './time.js'
 import { id, text } from './units.js'
 
 const MAX_OFFSET_MINUTES = 14 * 60
@@ -140,7 +140,8 @@ function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefi
     edge === 'from' ? (minute + 1 + n) * MINUTE_MS : (minute - n) * MINUTE_MS - 1,
   )
   const clocks = [ms, ...near].map((at) => clockAt(at, zone))
-  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.max(...clocks))
+  // "No end" in many languages is the last second of 9999 in UTC, which is later east of it.
+  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.min(Math.max(...clocks), LAST_SECOND * 1_000))
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */

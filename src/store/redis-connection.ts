@@ -19,7 +19,7 @@ const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 const DENIED_MS = 15 * 60_000
 
 /** How Redis denies a right, also within a script. */
-const DENIAL = /NOPERM|ACL failure|The user executing the script/
+export const DENIAL = /NOPERM|ACL failure|The user executing the script/
 
 class LateReply extends Error {}
 

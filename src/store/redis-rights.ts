@@ -1,5 +1,6 @@
 /** Tries each command of the gateway on Redis, to find those that it refuses. Leaves nothing behind. */
 import { randomUUID } from 'node:crypto'
+import { DENIAL } from './redis-connection.js'
 
 /** `$` is the key, `@` an instant in five seconds. */
 const strings = 'SET $ 1 PXAT @, GET $, INCR $, SETRANGE $ 0 1, PTTL $, PEXPIRE $ 5000, DEL $'
@@ -9,7 +10,7 @@ const others = `EVAL return(redis.call('TIME')) 1 $, EVALSHA ${'0'.repeat(40)} 1
 const commands = Object.entries({ count: strings, id: strings, key: hashes, owner: hashes })
 
 const reasons: [message: RegExp, reason: string][] = [
-  [/NOPERM|ACL failure/, 'the ACL denies'],
+  [DENIAL, 'the ACL denies'],
   // Redis 6.2 has the first `SET` with `PXAT`.
   [/syntax error/, 'Redis 6.2 or newer is needed for'],
 ]
@@ -17,7 +18,7 @@ const reasons: [message: RegExp, reason: string][] = [
 type Call = (...attempt: [command: string, ...args: string[]]) => Promise<unknown>
 
 /** @param call sends one command; all are sent at once. @returns what Redis says, with the refused commands and the pattern of their keys. */
-export async function refusedCommands(call: Call): Promise<Map<string, string[]>> {
+export async function refusedCommands(call: Call, isCluster: boolean): Promise<Map<string, string[]>> {
   const name = `check-${randomUUID()}`
   const soon = String(Date.now() + 5_000)
   const refused = new Map<string, string[]>()
@@ -27,10 +28,13 @@ export async function refusedCommands(call: Call): Promise<Map<string, string[]>
     await call(command, ...words.map((word) => values[word] ?? word)).catch(({ message }: Error) => {
       if (message.startsWith('NOSCRIPT')) return
       const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
-      refused.set(reason, [...(refused.get(reason) ?? []), `${command} gps:${kind}:*`])
+      // Redis does not name a command that it denies within a script: here it is the only one.
+      const denied = /script/.test(message) ? 'TIME' : command
+      refused.set(reason, [...(refused.get(reason) ?? []), `${denied} gps:${kind}:*`])
     })
   }
-  const all = [...commands, ['key', others] as const]
+  // The client of a cluster sends it before a command for a key that has been moved while its slot is.
+  const all = [...commands, ['key', isCluster ? `${others}, ASKING` : others] as const]
   await Promise.all(all.flatMap(([kind, texts]) => texts.split(', ').map((text) => attempt(kind, text))))
   return refused
 }

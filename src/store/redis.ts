@@ -107,7 +107,7 @@ export async function inspectServers(urls: string): Promise<Inspection> {
       return { info, save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
     const servers = await Promise.all(mastersOf(client).map(inspect))
-    const refused = await refusedCommands((...call) => client.call(...call))
+    const refused = await refusedCommands((...call) => client.call(...call), client.isCluster)
     const started = performance.now()
     await Promise.all(mastersOf(client).map((server) => server.ping().catch(() => {})))
     return { servers, refused, ms: Math.round(performance.now() - started) }
@@ -140,15 +140,10 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   }
   const { protocol, username, password } = new URL(first)
   const isSecure = protocol === 'rediss:'
-  // As the cluster named them last: those in the URLs may all have been replaced.
-  let nodes: { host: string | undefined; port: number | undefined }[] = []
   const cluster = new Cluster(urls, {
     // What is for a node that is being connected waits for it. Without connections, `Connection` sends nothing.
     enableOfflineQueue: true,
-    clusterRetryStrategy: (times) => {
-      Object.assign(cluster, { startupNodes: [...urls, ...nodes] })
-      return retry(times)
-    },
+    clusterRetryStrategy: retry,
     slotsRefreshTimeout: SILENCE_MS,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
@@ -166,13 +161,12 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // all first, the client would not connect again when an old connection ends meanwhile.
     dnsLookup: (name, found) => found(null, name),
   } satisfies ClusterOptions)
-  cluster.on('refresh', () => {
-    nodes = cluster.nodes().map(({ options: { host, port } }) => ({ host, port }))
-  })
-  // The client requests the other nodes on a copy of a connection, and would drop its errors.
   cluster.on('+node', (node: Redis) => {
+    // The client requests the other nodes on a copy of a connection, and would drop its errors.
     node.duplicate = (...given) =>
       Redis.prototype.duplicate.apply(node, given).on('error', (error) => cluster.emit('node error', error))
+    // It drops this promise, and its rejection would end the process. Without it the command fails as well.
+    node.asking = async () => Redis.prototype.asking.apply(node).catch(() => 'OK' as const)
   })
   return cluster
 }

@@ -21,6 +21,7 @@ t.test('the demo token gets every documented error as documented, and no operato
     if (status === 429) t.equal(headers.get('ratelimit-remaining'), '0')
   }
   const { headers } = await get('/v1/me', 'demo')
+  t.match(headers.get('vary'), /, Prefer/, 'a cache takes no other response for it')
   t.match(headers.get('ratelimit-remaining'), /[1-9]/, 'only the 429 shows an empty budget')
   const series = await metrics()
   t.match(series, `gateway_requests_total{method="GET",route="/api/v1/devices",status="rehearsed"} ${codes.length}`)

@@ -195,6 +195,7 @@ maps("a filter with an offset is converted to the account's clock, one without i
 ])
 
 const asEnd = (sent: string) => filterTime(sent, 'to')
+t.equal(filterTime('9999-12-31T23:59:59Z', 'to', dst('03-29', '10-25')), '9999-12-31 23:59:59', 'no end')
 maps('a date alone ends with its last second', asEnd, [['2026-05-11 23:59:59', '2026-05-11', '20260511']])
 
 t.test('the hour that the end of summer repeats is in a range as a whole, so that no event is lost', async (t) => {
