@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { AccountCache } from './auth/account-cache.js'
 import { Authenticator } from './auth/authenticator.js'
 import { Secret } from './auth/credential.js'
-import { authentication } from './auth/hook.js'
+import { authentication, rehearsal } from './auth/hook.js'
 import { KnownCallers } from './auth/known-callers.js'
 import type { Config } from './config.js'
 import { DeviceCache } from './devices/device-cache.js'
@@ -205,6 +205,7 @@ async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, 
     })
     await v1.register(async (open: App) => {
       open.addHook('onRequest', countAddress(limits))
+      open.addHook('onRequest', rehearsal(callers, limits))
       keyCreation(open, { keys: store.keys, clock, maxKeys: config.maxKeysPerAccount, limits, authenticator })
     })
   }

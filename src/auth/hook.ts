@@ -4,7 +4,7 @@ import { rehearse } from '../http/rehearsal.js'
 import { maxStaleMs } from '../http/stale-if-error.js'
 import type { Caller } from '../http/types.js'
 import { type Pace, resumedWeight } from '../lib/pace.js'
-import { admit } from '../rate-limit/limiter.js'
+import { addressName, admit, type Limits } from '../rate-limit/limiter.js'
 import type { Authenticator } from './authenticator.js'
 import type { KnownCallers } from './known-callers.js'
 
@@ -36,6 +36,14 @@ export function authentication(
     }
   }
 }
+
+/** The hook of a route that needs no credential: the demo token rehearses its errors as well. It throws ApiError. */
+export const rehearsal =
+  (callers: KnownCallers, limits: Limits) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (callers.credentialOf(request.raw).kind !== 'demo') return
+    rehearse(request, reply, await limits.read(addressName(request.ip)))
+  }
 
 /** @param caller known of a failed request, too: a key that exceeds its limit, or whose account cannot be validated now. */
 function announceExpiry(reply: FastifyReply, caller: Caller | undefined, now: number): void {

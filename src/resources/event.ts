@@ -70,7 +70,7 @@ const Moment = (description: string, dayMeans: string, example: string) =>
   )
 
 export const EventsQuery = Type.Object({
-  device_id: Type.Optional(field.id('Only events of this device')),
+  device_id: Type.Optional(field.id('Only events of this device. Not together with `device_ids`')),
   device_ids: Type.Optional(Ids(10, 'Only events of these devices')),
   after_id: Type.Optional(
     field.count(

@@ -32,7 +32,7 @@ export const CreateKey = Type.Object(
         minItems: 1,
         maxItems: 100,
         description:
-          'Ids of active keys of the account that work again with this platform hash, after a password change. No key is created',
+          'Ids of active keys of the account that work again with this platform hash, after a password change. No key is created: send neither `label` nor `expires_in_days`',
       }),
     ),
   },

@@ -28,7 +28,7 @@ export const MaintenanceService = Resource(
     device_id: field.idOrNull('The device of the service; null if unknown'),
     device: field.text('Name of that device; empty if unknown'),
     expiration_by: field.text(
-      'Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01)',
+      'Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01), or another word of the platform',
     ),
     interval: Amount('Maintenance interval in that unit'),
     last_service: Amount('Value at the last service in that unit'),

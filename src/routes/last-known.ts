@@ -34,7 +34,7 @@ export function lastKnown({ deviceCache, clock, ttlMs }: Needs) {
       const ageS = Math.max(0, Math.floor((clock() - fleet.requestedAt) / 1_000))
       reply.header('cache-control', cacheControl)
       reply.header('age', ageS)
-      if (isStale) reply.header('cache-status', `gps-fleet-gateway; hit; ttl=${maxAgeS - ageS}`)
+      if (isStale) reply.header('cache-status', `gps-fleet-gateway; hit; ttl=${Math.min(-1, maxAgeS - ageS)}`)
     },
   }
 }

@@ -33,6 +33,20 @@ t.test('the demo token gets every documented error as documented, and no operato
   t.same((await get('/health')).body.status, 'ok')
 })
 
+t.test('the demo token gets each error of a new key as well, and no key is created', async (t) => {
+  const { url, hashes } = await sandbox(t)
+  const { get, log } = await gateway(t, { env: { PLATFORM_URL: url, DEMO_TOKEN: 'demo' } })
+  const body = JSON.stringify({ platform_hash: hashes[0] })
+  for (const [code, [status]] of codes) {
+    const headers = { prefer: `error=${code}`, 'content-type': 'application/json' }
+    const response = await get('/v1/keys', 'demo', { method: 'POST', headers, body })
+    t.same([response.status, response.body.error], [status, code])
+    t.equal(response.headers.get('preference-applied'), `error=${code}`)
+  }
+  t.notMatch(log(), /API key/)
+  t.same((await get('/v1/keys', hashes[0])).body.data, [])
+})
+
 t.test('code=<status> is short for the first error of that status, except that 401 is invalid_token', async (t) => {
   const { get } = await gateway(t)
   const expected = new Map(codes.toReversed().map(([code, [status]]) => [status, code]))

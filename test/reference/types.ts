@@ -379,7 +379,7 @@ export interface components {
       label?: string
       /** @description Days until the key expires; 365 if omitted */
       expires_in_days?: number
-      /** @description Ids of active keys of the account that work again with this platform hash, after a password change. No key is created */
+      /** @description Ids of active keys of the account that work again with this platform hash, after a password change. No key is created: send neither `label` nor `expires_in_days` */
       renew?: string[]
     }
     /** @description A new API key, with its complete value */
@@ -1130,7 +1130,7 @@ export interface components {
       device_id: number | null
       /** @description Name of that device; empty if unknown */
       device: string
-      /** @description Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01) */
+      /** @description Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01), or another word of the platform */
       expiration_by: string
       /**
        * Format: double
@@ -2245,7 +2245,7 @@ export interface operations {
   listEvents: {
     parameters: {
       query?: {
-        /** @description Only events of this device */
+        /** @description Only events of this device. Not together with `device_ids` */
         device_id?: number
         /** @description Only events of these devices: at most 10 ids, separated by commas */
         device_ids?: number[]
