@@ -116,6 +116,14 @@ export async function inspectServers(urls: string): Promise<Inspection> {
   }
 }
 
+/** A private method of the client. */
+const { flushQueue } = Cluster.prototype as unknown as { flushQueue: (this: Cluster, error: Error) => void }
+
+/** Ends a connection with its first error: a broken TLS record closes none, and the client would hear no second one, which ends the process. */
+function guarded(redis: Redis): Redis {
+  return redis.on('connect', () => redis.stream.on('error', () => redis.stream.destroy()))
+}
+
 function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
   const scripts = { gpsPerform: { lua: PERFORM } }
@@ -131,7 +139,7 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   } satisfies RedisOptions
   const [first = ''] = urls
   if (urls.length === 1) {
-    const redis = new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts })
+    const redis = guarded(new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts }))
     // Where the server refuses the number of the database, the client would go on with database 0.
     redis.on('error', ({ command }: Error & { command?: { name: string } }) => {
       if (command?.name === 'select') redis.disconnect(true)
@@ -143,7 +151,11 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   const cluster = new Cluster(urls, {
     // What is for a node that is being connected waits for it. Without connections, `Connection` sends nothing.
     enableOfflineQueue: true,
-    clusterRetryStrategy: retry,
+    clusterRetryStrategy: (times) => {
+      // Each attempt leaves a command there where the cluster names no node.
+      flushQueue.call(cluster, new Error(NOT_READY))
+      return retry(times)
+    },
     slotsRefreshTimeout: SILENCE_MS,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
@@ -162,9 +174,10 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     dnsLookup: (name, found) => found(null, name),
   } satisfies ClusterOptions)
   cluster.on('+node', (node: Redis) => {
+    guarded(node)
     // The client requests the other nodes on a copy of a connection, and would drop its errors.
     node.duplicate = (...given) =>
-      Redis.prototype.duplicate.apply(node, given).on('error', (error) => cluster.emit('node error', error))
+      guarded(Redis.prototype.duplicate.apply(node, given)).on('error', (error) => cluster.emit('node error', error))
     // It drops this promise, and its rejection would end the process. Without it the command fails as well.
     node.asking = async () => Redis.prototype.asking.apply(node).catch(() => 'OK' as const)
   })

@@ -1,7 +1,16 @@
 /** Recovery from every kind of outage of a cluster. */
 import t from 'tap'
 import { type KeyRecord, StoreUnavailable } from '../../src/store/store.js'
-import { clusterReplica, detour, redisCluster, stopOnceCopied, until, withoutRedis } from '../redis.js'
+import {
+  clusterReplica,
+  detour,
+  freePort,
+  redisCluster,
+  redisServer,
+  stopOnceCopied,
+  until,
+  withoutRedis,
+} from '../redis.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, reject, returns, works } from './places.js'
 
 t.test('when a cluster', { skip: withoutRedis }, async (t) => {
@@ -121,3 +130,23 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     await until(() => works(findAll()))
   })
 })
+
+t.test(
+  'a cluster that has no slots yet is asked once for each attempt to connect',
+  { skip: withoutRedis },
+  async (t) => {
+    const port = String(await freePort())
+    const options = ['--cluster-enabled', 'yes', '--cluster-port', port, '--cluster-announce-ip', '127.0.0.1']
+    const node = await redisServer(t, ...options, '--cluster-require-full-coverage', 'no')
+    const { keys } = await openRedis(t, `${node.url},${node.url}`)
+    const calls = async (name: string) =>
+      Number(
+        new RegExp(`cmdstat_cluster.${name}:calls=(\\d+)`).exec(await node.command('info', 'commandstats'))?.[1] ?? 0,
+      )
+    await until(async () => (await calls('slots')) >= 10)
+    await node.command('config', 'resetstat')
+    await node.command('cluster', 'addslotsrange', '0', '16383')
+    await until(() => works(keys.find(aKey(anOwner()).record.digest, NOW)))
+    t.ok((await calls('info')) <= 2, 'none is sent for the attempts before')
+  },
+)

@@ -1,8 +1,11 @@
 /** Why Redis is unavailable: the cause in the error, which the log shows. */
+import { connect, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import t from 'tap'
 import { StoreUnavailable } from '../../src/store/store.js'
-import { type RedisServer, redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
+import { randomKey } from '../limits.js'
+import { gatewayProcess } from '../process.js'
+import { listening, type RedisServer, redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 /** Gives rights to a user; `urlOfUser` connects as that user. */
@@ -154,3 +157,27 @@ t.test('when no node of a cluster can be used, the reason is that of a node', { 
     t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
   }
 })
+
+t.test(
+  'a TLS record that is broken on its way costs a connection, and not the process',
+  { skip: withoutRedis },
+  async (t) => {
+    const { tlsUrl, cert } = await tlsRedis(t)
+    const alert = Buffer.from('15030300020228', 'hex')
+    const open = new Set<Socket>()
+    const way = await listening(t, (socket) => {
+      const upstream = connect(Number(new URL(tlsUrl).port), '127.0.0.1')
+      open.add(socket.on('error', () => {}))
+      socket.pipe(upstream.on('error', () => {})).pipe(socket)
+      socket.once('close', () => open.delete(socket) && upstream.destroy())
+    })
+    const REDIS_URL = `rediss://localhost:${new URL(way).port}`
+    const child = await gatewayProcess(t, { REDIS_URL, NODE_EXTRA_CA_CERTS: cert })
+    const status = async () => (await child.get('/v1/me', randomKey())).status
+    await until(async () => (await status()) === 401)
+    const before = [...open]
+    // What the client answers gets no further: only the client can end the connection.
+    for (const socket of before) socket.unpipe().resume().write(alert)
+    await until(async () => (await status()) === 401 && !before.some((socket) => open.has(socket)))
+  },
+)
