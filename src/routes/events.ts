@@ -84,11 +84,10 @@ async function devicesOf(
   const ids = one === undefined ? several : [one]
   if (ids === undefined) return { devices: [undefined] }
   const cached = await deviceCache.fetch(account, one)
-  const known = ids.filter((id) => cached.has(id))
-  // A follower goes on from the events of known devices: those of one that only a cached list lacks would never come.
-  const isSafe = after_id === undefined || known.length === 0 || known.length === ids.length
+  // The follower goes on from the events of the others: those of a device that only a cached list lacks would never come.
+  const isSafe = after_id === undefined || several === undefined || several.every((id) => cached.has(id))
   const fleet = isSafe ? cached : await deviceCache.load(account)
-  return { devices: isSafe ? known : ids.filter((id) => fleet.has(id)), fleet }
+  return { devices: ids.filter((id) => fleet.has(id)), fleet }
 }
 
 /** The filter's times on the account's clock. The account's zone is loaded only for a time with a UTC offset. */
