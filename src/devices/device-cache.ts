@@ -69,23 +69,18 @@ export class DeviceCache {
 
   /**
    * All devices of the account, at most `ttlMs` old, or the response to a call in flight, however slow that is. With an id perhaps only that
-   * device: unless a fleet is cached that must have it, it is requested alone.
+   * device: unless the fleet is cached, it is requested alone.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable.
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
     const cached = this.#newest(account, id, (key) => this.#cache.get(key))
     this.#options.onLookup(cached !== undefined)
-    if (cached && (id === undefined || !cached.mayLack(id))) return cached
-    if (id === undefined) return this.load(account)
+    if (cached) return cached
+    if (id === undefined) return this.#request(account)
     return this.#request(account, id).catch((error: unknown) => {
-      if (error instanceof OnlyInList) return cached ?? this.load(account)
+      if (error instanceof OnlyInList) return this.#request(account)
       throw error
     })
-  }
-
-  /** All devices of the account, from no cache. @throws as `fetch`. */
-  load(account: Account): Promise<Fleet> {
-    return this.#request(account)
   }
 
   /** Like `fetch`, but only from the cache, fresh or expired: the newest entry, undefined if none is young enough. */
@@ -120,7 +115,7 @@ export class DeviceCache {
 
   #request(account: Account, id?: number): Promise<Fleet> {
     const key = this.#keyOf(account, id)
-    return this.#cache.forceFetch(key, { context: { account, id }, forceRefresh: true }).finally(() => account.turn())
+    return this.#cache.forceFetch(key, { context: { account, id } }).finally(() => account.turn())
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {

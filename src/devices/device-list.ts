@@ -36,7 +36,7 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   const first = await readPage(job, context, fleet, { id })
   if (id === undefined) await readOthers(job, context, fleet, first)
   const ignoresId = id !== undefined && fleet.size > (fleet.has(id) ? 1 : 0)
-  const result = { ...fleet.columns(), ignoresId, isPaged: fleet.size > first.added }
+  const result = { ...fleet.columns(), ignoresId }
   if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', first.sample())
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]

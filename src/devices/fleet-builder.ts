@@ -138,7 +138,7 @@ export class FleetBuilder {
   }
 
   /** The columns, ordered by id. Ends the builder. */
-  columns(): Omit<FleetColumns, 'ignoresId' | 'isPaged'> {
+  columns(): Omit<FleetColumns, 'ignoresId'> {
     const rows = [...this.#devices.values()].sort((a, b) => a.id - b.id)
     const [ahead, words] = [new Map<number, number>(), new Map<string, number>()]
     for (const row of rows) {

@@ -127,11 +127,6 @@ export class Fleet implements Sliceable<Device> {
     return this.#indexOf(id) >= 0
   }
 
-  /** Whether the account may have a device that is not here. */
-  mayLack(id: number): boolean {
-    return this.#columns.isPaged && !this.has(id)
-  }
-
   get(id: number): Device | undefined {
     const index = this.#indexOf(id)
     return index < 0 ? undefined : this.#kept(index)

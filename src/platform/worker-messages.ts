@@ -53,8 +53,6 @@ export interface FleetColumns {
   skippedRows: number
   /** State words that the gateway does not know, with the number of rows that have them. */
   unknownStates: [word: string, rows: number][]
-  /** Whether the list took several calls: a device that is removed between two of them may hide another one. */
-  isPaged: boolean
   /** Whether the platform ignores `id`, so that only the whole list can show the requested device. */
   ignoresId: boolean
 }

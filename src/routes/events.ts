@@ -43,7 +43,7 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
     const { account } = request
     const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = request.query
     const range = await rangeOf(account, from, to)
-    const { devices, fleet } = await devicesOf(deviceCache, account, request.query)
+    const { devices, fleet } = await devicesOf(deviceCache, account, of)
     if (devices.length === 0) return envelope([], 0, { limit, offset })
     const listed = type !== undefined && needsList(type) ? await account.eventTypes() : undefined
     // Where the platform ignores the id of a device, all devices were requested, too.
@@ -77,16 +77,13 @@ export function events(app: App, { deviceCache, translate }: Needs): void {
 async function devicesOf(
   deviceCache: DeviceCache,
   account: Account,
-  { device_id: one, device_ids: several, after_id }: Pick<EventsQuery, 'device_id' | 'device_ids' | 'after_id'>,
+  { device_id: one, device_ids: several }: Pick<EventsQuery, 'device_id' | 'device_ids'>,
 ): Promise<{ devices: (number | undefined)[]; fleet?: Fleet }> {
   if (one !== undefined && several !== undefined)
     throw invalid('device_ids', 'Send either `device_id` or `device_ids`.')
   const ids = one === undefined ? several : [one]
   if (ids === undefined) return { devices: [undefined] }
-  const cached = await deviceCache.fetch(account, one)
-  // The follower goes on from the events of the others: those of a device that only a cached list lacks would never come.
-  const isSafe = after_id === undefined || several === undefined || several.every((id) => cached.has(id))
-  const fleet = isSafe ? cached : await deviceCache.load(account)
+  const fleet = await deviceCache.fetch(account, one)
   return { devices: ids.filter((id) => fleet.has(id)), fleet }
 }
 

@@ -29,7 +29,7 @@ export async function refusedCommands(call: Call, isCluster: boolean): Promise<M
       if (message.startsWith('NOSCRIPT')) return
       const [, reason = `${message}:`] = reasons.find(([pattern]) => pattern.test(message)) ?? []
       // Redis does not name a command that it denies within a script: here it is the only one.
-      const denied = /script/.test(message) ? 'TIME' : command
+      const denied = command === 'EVAL' && /script/.test(message) ? 'TIME' : command
       refused.set(reason, [...(refused.get(reason) ?? []), `${denied} gps:${kind}:*`])
     })
   }

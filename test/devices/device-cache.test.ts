@@ -153,24 +153,6 @@ t.test('N23 where the platform ignores the id, one list serves every device of t
   t.equal(lists().length, 1 + listCalls, 'an updated platform is noticed within the hour')
 })
 
-t.test('a device that another one, removed while the list was read, hides in it is found by its id', async (t) => {
-  const rows = Array.from({ length: 59 }, (_, at) => row(at + 1))
-  const get_devices = sendsBy((query) => {
-    if (query.has('id')) return [{ items: rows.filter(({ id }) => id === Number(query.get('id'))) }]
-    const page = rows.slice(30 * (pageIn(query) - 1), 30 * pageIn(query))
-    if (rows[0]?.id === 1) rows.shift()
-    return [{ items: page }]
-  })
-  const clock = new Clock()
-  const { get, calls } = await gatewayOn(t, { clock: clock.now }, { get_devices })
-  t.equal((await get('/v1/devices', someHash)).body.count, 58)
-  clock.advance(1)
-  const statuses: number[] = []
-  for (const id of [31, 31, 30, 99, 99]) statuses.push((await get(`/v1/devices/${id}`, someHash)).status)
-  t.same(statuses, [200, 200, 200, 404, 404])
-  t.equal(calls.filter((path) => path.includes('&id=')).length, 2, 'each missing one is requested once')
-})
-
 t.test('an id to which the platform responds with an error is looked up in the list, and no other is', async (t) => {
   const { clock, statuses, lists } = await pages(t, (id) =>
     id > 99 ? { status: 0, message: 'No such device' } : [{ items: [{ id }] }],

@@ -1,7 +1,5 @@
 /** Following events with `after_id`: each later event comes once, whenever it is written. */
-import type { RequestListener } from 'node:http'
 import t from 'tap'
-import { type Bodies, Clock, gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
 import { eventPlatform, type Row } from './event-platform.js'
 import { idsOf } from './fleet.js'
@@ -87,27 +85,6 @@ t.test('a follower misses no event that is written while another one waits for t
   all.unshift(row(3, 2), row(2, 1))
   t.same(idsOf((await list('device_ids=1,2&after_id=1')).body), [2, 3])
   t.same(idsOf((await first).body), [])
-})
-
-t.test('a follower misses no event of a device that was added after the list in memory was read', async (t) => {
-  const van = (id: number) => ({ id, name: `Van ${id}` })
-  const events = [20, 15, 10].map((id) => ({ id, device_id: id === 15 ? 2 : 1, type: 'sos', time: '2026-05-12 09:00' }))
-  const bodies: Bodies = {
-    get_devices: [{ items: [van(1)] }],
-    get_events: (({ url }, response) => {
-      const device = Number(new URL(url ?? '', 'http://x').searchParams.get('device_id'))
-      const data = events.filter(({ device_id }) => !device || device_id === device)
-      response.end(JSON.stringify({ items: { data, current_page: 1, last_page: 1 } }))
-    }) satisfies RequestListener,
-  }
-  const { get, calls } = await gatewayOn(t, { clock: new Clock().now }, bodies)
-  t.equal((await get('/v1/devices', someHash)).body.count, 1)
-  bodies.get_devices = [{ items: [van(1), van(2)] }]
-  t.same(idsOf((await get('/v1/events?device_ids=1,2&after_id=10', someHash)).body), [15, 20])
-  const lists = () => calls.filter((path) => path.includes('get_devices')).length
-  const before = lists()
-  t.same(idsOf((await get('/v1/events?device_ids=1,2&after_id=15', someHash)).body), [20])
-  t.equal(lists(), before, 'once the list has the devices, it is not read again')
 })
 
 t.test('a late event costs no call that a request does not have: it is in the next response', async (t) => {
