@@ -26,6 +26,7 @@ const rows: Row[] = [
   ['an unknown path', sent('GET /api/nowhere'), 404, 'not_found'],
   ['keys, too deep', sent('GET /api/v1/keys/1/2/3'), 404, 'not_found'],
   invalid('a malformed URL', sent('GET /api/v1/%zz', demo)),
+  invalid('a target without a slash, which path rules of a proxy do not match', sent('GET *api/v1/me', demo), /URL/),
   invalid('a malformed parameter', sent('GET /api/v1/devices/%e0%a4', demo)),
   invalid('a malformed id of a key', sent('GET /api/v1/keys/%zz')),
   ['keys without a credential', sent('GET /api/v1/keys'), 401, 'unauthorized'],
