@@ -191,8 +191,7 @@ async function serve(api: App, config: Config, { clock, ticks, metrics }: Deps, 
     health(open, { version, ticks, platform: platformState, store: () => (store.up() ? 'up' : 'down') })
   })
   await api.register(async (open: App) => {
-    open.addHook('onRequest', countAddress(limits, 'docs:'))
-    reference(open, config, version)
+    reference(open, config, version, (budget, times) => countAddress(limits, budget, times))
   })
   const v1 = async (v1: App): Promise<void> => {
     shedOverload(v1, pace, () => metrics.shed.inc())

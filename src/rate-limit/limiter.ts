@@ -25,7 +25,7 @@ export interface Usage {
 /** The usage of a budget that failed credentials are counted on. */
 export type FailureBudget = Usage & { name: string }
 
-/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
+/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `assets:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number
@@ -125,11 +125,14 @@ export function admit(reply: FastifyReply, usage: Usage): void {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** Counts a request without a credential on its address. The hook throws as `admit`. @param prefix makes it a budget of its own. */
+/**
+ * Counts a request without a credential on its address. The hook throws as `admit`.
+ * @param prefix makes it a budget of its own. @param times its size, as a multiple of the usual one.
+ */
 export const countAddress =
-  (limits: Limits, prefix = ''): Hook =>
+  (limits: Limits, prefix = '', times = 1): Hook =>
   async ({ ip }, reply) =>
-    admit(reply, await limits.count(prefix + addressName(ip)))
+    admit(reply, await limits.count(prefix + addressName(ip), limits.max * times))
 
 /** Shows the usage of the address without counting. */
 export const showLimits =

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import swagger from '@fastify/swagger'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import { createDocument, securitySchemes } from './document.js'
@@ -57,9 +57,20 @@ export async function gatherRoutes(app: App): Promise<void> {
   })
 }
 
-/** The routes of the reference. The caller registers their rate limit. */
-export function reference(app: App, facts: Facts, version: string): void {
+/**
+ * The routes of the reference.
+ * @param count makes a hook that counts requests on a budget of their address, so many times the usual one.
+ */
+export function reference(
+  app: App,
+  facts: Facts,
+  version: string,
+  count: (budget: string, times?: number) => onRequestAsyncHookHandler,
+): void {
   const assets = readAssets()
+  const onRequest = count('docs:')
+  // With a small limit, the files of one visit would take all of it.
+  const onAsset = count('assets:', assets.size)
   const asset = (name: string): string => `docs/${name}?v=${assets.get(name)?.tag}`
   let html = Buffer.alloc(0)
   let json = Buffer.alloc(0)
@@ -69,16 +80,16 @@ export function reference(app: App, facts: Facts, version: string): void {
     json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
     html = Buffer.from(renderPage({ facts, document, text, asset }))
   })
-  app.get('/openapi.json', async (_request, reply) =>
+  app.get('/openapi.json', { onRequest }, async (_request, reply) =>
     send(reply.header('Cache-Control', 'no-cache'), 'application/json; charset=utf-8', json),
   )
-  app.get('/docs', async (request, reply) => {
+  app.get('/docs', { onRequest }, async (request, reply) => {
     // The URLs in the page are relative to one without a trailing slash.
     if (request.url.split('?')[0]?.endsWith('/')) return reply.redirect('../docs', 308)
     reply.headers({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' })
     return send(reply, 'text/html; charset=utf-8', html)
   })
-  app.get<{ Params: { name: string } }>('/docs/:name', async (request, reply) => {
+  app.get<{ Params: { name: string } }>('/docs/:name', { onRequest: onAsset }, async (request, reply) => {
     const asset = assets.get(request.params.name)
     if (!asset) throw new ApiError('not_found', { message: 'There is no such path.' })
     const isCurrent = request.url.endsWith(`?v=${asset.tag}`)

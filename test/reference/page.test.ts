@@ -186,3 +186,18 @@ t.test('the page says what the service promises', async (t) => {
     authorization of vehicle owners and drivers; Not available yet; limit is the number of items, 0 if there are none; geofence.enter; Changelog The interface`
   for (const promise of promises.split(/;\s+/)) t.ok(text.includes(promise), promise)
 })
+
+t.test('one visit of the page, its console included, is within any limit of requests', async (t) => {
+  const { url } = await gateway(t, { env: { RATE_LIMIT_MAX: '2' } })
+  const page = await (await fetch(`${url}/docs`)).text()
+  const files = new Set(page.match(/docs\/[\w.-]+\?v=\w+/g))
+  const imported = ['console.js', 'map-drawing.js', 'map-layout.js'].map((name) => `docs/${name}`)
+  const visit = async () => {
+    const responses = await Promise.all([...files, ...imported].map((path) => fetch(`${url}/${path}`)))
+    return new Set(responses.map(({ status }) => status))
+  }
+  t.match([...files].join(), /swagger-ui-bundle/)
+  t.same(await visit(), new Set([200]))
+  await visit()
+  t.same(await visit(), new Set([429]), 'but a limit there is')
+})
