@@ -93,21 +93,31 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.equal(await page.getByRole('img', { name: 'Map' }).count(), 1, 'the empty map has a name')
   })
 
-  t.test('the list of the devices of a mark is closed when the size of the map or the fleet changes', async (t) => {
-    const { page } = await open(t, { ...desktop })
-    await page.clock.install()
-    await page.goto(`${url}/docs#map`)
-    await page.locator('.cluster').first().click()
-    t.equal(await page.locator('#map-mark').count(), 1)
-    await page.setViewportSize(phone)
-    await page.locator('#map-mark').waitFor({ state: 'detached', timeout: 5000 })
-    await page.locator('.cluster').first().click()
-    t.equal(await page.locator('#map-mark').count(), 1)
-    await page.route('**/v1/devices?limit=500', (request) => request.fulfill({ json: { count: 0, data: [] } }))
-    await page.clock.fastForward(31_000)
-    await page.getByText('moving 0').waitFor()
-    t.equal(await page.locator('#map-mark').count(), 0)
-  })
+  t.test(
+    'the list of the devices of a mark is closed by a click beside it, or when the map or the fleet changes',
+    async (t) => {
+      const { page } = await open(t, { ...desktop })
+      await page.clock.install()
+      await page.goto(`${url}/docs#map`)
+      await page.locator('.cluster').first().click()
+      t.equal(await page.locator('#map-mark :focus').count(), 1)
+      await page.locator('#map-legend').click()
+      t.equal(await page.locator('#map-mark').count(), 0)
+      await page.locator('.cluster').first().click()
+      await page.keyboard.press('Escape')
+      t.equal(await page.locator('#map-choice:focus').count(), 1, 'the focus is not lost with it')
+      await page.locator('.cluster').first().click()
+      t.equal(await page.locator('#map-mark').count(), 1)
+      await page.setViewportSize(phone)
+      await page.locator('#map-mark').waitFor({ state: 'detached', timeout: 5000 })
+      await page.locator('.cluster').first().click()
+      t.equal(await page.locator('#map-mark').count(), 1)
+      await page.route('**/v1/devices?limit=500', (request) => request.fulfill({ json: { count: 0, data: [] } }))
+      await page.clock.fastForward(31_000)
+      await page.getByText('moving 0').waitFor()
+      t.equal(await page.locator('#map-mark').count(), 0)
+    },
+  )
 
   t.test('every link opens its chapter or operation and is marked', async (t) => {
     const { page } = await open(t, desktop, `${url}/docs`)
@@ -196,10 +206,12 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     }
   })
 
-  t.test('on paper no line of code and no response is cut off', async (t) => {
+  t.test('on paper no line of code, no response and no list of fields is cut off or closed', async (t) => {
     const { page } = await open(t, phone, `${url}/docs`)
     await page.emulateMedia({ media: 'print' })
-    const cut = `[...document.querySelectorAll('figure.code pre')].filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map((one) => one.ariaLabel)`
+    const shown = `[...document.querySelectorAll('.field-details .fields')].filter((one) => one.checkVisibility() && one.clientHeight > 0).length`
+    t.equal(await page.evaluate(shown), 15)
+    const cut = `[...document.querySelectorAll('figure.code pre, .fields')].filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map((one) => one.ariaLabel)`
     t.same(await page.evaluate(cut), [])
   })
 

@@ -20,7 +20,16 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
     t.ok(await dialog.getByRole('group', { name: 'apiKey' }).getByRole('textbox').isVisible())
     const inputs = dialog.locator('input')
     t.same(await inputs.evaluateAll((all) => all.map((one) => one.getAttribute('type'))), ['password', 'password'])
+    await dialog.getByRole('group', { name: 'platformHash' }).getByText('Value:').click()
+    t.ok(
+      await dialog.getByRole('group', { name: 'platformHash' }).locator('input:focus').isVisible(),
+      'of its own label',
+    )
+    // The dialog of Swagger UI alone leaves the page behind it in the reach of Tab, and the focus there.
+    await page.locator('#console .execute').evaluate((button) => (button as unknown as { focus(): void }).focus())
+    t.equal(await dialog.locator(':focus').count(), 1, 'it keeps the focus')
     await dialog.getByRole('button', { name: 'Close' }).first().click()
+    await page.locator('#console .authorize:focus').waitFor()
     const limit = page.locator('#console input[placeholder=limit]')
     t.equal(await limit.inputValue(), '', 'left to its default, which depends on `ids`')
     await limit.fill('2')
@@ -44,9 +53,25 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
     const required = `getComputedStyle(document.querySelector('#console .required'), '::after').color`
     t.equal(await page.evaluate(required), 'rgb(179, 38, 30)', 'dark enough on a light ground')
     const platform_hash = sandboxAccounts()[0]?.hash
-    await page.locator('#console textarea').fill(JSON.stringify({ platform_hash, label: 'From the console' }))
+    await page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify({ platform_hash, label: 'From the console' }))
     await page.locator('#operation-createKey .execute').click()
     await page.getByText('"label": "From the console"').first().waitFor()
+  })
+
+  t.test('in a low window the dialog of the console is in reach, and a list of values is named', async (t) => {
+    const low = { width: 844, height: 390 }
+    const { page } = await open(t, low, `${url}/docs`)
+    await page.locator(`${operation} .try`).click()
+    await page.locator('#console .authorize').first().click()
+    for (const button of [page.locator('.close-modal'), page.locator('.dialog-ux .btn').last()]) {
+      await button.scrollIntoViewIfNeeded()
+      const { y = -1, height = 0 } = (await button.boundingBox()) ?? {}
+      t.ok(y >= 0 && y + height <= low.height)
+    }
+    await page.keyboard.press('Escape')
+    const ids = page.getByRole('group', { name: 'ids' })
+    await ids.getByText('Add integer item').click()
+    await ids.getByRole('textbox').fill('1001')
   })
 
   t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {

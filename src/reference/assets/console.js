@@ -58,23 +58,42 @@ const executeWhenResolved = () => ({
   },
 })
 
+/** Opens the dialog of credentials. Without one, it is about to be removed: until then nothing else can have the focus. */
+const modal = (dialog) => (dialog ? dialog.showModal() : setTimeout(() => element.querySelector('.authorize')?.focus()))
+
+/** The labels of all credentials name one id, that of the first. */
+function focusOwn(event) {
+  if (!event.target.closest('label')) return
+  event.preventDefault()
+  event.currentTarget.querySelector('input')?.focus()
+}
+
 /**
  * Hides credentials as they are typed, and names the controls for screen readers. Without `autoFocus` on each, the dialog opens at its
  * first entry instead of its last.
  */
 const controls = ({ React: { createElement } }) => ({
   wrapComponents: {
+    authorizationPopup: (Popup) => (props) =>
+      createElement('dialog', { ref: modal, 'aria-label': 'Credentials' }, createElement(Popup, props)),
     Input:
       (Input) =>
       ({ autoFocus, ...props }) =>
         createElement(Input, {
           ...props,
-          ...(props.id === 'auth-bearer-value' && { type: 'password', autoComplete: 'off' }),
+          ...(props.id === 'auth-bearer-value' && { type: 'password', autoComplete: 'off', 'aria-label': 'Value' }),
         }),
     JsonSchema_string: (Field) => (props) =>
       createElement('label', { 'aria-label': props.description }, createElement(Field, props)),
+    JsonSchema_array: (Fields) => (props) =>
+      createElement('div', { role: 'group', 'aria-label': props.description }, createElement(Fields, props)),
+    TextArea: (Field) => (props) => createElement('label', { 'aria-label': 'Body' }, createElement(Field, props)),
     HttpAuth: (HttpAuth) => (props) =>
-      createElement('div', { role: 'group', 'aria-label': props.name }, createElement(HttpAuth, props)),
+      createElement(
+        'div',
+        { role: 'group', 'aria-label': props.name, onClick: focusOwn },
+        createElement(HttpAuth, props),
+      ),
     CloseIcon: (Icon) => () => createElement(Icon, { role: 'img', 'aria-hidden': false, 'aria-label': 'Close' }),
     Button:
       (Button) =>
@@ -99,6 +118,7 @@ async function start() {
   )
   // Swagger UI resolves all that it is given: with all components, the console opens in two seconds instead of one.
   const { securitySchemes, schemas } = components
+  if (!demo) delete securitySchemes.demoToken
   const requests = { securitySchemes, schemas: { CreateKey: schemas.CreateKey } }
   const spec = { ...parts, components: requests, tags: [], webhooks: {} }
   await new Promise((done) => {
@@ -139,6 +159,7 @@ export async function open(article) {
   article.append(element)
   element.focus()
   element.dataset.state = 'loading'
+  if (!starting) element.textContent = ''
   try {
     starting ??= start()
     await starting
@@ -149,6 +170,6 @@ export async function open(article) {
     element.scrollIntoView()
   } catch {
     starting = undefined
-    element.textContent = 'The console could not be loaded. Reload the page to try again.'
+    element.textContent = 'The console could not be loaded. Close it and open it again to retry.'
   }
 }

@@ -27,7 +27,7 @@ const drawing = new Drawing(canvas, { onChoose: choose, onOpen: openMark })
 let devices = []
 
 function choose(id) {
-  opened.remove()
+  closeMark()
   blocks.get(chosen)?.classList.remove('chosen')
   chosen = id
   choice.value = String(id)
@@ -52,7 +52,8 @@ async function describe() {
   write(device.address ?? `${lat}, ${lng}`)
   if (device.address !== null) return
   const location = await get(`v1/devices/${id}/location`).catch(() => undefined)
-  if (location?.address) write(location.address)
+  device.address = location?.address ?? null
+  if (device.address) write(device.address)
 }
 
 /** The list of the devices that share a mark. */
@@ -75,11 +76,19 @@ function openMark(shared, { x, y }) {
   opened.style.top = `${Math.min(y + 12, canvas.clientHeight - opened.offsetHeight - 8)}px`
   opened.querySelector('button').focus({ preventScroll: true })
 }
+
+function closeMark() {
+  if (opened.contains(document.activeElement)) choice.focus({ preventScroll: true })
+  opened.remove()
+}
 document.addEventListener('keydown', ({ key }) => {
-  if (key === 'Escape') opened.remove()
+  if (key === 'Escape') closeMark()
+})
+document.addEventListener('pointerdown', ({ target }) => {
+  if (!opened.contains(target)) closeMark()
 })
 
-new ResizeObserver(() => opened.remove()).observe(canvas)
+new ResizeObserver(closeMark).observe(canvas)
 
 choice.addEventListener('change', () => choose(Number(choice.value)))
 
@@ -108,11 +117,13 @@ function showJson({ data, ...rest }) {
 }
 
 function createBlocks(devices) {
-  opened.remove()
+  closeMark()
   blocks.clear()
   for (const { id } of devices) {
     const block = document.createElement('span')
-    block.addEventListener('click', () => choose(id))
+    block.addEventListener('click', () => {
+      if (getSelection().isCollapsed) choose(id)
+    })
     blocks.set(id, block)
   }
   json.replaceChildren(document.createTextNode(''), ...blocks.values(), document.createTextNode('  ]\n}'))
