@@ -2,7 +2,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
 import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes, verifyKeyFile } from './key-file.js'
-import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, removable, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
@@ -17,9 +17,7 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
   try {
     await verifyKeyFile(path)
     const file = createKeyFile(path)
-    // Without overlapping sync a transaction is on the disk once it is committed.
-    const root = open<string, string>({ path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
-    const keys = new EmbeddedKeys(root, keepRoom(path, file), deps.onDamaged)
+    const keys = new EmbeddedKeys(path, keepRoom(path, file), deps.onDamaged)
     // It may write each page anew. Without room for that, expired keys stay, inactive.
     const bytes = keys.usedBytes + minFreeBytes
     if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
@@ -28,31 +26,18 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
       counters: undefined,
       digests: async () => keys.digests(),
       up: () => keys.up,
-      close: () => root.close(),
+      close: () => keys.close(),
     }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${(error as Error).message}`, { cause: error })
+    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${reasonOf(error)}`, { cause: error })
   }
 }
 
-/** Reads all of a key file. @throws, or ends the process, when it is damaged. */
-export function readKeyFile(path: string): void {
-  const root = open({ path, readOnly: true, maxDbs: 4 })
-  const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
-  // Some are missing if the process that created the file ended before it had created them.
-  const opened = ['records', 'ids', 'owners'].map((name) => root.openDB({ name, ...binary }) as Database | undefined)
-  const tables = opened.filter((table) => table !== undefined)
-  // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
-  let isCut = tables.length < Math.min(opened.length, (root.getStats() as { entryCount: number }).entryCount)
-  for (const table of tables) for (const { value } of table.getRange()) isCut ||= (value as Buffer).length === 0
-  if (isCut) throw new Error('Cut within a page')
-}
-
-/** Records that expired before the newest one was created. A clock that is ahead makes keys inactive, but removes none. */
-function removable(records: KeyRecord[], now: number): KeyRecord[] {
-  const latest = records.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
-  return records.filter(({ expiresAt }) => expiresAt <= Math.min(latest, now))
+/** Where lmdb cannot write, its message ends with numbers, one of them random. */
+function reasonOf(error: unknown): string {
+  const [reason = ''] = (error as Error).message.split(': Attempting to write')
+  return reason
 }
 
 type OwnerKey = [owner: string, id: string]
@@ -63,25 +48,52 @@ const FIRST = ' '
 class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
   readonly #works = { read: true, write: true }
-  readonly #root: RootDatabase<string, string>
+  readonly #path: string
   readonly #keepRoom: ReturnType<typeof keepRoom>
   readonly #onDamaged: OnDamaged
+  #root!: RootDatabase<string, string>
   /** digest → record as JSON */
-  readonly #records: Database<string, string>
+  #records!: Database<string, string>
   /** id → digest */
-  readonly #ids: Database<string, string>
+  #ids!: Database<string, string>
   /** owner and id → digest */
-  readonly #owners: Database<string, OwnerKey>
+  #owners!: Database<string, OwnerKey>
+  /** Whether lmdb refuses all calls until the file is opened anew: a write of its meta page has failed. */
+  #isBroken = false
+  #reopening: Promise<void> | undefined
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
-  constructor(root: RootDatabase<string, string>, room: ReturnType<typeof keepRoom>, onDamaged: OnDamaged) {
-    this.#root = root
+  constructor(path: string, room: ReturnType<typeof keepRoom>, onDamaged: OnDamaged) {
+    this.#path = path
     this.#keepRoom = room
     this.#onDamaged = onDamaged
-    this.#records = root.openDB({ name: 'records', encoding: 'string' })
-    this.#ids = root.openDB({ name: 'ids', encoding: 'string' })
-    this.#owners = root.openDB({ name: 'owners', encoding: 'string' })
+    this.#open()
+  }
+
+  #open(): void {
+    // Without overlapping sync a transaction is on the disk once it is committed.
+    this.#root = open({ path: this.#path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
+    this.#records = this.#root.openDB({ name: 'records', encoding: 'string' })
+    this.#ids = this.#root.openDB({ name: 'ids', encoding: 'string' })
+    this.#owners = this.#root.openDB({ name: 'owners', encoding: 'string' })
+  }
+
+  /** Calls meanwhile share it. */
+  #reopen(): Promise<void> {
+    this.#reopening ??= this.close()
+      .then(() => {
+        this.#open()
+        this.#isBroken = false
+      })
+      .finally(() => {
+        this.#reopening = undefined
+      })
+    return this.#reopening
+  }
+
+  close(): Promise<void> {
+    return this.#root.close()
   }
 
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
@@ -217,6 +229,7 @@ class EmbeddedKeys implements KeyStore {
   /** A write is one transaction among all processes: on the disk once this resolves, undone when it rejects. */
   async #perform<T>(kind: 'read' | 'write', action: () => T): Promise<T> {
     try {
+      if (this.#isBroken) await this.#reopen()
       // A snapshot lasts until the end of the event turn; another process may have revoked since.
       if (kind === 'read') this.#root.resetReadTxn()
       const result = kind === 'read' ? action() : this.#root.transactionSync(action)
@@ -225,9 +238,9 @@ class EmbeddedKeys implements KeyStore {
       return result
     } catch (error) {
       this.#works[kind] = false
-      // On a full disk the message of lmdb ends with numbers, one of them random.
-      const [cause] = (error as Error).message.split(': Attempting to write')
-      throw new StoreUnavailable('The key file cannot be used', { cause: new Error(cause) })
+      const reason = reasonOf(error)
+      this.#isBroken ||= reason.includes('MDB_PANIC')
+      throw new StoreUnavailable('The key file cannot be used', { cause: new Error(reason) })
     }
   }
 }

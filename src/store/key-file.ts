@@ -3,7 +3,6 @@ import { type ForkOptions, fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
   accessSync,
-  appendFileSync,
   constants,
   existsSync,
   fstatSync,
@@ -13,6 +12,7 @@ import {
   statfsSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { StoreUnavailable } from './store.js'
@@ -39,7 +39,8 @@ function makeFolder(path: string): void {
  */
 export function createKeyFile(path: string): number {
   makeFolder(dirname(resolve(path)))
-  const [lock, file] = [lockOf(path), path].map((name) => openSync(name, 'a+', 0o600)) as [number, number]
+  const flags = constants.O_RDWR | constants.O_CREAT
+  const [lock, file] = [lockOf(path), path].map((name) => openSync(name, flags, 0o600)) as [number, number]
   if ([lock, file].some((opened) => fstatSync(opened).size === 0)) requireRoom(dirname(path))
   return file
 }
@@ -64,10 +65,10 @@ export function isFull(path: string, bytes = minFreeBytes): boolean {
 }
 
 /**
- * @returns a function that extends the open `file` to at least `bytes` behind its `used` ones. It throws on a full disk, and when `path` has
- * become another file, or none: the next process to open `path` would not find what is written here. If lmdb itself cannot write, its error
- * message overflows a buffer and ends the process; zeros behind its last page do no harm. To be called within a transaction: all
- * processes together have only one at a time.
+ * @returns a function that extends the open `file` to at least `bytes` behind its `used` ones, and writes one of them in any case. It throws
+ * where the disk is full, fails or is read-only by now, and when `path` has become another file, or none: the next process to open `path`
+ * would not find what is written here. If lmdb itself cannot write, its error message overflows a buffer and ends the process; zeros
+ * behind its last page do no harm. To be called within a transaction: all processes together have only one at a time.
  */
 export function keepRoom(path: string, file: number): (used: number, bytes?: number) => void {
   return (used, bytes = minFreeBytes) => {
@@ -75,7 +76,9 @@ export function keepRoom(path: string, file: number): (used: number, bytes?: num
     if (current.dev !== opened.dev || current.ino !== opened.ino)
       throw new Error('It was replaced: restart the gateway')
     if (isFull(path, bytes)) throw new Error('The disk is full')
-    if (used + bytes > opened.size) appendFileSync(file, Buffer.alloc(used + bytes - opened.size))
+    const end = used + bytes
+    let at = Math.min(opened.size, end - 1)
+    while (at < end) at += writeSync(file, Buffer.alloc(end - at), 0, null, at)
   }
 }
 

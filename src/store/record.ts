@@ -81,3 +81,9 @@ export function newestFirst(a: KeyRecord, b: KeyRecord): number {
  * Stores are read for every request; without this cache it costs 3.6 µs more with the key file, and 7.6 µs more with Redis.
  */
 export const recordCache = <Version>() => new BoundedMap<string, { version: Version; record: KeyRecord }>(20_000)
+
+/** Records that expired before the newest one was created. A clock that is ahead makes keys inactive, but removes none. */
+export function removable(records: KeyRecord[], now: number): KeyRecord[] {
+  const latest = records.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
+  return records.filter(({ expiresAt }) => expiresAt <= Math.min(latest, now))
+}

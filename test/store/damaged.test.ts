@@ -1,5 +1,6 @@
 /** Damaged entries, on every store: each fails only itself, is reported once, and works again once repaired. */
-import { truncateSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
@@ -8,7 +9,18 @@ import { type KeyRecord, type Store, StoreUnavailable, usedAt } from '../../src/
 import { temporaryFolder } from '../folder.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { aKey, anOwner, type Command, DAY_MS, embeddedPlace, limited, NOW, onEveryStore, storedKey } from './places.js'
+import {
+  aKey,
+  anOwner,
+  type Command,
+  DAY_MS,
+  embeddedPlace,
+  limited,
+  NOW,
+  onEveryStore,
+  opened,
+  storedKey,
+} from './places.js'
 
 const having = (field: string, value: unknown) => (json: string) =>
   JSON.stringify({ ...JSON.parse(json), [field]: value })
@@ -177,6 +189,28 @@ t.test('entries whose names lmdb cannot decode are skipped, by 200 listings as b
   for (let n = 0; n < 200; n += 1) {
     t.same(await keys.list(record.owner, NOW), [record])
     await new Promise(setImmediate)
+  }
+})
+
+t.test('a copy that is made during writes is refused, unless it has all keys of some moment', async (t) => {
+  const { config, open } = await embeddedPlace(t)
+  const store = await open()
+  const owner = anOwner()
+  const create = () => store.keys.create(aKey(owner).record, 1_000, NOW)
+  for (let n = 0; n < 10; n += 1) await create()
+  const folder = temporaryFolder(t)
+  for (const pages of [1, 17, 18, 19]) {
+    const dataDir = join(folder, String(pages))
+    mkdirSync(dataDir)
+    for (let at = 0; at < statSync(keyFileIn(config.dataDir)).size; at += pages * 4_096) {
+      const now = execFileSync('cat', [keyFileIn(config.dataDir)])
+      appendFileSync(keyFileIn(dataDir), now.subarray(at, at + pages * 4_096))
+      await create()
+    }
+    const copy = await opened(t, { dataDir }).catch(() => undefined)
+    const found = await Promise.all((await copy?.digests())?.map((digest) => copy?.keys.find(digest, NOW)) ?? [])
+    const byId = await Promise.all(found.map((key) => copy?.keys.findById(key?.id ?? '', NOW)))
+    t.same([byId, (await copy?.keys.list(owner, NOW))?.length ?? 0], [found, found.length], `${pages} pages at a time`)
   }
 })
 

@@ -1,10 +1,10 @@
 /** The room of the key file: full disks, and how much it takes of one. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ownerOf } from '../../src/auth/credential.js'
-import { keyFileIn, minFreeBytes } from '../../src/store/key-file.js'
+import { keepRoom, keyFileIn, minFreeBytes } from '../../src/store/key-file.js'
 import type { KeyRecord, StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { mounting, program, withoutMount } from '../program.js'
@@ -45,6 +45,41 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   t.equal(await store.keys.create(lost[0]!, 2000, NOW), 'created')
   t.equal(store.up(), true)
 })
+
+t.test(
+  'a disk that refuses writes is noticed where there is room, before lmdb writes and ends the process',
+  async (t) => {
+    const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes) }), 'keys.mdb')
+    t.throws(() => keepRoom(path, openSync(path, 'r'))(0), { code: 'EBADF' })
+    keepRoom(path, openSync(path, 'r+'))(0)
+    t.equal(statSync(path).size, 2 * minFreeBytes)
+  },
+)
+
+t.test(
+  'keys work again after lmdb has given up the file, because the end of a transaction was not written',
+  async (t) => {
+    const place = await embeddedPlace(t)
+    const store = await place.open()
+    const record = await storedKey(store)
+    // lmdb writes it over a descriptor of its own, which writes through.
+    const [fd = ''] = readdirSync('/proc/self/fd').filter((one) => {
+      const link = `/proc/self/fd/${one}`
+      if (!existsSync(link) || !readlinkSync(link).startsWith(place.config.dataDir)) return false
+      const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${one}`, 'latin1')) ?? []
+      return (Number.parseInt(flags, 8) & constants.O_DSYNC) !== 0
+    })
+    closeSync(Number(fd))
+    t.equal(openSync('/dev/null', 'r'), Number(fd), 'a file that cannot be written is in its place')
+    const { record: lost } = aKey(anOwner())
+    await t.rejects(store.keys.create(lost, 20, NOW), { name: 'StoreUnavailable' })
+    await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /MDB_PANIC/ } })
+    const calls = [store.keys.find(record.digest, NOW), store.keys.find(lost.digest, NOW)]
+    t.same(await Promise.all(calls), [record, undefined])
+    t.equal(await store.keys.create(lost, 20, NOW), 'created')
+    t.same([await store.keys.find(lost.digest, NOW), store.up()], [lost, true])
+  },
+)
 
 t.test('the key file does not grow with each start that removes expired keys', async (t) => {
   const place = await embeddedPlace(t)
