@@ -114,6 +114,18 @@ for (const [version, sealed] of Object.entries(seals)) {
   })
 }
 
+t.test('keys that earlier versions have stored still open, and belong to the same owner', async (t) => {
+  const key = new Secret(`gps_live_${'0'.repeat(48)}`)
+  for (const sealed of [
+    'v1.p_lvVOBCNYKZBO9fddh5qRqs0PTqnJJTyAroE83nUSF73qW3ZcxXOEsPyCmX-hh_iVc',
+    'v2.5pWXi39GRePcico2GteqP8vc_5EsXNgI8YxD1q1krD_YHloWBuAGJVwkY1wYt2BXGsAo049y',
+  ])
+    t.equal(unseal(sealed, key)?.reveal(), 'a-hash', sealed)
+  t.equal(publicKeyOf(key), 'ePCkoI4XEEKrh02cpp2ZPaE-dCIe__fw893adfBVMjw')
+  t.equal(key.digest, 'd46d1631cd8c22a78f18a90c1afa30cbd1a9c35b9dfa259149d4d7816eb17b9d')
+  t.equal(ownerOf('Jo@example.org'), 'ci3MwqU4DU2Ij4ijG_gQ3Q')
+})
+
 t.test('a text that is no seal opens nothing, and one that is no public key seals nothing', async (t) => {
   const { key } = newKey()
   const nonsense = ['v1', 'v1.', 'v1.AAAA', 'v2', 'v2.', 'v2.AAAA', `v1.${'A'.repeat(100)}`, `v2.${'A'.repeat(100)}`]
