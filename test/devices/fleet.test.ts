@@ -168,6 +168,13 @@ t.test("a device's name is the same, read alone or with the device", async (t) =
   t.equal(found.name(9_999), undefined)
 })
 
+t.test('a device whose row is longer than 16 KiB is decoded each time, any other is kept', async (t) => {
+  const items = ['x'.repeat(20_000), 'Van 2'].map((name, at) => ({ id: at + 1, name }))
+  const found = await (await lists(t, sends(JSON.stringify([{ items }])))).fleet()
+  t.not(found.get(1), found.get(1))
+  t.equal(found.get(2), found.get(2))
+})
+
 const setup = read(wireSetup, {
   item: { timezone_id: 7, unit_of_distance: 'mi' },
   timezones: [{ id: 7, value: 'UTC -03:30' }],

@@ -87,12 +87,12 @@ t.test('one row of the future corrects every row, in lists of any size, alone an
   const old = Array.from({ length: 1_200 }, (_, n) => row(n + 2, 86_400 + n, { online: 'offline' }))
   const { fresh, log, metrics, list } = await fleet(t, [row(1, -2, { online: 'busy' }), ...old])
   const { body } = await fresh('/v1/devices?limit=3')
+  t.match(log(), /"offsetMinutes":330,"msg":"the platform writes its wall clock as Unix time: corrected"/)
   const times = (seconds: number) => ({ timestamp: at(seconds), moved_at: at(seconds - 60) })
   t.match(body.data, [times(2), times(-86_400), times(-86_401)])
   t.match((await fresh('/v1/devices/1201')).body, times(-86_400 - 1_199))
   t.equal((await fresh('/v1/devices/1/location')).body.timestamp, at(2))
   t.equal((await fresh(`/v1/devices?updated_since=${at(-60)}`)).body.count, 1)
-  t.match(log(), /"offsetMinutes":330,"msg":"the platform writes its wall clock as Unix time: corrected"/)
   t.match(await metrics(), /gateway_corrected_lists_total [1-9]/)
   list.rows = [row(1, 4_000, { online: 'busy' }), ...old]
   t.match((await fresh('/v1/devices?limit=1')).body.data, [{ timestamp: at(-4_000), status: 'offline' }], 'and later')
