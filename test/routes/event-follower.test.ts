@@ -27,6 +27,8 @@ for (const generation of ['2.x', '3.x'] as const) {
     t.ok(eventCalls() <= 3, 'a poll costs few calls')
     t.equal((await list('after_id=0&device_ids=1,2,3,4')).body.count, 300)
     t.equal(eventCalls(), generation === '3.x' ? 5 : 13, 'events on one page of a device cost one call')
+    Object.assign(all[0] as Row, { device_id: null, message: 'SOS' })
+    t.same(idsOf((await list('after_id=298')).body), [299, 300], 'also one that names no device')
   })
 }
 
@@ -39,6 +41,9 @@ t.test('an event that arrives late, behind newer ones, is in the next response t
     const { all, list } = await eventPlatform(t, 300, { generation, perPage })
     all.splice(newer, 0, { ...(all[newer] as Row), id: 301 })
     t.same(idsOf((await list('after_id=300')).body), [301], generation)
+    for (const row of all) row.device_id = 1
+    all.unshift({ ...(all[0] as Row), id: 302, device_id: 2 })
+    t.same(idsOf((await list('after_id=300&device_id=1')).body), [301], 'a newer one of another device delays none')
   }
 })
 
