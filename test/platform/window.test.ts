@@ -74,8 +74,7 @@ t.test('a list is read to its end if its pages fit the requested size, or any nu
   )
 })
 
-const large = { pageSize: 1_000 }
-const small = { pageSize: 30, fixed: true }
+const [large, small] = [{ pageSize: 1_000 }, { pageSize: 30, fixed: true }]
 const saysPages = { lastPage: true, currentPage: true }
 const noTotal = { ...saysPages, perPage: true }
 /** @param calls number and requested size of each page. */
@@ -90,7 +89,7 @@ const costs: [name: string, habits: Habits, count: number, window: [offset: numb
   ['the last page ends it, and has the total', { pageSize: 30, ...noTotal }, 60, [0, 100], '1/100 2/30'],
   ['no total: one more call, for the last page', { ...large, ...noTotal }, 420, [0, 100], '1/100 5/100'],
   ['no total, on the last page: no further call', { ...large, ...noTotal }, 420, [400, 100], '5/100'],
-  ['no number, and a length that is no page size: one call', large, 7, [0, 50], '1/50'],
+  ['no number, and a length that is no page size: one call', large, 6, [0, 50], '1/50'],
   ['no number: all pages up to the short one', large, 130, [0, 50], '1/50 2/50 3/50'],
   ['no number, all pages full: up to the empty one', large, 100, [50, 50], '2/50 1/50 3/50'],
   ['one short page, and nothing after it', { ...large, lastPage: true }, 30, [40, 5], '1/50'],
@@ -102,6 +101,7 @@ const costs: [name: string, habits: Habits, count: number, window: [offset: numb
   ['small pages, one in the middle first', { ...small, ...saysPages }, 500, [100, 50], '3/50 4/30 5/30 17/30'],
   ['small pages with the total only', { ...small, total: true }, 500, [30, 80], '1/110 2/30 3/30 4/30'],
   ['behind the end, with the total', { ...large, ...tellsAll }, 10, [400, 50], '9/50'],
+  ['behind the end, with the page size alone', { ...large, perPage: true }, 10, [400, 50], '9/50 1/50'],
   ['behind the end, without any number: counted', large, 100, [400, 50], '9/50 1/50 2/50 3/50'],
   ['an empty list with the last page', { ...large, ...saysPages }, 0, [0, 50], '1/50'],
 ]

@@ -177,6 +177,7 @@ t.test('start and end points count only without drives and stops; event points n
   const event = { status: 5, items: [point(9, '07:30:00')] }
   const end = { status: 4, items: [point(2, '08:00:00'), point(1, '07:00:00')] }
   t.strictSame(clocks(history({ items: [start, event, end] })), ['07:00:00', '08:00:00'])
+  t.strictSame(clocks(history({ items: [start, event] })), ['07:00:00'])
   const stop = { status: 2, items: [point(3, '07:45:00')] }
   t.strictSame(clocks(history({ items: [start, event, stop, end] })), ['07:45:00'])
 })

@@ -138,5 +138,6 @@ maps('fuel is in litres, or null', (fuel_consumption) => history({ fuel_consumpt
   [7.5, '7,5 l'],
   [3, '3 Litros'],
   [0, '0 lt'],
+  [2, ...'l lt ltr liter liters litre litres litro litros'.split(' ').map((unit) => `2 ${unit}`)],
   [null, '3 gal', '-1 l', 12, '12', null, '-'],
 ])
