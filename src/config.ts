@@ -25,7 +25,10 @@ export const Environment = Type.Object({
   REDIS_URL: Type.Optional(
     text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
   ),
-  DATA_DIR: text('Folder of the embedded store', './data'),
+  DATA_DIR: text(
+    'Folder of the embedded store, on a local disk: its file system must have locks and shared memory maps',
+    './data',
+  ),
   DEMO_TOKEN: Type.Optional(text('The shared demo token; unset = `demo` when the sandbox is the platform, else none')),
   RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
@@ -153,8 +156,13 @@ function redisProblem(raw: string, isCluster: boolean): string | undefined {
   }
 }
 
+const hostProblem = (raw: string): string | undefined =>
+  isIP(raw) > 0 || !/[:/[\]]/.test(raw) ? undefined : 'must be an address or a name, without brackets and port'
+
 /** What the schema language cannot say: the problem of a value that is set. */
 const checks: { [name in keyof Environment]?: (raw: string) => string | undefined } = {
+  HOST: hostProblem,
+  OPS_HOST: hostProblem,
   PLATFORM_URL: baseProblem,
   PUBLIC_URL: baseProblem,
   REDIS_URL: (raw) =>

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { getSystemErrorMap } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.js'
-import { failWithoutOutput } from './cli/output.js'
+import { withoutCredentials } from './auth/credential.js'
+import { failWithoutOutput, printable } from './cli/output.js'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { maxBacklog } from './http/server-limits.js'
 import { openOps } from './ops/listener.js'
@@ -161,7 +162,7 @@ async function start([name, ...args]: string[]): Promise<void> {
   }
   const words = [name, ...args]
   if (words.includes('--help')) return console.log(help)
-  console.error(`Unknown command: ${words.join(' ')}\n\n${help}`)
+  console.error(`Unknown command: ${printable(withoutCredentials(words.join(' ')))}\n\n${help}`)
   process.exit(2)
 }
 

@@ -30,6 +30,8 @@ t.test('a value in quotation marks is refused', async (t) => {
 
 t.test('every problem stands in one message, and no value of a variable does', async (t) => {
   const env = {
+    HOST: '[::1]',
+    OPS_HOST: '127.0.0.1:9091',
     PORT: 'eighty',
     OPS_PORT: '70000',
     PLATFORM_URL: 'ftp://user:secret-word@example.com',
@@ -45,6 +47,13 @@ t.test('every problem stands in one message, and no value of a variable does', a
   for (const name of Object.keys(env)) t.match(error.message, new RegExp(`\\b${name}\\b`), name)
   t.match(error.message, /LOG_LEVEL must be .*: trace, debug, info, warn, error, fatal, silent$/m)
   t.notMatch(error.message, 'secret-word')
+})
+
+t.test('a host is an address, with its zone, or a name', async (t) => {
+  for (const HOST of ['::1', 'fe80::1%eth0', '0.0.0.0', 'localhost', 'gateway.internal'])
+    t.equal(readConfig({ HOST, OPS_HOST: HOST }).host, HOST)
+  for (const HOST of ['http://localhost', 'localhost:3000', '[::1]'])
+    t.throws(() => readConfig({ HOST }), /HOST must be an address or a name/, HOST)
 })
 
 t.test('no number is infinite', async (t) => {

@@ -177,7 +177,7 @@ t.test('a used port, an unusable data folder and a damaged key file are one sent
     ended({ PORT: String(port), DATA_DIR: `${dataDir}/data` }),
     ended({ OPS_PORT: String(port), DATA_DIR: `${dataDir}/data` }),
     ended({ HOST: nowhere, PORT: '0', DATA_DIR: `${dataDir}/data` }),
-    ended({}, 'nonsense'),
+    ended({}, 'nonsense', `gps_live_${'0'.repeat(48)}`, '\x1b[31m'),
     ended({ PLATFORM_URL: 'nothing' }, 'check', '--help'),
     ended({ HOST: nowhere, PORT: '1', DATA_DIR: `${dataDir}/data` }),
     ended({ DATA_DIR: '/proc/nope' }),
@@ -190,7 +190,7 @@ t.test('a used port, an unusable data folder and a damaged key file are one sent
   t.match(free, { code: 1, log: /^Cannot listen on x{64}\.invalid \(HOST\): unknown node or service\.\n$/ })
   t.match(torn, { code: 1, log: /^\S+keys\.mdb is damaged, [^\n]+\n$/ })
   t.match(folder, { code: 1, log: /^Cannot use \/proc\/nope \(DATA_DIR\): [^\n]+\n$/ })
-  t.match(unknown, { code: 2, log: /^Unknown command: nonsense\n[\s\S]*gps-fleet-gateway check/ })
+  t.match(unknown, { code: 2, log: /^Unknown command: nonsense … \ufffd\[31m\n[\s\S]*gps-fleet-gateway check/ })
   t.match(asked, { code: 0, log: /gps-fleet-gateway check/ }, 'nothing is checked')
 })
 

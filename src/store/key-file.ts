@@ -104,5 +104,6 @@ export async function verifyKeyFile(path: string): Promise<void> {
   const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   const [[code, signal]] = await ended.catch(() => [[0]])
   if (!isReading || code === 0 || signal === 'SIGKILL') return
-  throw new StoreUnavailable(`${path} is damaged, or not a key file; restore a backup of its folder`)
+  const advice = 'restore a backup of its folder, unless its file system has no locks or shared memory maps'
+  throw new StoreUnavailable(`${path} is damaged, or not a key file; ${advice}`)
 }

@@ -1,5 +1,5 @@
 /** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
-import { mkdtemp, open, rmdir, stat } from 'node:fs/promises'
+import { lstat, mkdtemp, open, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
 import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
@@ -8,7 +8,8 @@ import { REPLY_MS } from '../../store/redis-connection.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]> {
-  return redisUrl === undefined ? keyFolder(resolve(dataDir)) : redis(redisUrl)
+  if (redisUrl !== undefined) return redis(redisUrl)
+  return keyFolder(resolve(dataDir)).catch(({ message }: Error) => [fail('DATA_DIR', message)])
 }
 
 async function redis(urls: string): Promise<Finding[]> {
@@ -124,6 +125,7 @@ const isWritable = (path: string): Promise<boolean> =>
 
 /** The gateway creates missing parents, too. */
 async function missingFolder(path: string, parent = dirname(path)): Promise<Finding> {
+  if (await lstat(path).catch(() => undefined)) return fail('DATA_DIR', `${path} is a link that leads nowhere`)
   if (!(await stat(parent).catch(() => undefined))) return missingFolder(path, dirname(parent))
   if (isFull(parent)) return full
   if (await isWritable(parent)) return warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)

@@ -1,5 +1,5 @@
 /** The preflight check of the place where API keys are stored. */
-import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -59,6 +59,9 @@ t.test('a data folder that is missing, cannot be created, is open to others, or 
   t.match(await at(dir), /^fail: .*0755.*0700/)
   t.match(await at(join(dir, 'new')), /^warn: .*does not exist yet/)
   t.match(await at(join(dir, 'new', 'deeper')), /^warn: .*does not exist yet/)
+  symlinkSync(join(dir, 'new'), join(dir, 'link'))
+  t.match(await at(join(dir, 'link')), /^fail: .*a link that leads nowhere/)
+  rmSync(join(dir, 'link'))
   writeFileSync(join(dir, 'file'), '')
   for (const path of ['/proc/nope', '/proc/nope/deeper', join(dir, 'file', 'data')])
     t.match(await at(path), /^fail: .*cannot be created/)
