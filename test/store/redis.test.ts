@@ -1,8 +1,10 @@
 /** What only Redis promises: counters shared by all instances, few calls, nothing left of a key, and TLS. */
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { batched } from '../../src/store/batch.js'
 import { StoreUnavailable, usedAt } from '../../src/store/store.js'
-import { redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
+import { freePort, RedisServer, redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
 import { instance } from './instance.js'
 import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
@@ -146,4 +148,26 @@ t.test('the certificate of a Redis behind TLS must be trusted', { skip: withoutR
   t.equal(await trusting.call({ create: record, max: 1 }), 'created')
   t.same(await trusting.call({ find: record }), record)
   t.match(await wary.call({ find: record }), /^StoreUnavailable/)
+})
+
+t.test('a backup of Redis has its keys, restored as the README says', { skip: withoutRedis }, async (t) => {
+  const [saved, empty] = await Promise.all([redisServer(t), redisServer(t)])
+  const record = await storedKey(await openRedis(t, saved.url))
+  await Promise.all([saved.command('save'), empty.stop()])
+  const found = async (port: number, appendonly: string, prepare?: (server: RedisServer) => Promise<unknown>) => {
+    copyFileSync(join(saved.dir, 'dump.rdb'), join(empty.dir, 'dump.rdb'))
+    const server = new RedisServer(port, empty.dir, ['--appendonly', appendonly])
+    t.teardown(() => server.stop())
+    await server.start()
+    await prepare?.(server)
+    const key = await (await openRedis(t, server.url)).keys.find(record.digest, NOW)
+    await server.stop()
+    return key
+  }
+  const rewritten = async (server: RedisServer) => {
+    await server.command('config', 'set', 'appendonly', 'yes')
+    await until(async () => (await server.command('info', 'persistence')).includes('aof_rewrite_in_progress:0'))
+  }
+  t.same(await found(await freePort(), 'no', rewritten), record)
+  t.same(await found(await freePort(), 'yes'), record, 'also once it is started as before')
 })
