@@ -71,10 +71,12 @@ export interface Io {
 /** Starts a gateway on a platform, and forwards each signal: the first drains it, a second one ends it. @returns its exit code. */
 async function runGateway(platformUrl: string, { env, ended, main }: Io): Promise<number> {
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
-  // First: a signal without a listener would end this process and leave the gateway running.
   let signal = ended()
+  // Ends the gateway when this process is gone, also after SIGKILL: it would hold its ports.
+  const guard = "data:text/javascript,process.on('disconnect', () => process.kill(process.pid, 'SIGHUP'))"
+  const execArgv = [...process.execArgv, '--import', guard]
   // In a process group of its own, so that Ctrl-C reaches it once: through us.
-  const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, stdio, detached: true })
+  const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, execArgv, stdio, detached: true })
   const exited = once(gateway, 'exit').then(([code]) => code ?? 1)
   for (;;) {
     const event = await Promise.race([exited, signal])

@@ -4,25 +4,12 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { runReplay } from '../../src/replay/commands.js'
 import { nowhere } from '../faults.js'
 import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } from '../helper.js'
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
 import { fixtures, get } from './folders.js'
 import { acme, mine, record, run, started } from './started.js'
-
-t.test('replay --gateway listens for signals before it starts the gateway, which would go on without it', async (t) => {
-  // Before any other test has started a process.
-  const isEarly: boolean[] = []
-  const ended = async () => {
-    isEarly.push(!process.getActiveResourcesInfo().includes('ProcessWrap'))
-    return isEarly.length === 1 ? ('SIGKILL' as const) : new Promise<NodeJS.Signals>(() => {})
-  }
-  const io = { env: {}, console: { log() {}, error() {} }, ended, main: program('main.js') }
-  t.equal(await runReplay('replay', [acme, '--gateway', '--port', '0'], io), 1)
-  t.ok(isEarly[0])
-})
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
   for (const flags of [[], ['--strict']]) {
@@ -67,6 +54,17 @@ t.test('replay --gateway forwards every signal: the second one ends the gateway 
   child.signal('SIGTERM')
   t.equal(await child.exited, 1)
   t.notMatch(child.log, /"closed"/, 'it does not drain')
+})
+
+t.test('replay --gateway leaves no gateway behind when it is killed or its terminal is closed', async (t) => {
+  for (const signal of ['SIGHUP', 'SIGKILL'] as const) {
+    const env = { DATA_DIR: join(t.testdir({}), 'data') }
+    const child = await new GatewayProcess(t, ['replay', acme, '--gateway', '--port', '0'], env).ready()
+    child.signal(signal)
+    // Its output ends when the gateway, which prints to it, has ended as well.
+    t.equal(await child.exited, null)
+    t.match(child.log, /"closed"/)
+  }
 })
 
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
