@@ -221,6 +221,10 @@ export async function writeExchange(path: string, exchange: Exchange, manifest: 
 
 /** A full disk or the end of the process leaves the old file whole. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text)
-  await rename(`${path}.new`, path)
+  try {
+    await writeFile(`${path}.new`, text)
+    await rename(`${path}.new`, path)
+  } finally {
+    await rm(`${path}.new`, { force: true })
+  }
 }

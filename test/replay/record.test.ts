@@ -122,14 +122,16 @@ t.test('an exchange that holds a leak, or whose file is damaged, is not written,
   const { folder, send, counts } = await recording(t, { get_alerts, '*': [] })
   await mkdir(folder)
   await writeFile(join(folder, 'get_devices.json'), 'edited')
+  await mkdir(join(folder, 'get_events.json'))
   const cases: [action: string, line: RegExp][] = [
     ['get_alerts', /^get_alerts: not written: \$\.responses\[0\]\.json\.type: an e-mail address/],
     ['get_devices', /^get_devices: not written: .*get_devices\.json: line 1/],
+    ['get_events', /^get_events: not written: EISDIR/],
     ['get_geofences', /get_geofences\.json: new, stored$/],
   ]
   for (const [action, line] of cases) t.match(await send(action), { status: 200, lines: { length: 1, 0: line } })
-  t.same(await filesIn(folder), ['account.json', 'get_devices.json', 'get_geofences.json'])
-  t.same(counts, { stored: 1, rejected: 2 })
+  t.same(await filesIn(folder), ['account.json', 'get_devices.json', 'get_events.json', 'get_geofences.json'])
+  t.same(counts, { stored: 1, rejected: 3 })
 })
 
 t.test('a full disk leaves what was recorded before, and nothing is called stored that is not', async (t) => {
@@ -148,6 +150,7 @@ t.test('a full disk leaves what was recorded before, and nothing is called store
   const failed = ['get_devices: not written: EFBIG: file too large, write']
   t.same(await send('10'), failed, 'not even the manifest')
   t.same(await send('2000'), failed)
+  t.same(await filesIn(one.folder), ['account.json'], 'nor is a part left')
   t.same(await send('unlimited'), ['get_devices.json: new, stored'])
   const before = await readFolder(one.folder)
   t.same(await send('2000'), failed)
