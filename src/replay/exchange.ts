@@ -1,6 +1,5 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
 import { isUtf8 } from 'node:buffer'
-import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -176,35 +175,44 @@ export async function formatFolder(path: string): Promise<string[]> {
     if (other !== undefined)
       throw new Error(`${join(path, name)}: expected a request of its own, found that of ${other.name}`)
   }
-  const changed = files.filter(({ name, expected, text, exchange }) => name !== expected || text !== format(exchange))
+  const changed = files.filter(({ name, expected, text, canonical }) => name !== expected || text !== canonical)
   const kept = new Set(files.map(({ expected }) => expected))
-  for (const { expected, exchange } of changed) await replaceFile(join(path, expected), format(exchange))
+  for (const { expected, canonical } of changed) await replaceFile(join(path, expected), canonical)
   for (const { name } of changed) if (!kept.has(name)) await rm(join(path, name))
   return changed.map(({ expected }) => expected)
 }
 
+/** Names the file in an error that does not, such as that of values nested too deep. */
+const naming = (file: string) => (error: Error) => {
+  throw error.message.includes(file) ? error : new Error(`${file}: ${error.message}`)
+}
+
+/** The manifest of a folder; undefined where there is none. */
+export async function readManifest(path: string): Promise<Manifest | undefined> {
+  const file = join(path, manifestFile)
+  const read = async () => parse(file, await readFile(file, 'utf8'), manifestShape).value
+  return read().catch((error: NodeJS.ErrnoException) =>
+    /^(ENOENT|ENOTDIR|EISDIR)$/.test(error.code ?? '') ? undefined : naming(file)(error),
+  )
+}
+
 async function readFiles(path: string) {
-  const manifestPath = join(path, manifestFile)
-  const manifestText = await readFile(manifestPath, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const isMissing = /^(ENOENT|ENOTDIR|EISDIR)$/.test(error.code ?? '')
-    throw isMissing ? new Error(`${path} is not a folder with an ${manifestFile}`) : error
-  })
-  const { value: manifest } = parse(manifestPath, manifestText, manifestShape)
+  const manifest = await readManifest(path)
+  if (manifest === undefined) throw new Error(`${path} is not a folder with an ${manifestFile}`)
   const entries = (await readdir(path, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
   const names = entries
     .map(({ name }) => name)
     .filter((name) => name.endsWith('.json') && name !== manifestFile)
     .sort()
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const bytes = await readFile(join(path, name))
-      // Its other letters would be lost with `--format`.
-      if (!isUtf8(bytes)) throw new Error(`${join(path, name)}: expected a file in UTF-8`)
-      const text = bytes.toString()
-      const exchange = parseExchange(join(path, name), text)
-      return { name, expected: fileNameOf(exchange), text, exchange }
-    }),
-  )
+  const read = async (name: string) => {
+    const bytes = await readFile(join(path, name))
+    // Its other letters would be lost with `--format`.
+    if (!isUtf8(bytes)) throw new Error('expected a file in UTF-8')
+    const text = bytes.toString()
+    const exchange = parseExchange(join(path, name), text)
+    return { name, expected: fileNameOf(exchange), text, canonical: format(exchange), exchange }
+  }
+  const files = await Promise.all(names.map((name) => read(name).catch(naming(join(path, name)))))
   return { manifest, files }
 }
 
@@ -212,10 +220,10 @@ async function readFiles(path: string) {
 export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
   await mkdir(path, { recursive: true })
   const file = join(path, manifestFile)
-  if (existsSync(file)) {
-    const { fingerprint, ...others } = parse(file, await readFile(file, 'utf8'), manifestShape).value
-    if ((fingerprint ?? manifest.fingerprint) !== manifest.fingerprint) await replaceFile(file, format(others))
-  } else await replaceFile(file, format(manifest))
+  const stored = await readManifest(path)
+  const { fingerprint = manifest.fingerprint, ...others } = stored ?? manifest
+  if (stored === undefined) await replaceFile(file, format(manifest))
+  else if (fingerprint !== manifest.fingerprint) await replaceFile(file, format(others))
   await replaceFile(join(path, fileNameOf(exchange)), format(exchange))
 }
 

@@ -1,7 +1,7 @@
 /** JSON texts: their value if they have one, and the line of each value in them and of the first syntax error. */
 import { shown } from './find-leaks.js'
 
-const tokens = /\n|[{}[\],:]|"(?:[^"\\\n]|\\.)*"|[^\s{}[\],:"]+|"/g
+const tokens = /\n|[{}[\],:]|"(?:[^"\\\n]|\\.)*"|[^ \t\n\r{}[\],:"]+|"/g
 
 /** The value of a JSON text; undefined for any other text. */
 export function jsonIn(text: string): unknown {
@@ -32,7 +32,8 @@ export function linesOf(text: string, file: string): Map<string, number> {
     return taken
   }
   const fail = (expected: string): never => {
-    throw new SyntaxError(`${file}: line ${line}: expected ${expected}, found ${shown(token) || 'the end of the file'}`)
+    const visible = shown(token).replace(/[^\S ]/g, (space) => `U+${space.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    throw new SyntaxError(`${file}: line ${line}: expected ${expected}, found ${visible || 'the end of the file'}`)
   }
   const scalar = (expected: string): unknown => {
     const value = jsonIn(token)

@@ -63,14 +63,34 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     ],
     [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
     [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
+    ['{\n\u00a0"action": "x"}', /line 2: expected a name in double quotes, found U\+00a0$/],
+    ['\uFEFF\uFEFF{}', /line 1: expected a value, found U\+feff$/],
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
   ]
   for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })
   const account = '{ "about": "A test.",\n "email": "a@example.org", "origin": "invented" }'
   const folder = t.testdir({ 'account.json': account })
-  const message = /account\.json: line 2: \/email must match .*, found a credential or personal data$/
+  const message = /^[^:]*account\.json: line 2: \/email must match .*, found a credential or personal data$/
   await t.rejects(readFolder(folder), { message })
   await t.rejects(readFolder(t.testdir({ 'account.json': {} })), { message: /is not a folder with an account\.json$/ })
+})
+
+const manifest = '{"about": "One.", "email": "a@example.com", "origin": "invented"}'
+
+t.test('an error without a line names the file', async (t) => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const tooDeep = 'Maximum call stack size exceeded'
+  const cases: [name: string, text: string, what: string][] = [
+    ['account.json', deep(20_000), tooDeep],
+    ['x.json', deep(20_000), tooDeep],
+    // It can be read, but not laid out.
+    ['x.json', `{"action": "x", "query": {}, "responses": [{"json": ${deep(4_000)}}]}`, tooDeep],
+    ['x.json', '{"action": "x", "query": {"a": "\\ud800"}, "responses": [{}]}', 'URI malformed'],
+  ]
+  for (const [name, text, what] of cases) {
+    const folder = t.testdir({ 'account.json': manifest, [name]: text })
+    await t.rejects(formatFolder(folder), { message: `${join(folder, name)}: ${what}` })
+  }
 })
 
 t.test('every JSON text has a line for each value, and any other text is an error', async () => {
@@ -82,7 +102,7 @@ t.test('every JSON text has a line for each value, and any other text is an erro
     }
   }
   fc.assert(
-    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ' 1'), (json, at, text) => {
+    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ' 1', '\u00a0', '\uFEFF'), (json, at, text) => {
       const place = at % (json.length + 1)
       const mutated = json.slice(0, place) + text + json.slice(place)
       return hasLines(mutated) === (jsonIn(mutated) !== undefined)
@@ -117,7 +137,6 @@ t.test('a file in another layout is read, and --format gives it the canonical la
 })
 
 t.test('--format refuses a file in another encoding, whose letters it would replace', async (t) => {
-  const manifest = '{"about": "One.", "email": "a@example.com", "origin": "invented"}'
   const sent = exchange('x', {}, { json: 'Müller' })
   const folder = t.testdir({ 'account.json': manifest, 'x.json': Buffer.from(JSON.stringify(sent), 'latin1') })
   await t.rejects(formatFolder(folder), { message: /x\.json: expected a file in UTF-8$/ })
