@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DateTime } from 'luxon'
 import { compare, documentedPaths, send } from './diff.js'
-import { fileNameOf, formatFolder, type PlatformRequest, readFolder } from './exchange.js'
+import { fileNameOf, formatFolder, type PlatformRequest, readFolder, readManifest } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, check, recordOne } from './record.js'
@@ -176,6 +176,8 @@ async function record(values: RecordValues, { env, console, ended, main }: Io): 
     const known = secret === undefined ? undefined : pseudonyms
     return (await check(platform, await readFolder(folder), hash, log, known)) ? 0 : 1
   }
+  if ((update || only !== undefined) && (await readManifest(folder))?.origin === 'invented')
+    throw new Error(`${folder} is invented: record under another name (--as)`)
   const recorder = { platform, folder, scrub: buildScrub(pseudonyms), fingerprint: pseudonyms.fingerprint, log }
   if (only === undefined && (values.device ?? values.day) !== undefined)
     throw new Error('--device and --day go with --only')

@@ -163,7 +163,9 @@ const commands: Record<string, Expected> = {
   'npm run keys -- list fleet@example.com': { prints: /./, exit: 0 },
   'npm run sandbox -- --port 9000 --devices 200 --latency 50': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
   'npm run replay -- fixtures/acme --port 9000': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
-  'npm run record -- --platform https://tracker.example.com/api --as acme': { prints: /http:\/\/127\.0\.0\.1:\d+/ },
+  'npm run record -- --platform https://tracker.example.com/api --as mycompany': {
+    prints: /http:\/\/127\.0\.0\.1:\d+/,
+  },
 }
 
 t.test('every command runs as pasted', async (t) => {

@@ -12,7 +12,7 @@ import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { exchange, folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
-import { mine, started } from './started.js'
+import { mine, record, started } from './started.js'
 
 const hash = hashOf('a test')
 
@@ -132,6 +132,18 @@ t.test('an exchange that holds a leak, or whose file is damaged, is not written,
   for (const [action, line] of cases) t.match(await send(action), { status: 200, lines: { length: 1, 0: line } })
   t.same(await filesIn(folder), ['account.json', 'get_devices.json', 'get_events.json', 'get_geofences.json'])
   t.same(counts, { stored: 1, rejected: 3 })
+})
+
+t.test('nothing is recorded into an invented folder', async (t) => {
+  const folder = mine(t)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'account.json'), format(folderOf([]).manifest))
+  const { url, calls } = await platform(t, { '*': [] })
+  const refused = { code: 2, text: 'fixtures/mine is invented: record under another name (--as)' }
+  t.same(await record(t, url, ['--only', 'get_devices']), refused)
+  // Before an invalid port is.
+  t.same(await record(t, url, ['--update', '--port', 'x']), refused)
+  t.same([calls, await filesIn(folder)], [[], ['account.json']])
 })
 
 t.test('a full disk leaves what was recorded before, and nothing is called stored that is not', async (t) => {
