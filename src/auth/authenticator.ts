@@ -209,11 +209,8 @@ export class Authenticator {
     const failures = await limits.readFailures(ip)
     // Nothing awaits between this check and `begin`, so concurrent validations see each other.
     const spent = this.#spentBudget(failures, hash, 0)
-    if (spent) {
-      // Where the hash is being validated already, another request costs the address nothing: the hash may be valid.
-      const usage = this.#pending.has(spent.name, hash.digest) ? spent : await limits.countFailure(ip)
-      throw new AuthFailure({ ...usage, limit: limits.max, used: limits.max + 1 })
-    }
+    // It costs the address nothing more: the hash may be valid.
+    if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
     const names = failures.map(({ name }) => name)
     const end = this.#pending.begin(names, hash.digest)
     try {

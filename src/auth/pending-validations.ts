@@ -14,10 +14,6 @@ export class PendingValidations {
     return Math.max(digests.size - (digests.has(digest) ? 1 : 0), Math.floor(requests / maxSharing))
   }
 
-  has(name: string, digest: string): boolean {
-    return this.#byName.get(name)?.has(digest) ?? false
-  }
-
   /** @returns a function to call once when the validation has ended. */
   begin(names: readonly string[], digest: string): () => void {
     for (const name of names) this.#add(name, digest, 1)
