@@ -68,10 +68,22 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
       const { y = -1, height = 0 } = (await button.boundingBox()) ?? {}
       t.ok(y >= 0 && y + height <= low.height)
     }
+    await page.locator('#console dialog').evaluate((dialog) => (dialog as unknown as { close(): void }).close())
+    await page.locator('.dialog-ux').waitFor({ state: 'detached' })
+    await page.locator('#console .authorize').first().click()
     await page.keyboard.press('Escape')
     const ids = page.getByRole('group', { name: 'ids' })
     await ids.getByText('Add integer item').click()
     await ids.getByRole('textbox').fill('1001')
+  })
+
+  t.test('links of the page lead below the header, also once the console has been opened', async (t) => {
+    const { page } = await open(t, desktop, `${url}/docs`)
+    await openConsole(page)
+    await page.locator('a[href="#error-not_found"]').first().click()
+    await page.locator('#error-not_found:target').waitFor()
+    const [[header], [entry]] = [await boxesOf(page, '.top'), await boxesOf(page, '#error-not_found')]
+    t.ok(header && entry && entry.top >= header.bottom)
   })
 
   t.test('the console is in one place, also when another operation is opened while it loads', async (t) => {

@@ -75,7 +75,12 @@ function focusOwn(event) {
 const controls = ({ React: { createElement } }) => ({
   wrapComponents: {
     authorizationPopup: (Popup) => (props) =>
-      createElement('dialog', { ref: modal, 'aria-label': 'Credentials' }, createElement(Popup, props)),
+      createElement(
+        'dialog',
+        // The "Back" of a phone closes it without a key or click.
+        { ref: modal, 'aria-label': 'Credentials', onClose: () => props.authActions.showDefinitions(false) },
+        createElement(Popup, props),
+      ),
     Input:
       (Input) =>
       ({ autoFocus, ...props }) =>
@@ -106,6 +111,8 @@ const element = document.createElement('div')
 Object.assign(element, { id: 'console', role: 'region', ariaLabel: 'Console', tabIndex: -1 })
 
 async function start() {
+  // Swagger UI would take over all links of the page, and scroll their targets below the header.
+  window.noZensmooth = true
   const [response] = await Promise.all([
     fetch('openapi.json'),
     load('script', { src: bundle }),
