@@ -1,7 +1,7 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes, verifyKeyFile } from './key-file.js'
+import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes, requireSame, verifyKeyFile } from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, removable, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -17,7 +17,7 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
   try {
     await verifyKeyFile(path)
     const file = createKeyFile(path)
-    const keys = new EmbeddedKeys(path, keepRoom(path, file), deps.onDamaged)
+    const keys = new EmbeddedKeys(path, file, deps.onDamaged)
     // It may write each page anew. Without room for that, expired keys stay, inactive.
     const bytes = keys.usedBytes + minFreeBytes
     if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
@@ -49,6 +49,7 @@ class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
   readonly #works = { read: true, write: true }
   readonly #path: string
+  readonly #file: number
   readonly #keepRoom: ReturnType<typeof keepRoom>
   readonly #onDamaged: OnDamaged
   #root!: RootDatabase<string, string>
@@ -64,9 +65,10 @@ class EmbeddedKeys implements KeyStore {
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
-  constructor(path: string, room: ReturnType<typeof keepRoom>, onDamaged: OnDamaged) {
+  constructor(path: string, file: number, onDamaged: OnDamaged) {
     this.#path = path
-    this.#keepRoom = room
+    this.#file = file
+    this.#keepRoom = keepRoom(path, file)
     this.#onDamaged = onDamaged
     this.#open()
   }
@@ -83,6 +85,8 @@ class EmbeddedKeys implements KeyStore {
   #reopen(): Promise<void> {
     this.#reopening ??= this.close()
       .then(() => {
+        // Where there is no file, lmdb would create one.
+        requireSame(this.#path, this.#file)
         this.#open()
         this.#isBroken = false
       })

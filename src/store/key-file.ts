@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   rmSync,
+  type Stats,
   statfsSync,
   statSync,
   writeFileSync,
@@ -64,20 +65,25 @@ export function isFull(path: string, bytes = minFreeBytes): boolean {
   return blocks > 0 && bavail * bsize < bytes
 }
 
+/** Throws when `path` is no longer the open `file`, or none: the next process to open `path` would not find what is written here. */
+export function requireSame(path: string, file: number): Stats {
+  const [opened, current] = [fstatSync(file), statSync(path)]
+  if (current.dev === opened.dev && current.ino === opened.ino) return opened
+  throw new Error('It was replaced: restart the gateway')
+}
+
 /**
  * @returns a function that extends the open `file` to at least `bytes` behind its `used` ones, and writes one of them in any case. It throws
- * where the disk is full, fails or is read-only by now, and when `path` has become another file, or none: the next process to open `path`
- * would not find what is written here. If lmdb itself cannot write, its error message overflows a buffer and ends the process; zeros
- * behind its last page do no harm. To be called within a transaction: all processes together have only one at a time.
+ * where the disk is full, fails or is read-only by now, and as `requireSame`. If lmdb itself cannot write, its error message overflows a
+ * buffer and ends the process; zeros behind its last page do no harm. To be called within a transaction: all processes together have only
+ * one at a time.
  */
 export function keepRoom(path: string, file: number): (used: number, bytes?: number) => void {
   return (used, bytes = minFreeBytes) => {
-    const [opened, current] = [fstatSync(file), statSync(path)]
-    if (current.dev !== opened.dev || current.ino !== opened.ino)
-      throw new Error('It was replaced: restart the gateway')
+    const { size } = requireSame(path, file)
     if (isFull(path, bytes)) throw new Error('The disk is full')
     const end = used + bytes
-    let at = Math.min(opened.size, end - 1)
+    let at = Math.min(size, end - 1)
     while (at < end) at += writeSync(file, Buffer.alloc(end - at), 0, null, at)
   }
 }

@@ -1,6 +1,16 @@
 /** The room of the key file: full disks, and how much it takes of one. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ownerOf } from '../../src/auth/credential.js'
@@ -74,6 +84,11 @@ t.test(
     const { record: lost } = aKey(anOwner())
     await t.rejects(store.keys.create(lost, 20, NOW), { name: 'StoreUnavailable' })
     await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /MDB_PANIC/ } })
+    const { dataDir } = place.config
+    renameSync(dataDir, `${dataDir}-away`)
+    await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /ENOENT/ } })
+    t.notOk(existsSync(dataDir), 'no other file takes its place')
+    renameSync(`${dataDir}-away`, dataDir)
     const calls = [store.keys.find(record.digest, NOW), store.keys.find(lost.digest, NOW)]
     t.same(await Promise.all(calls), [record, undefined])
     t.equal(await store.keys.create(lost, 20, NOW), 'created')
