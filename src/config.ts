@@ -102,8 +102,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const problem = raw === undefined ? undefined : problemOf(raw)
     if (problem) problems.push(`${name} ${problem}`)
   }
+  if (values && isOnePort(values)) problems.push('OPS_PORT must differ from PORT')
   if (values === undefined || problems.length > 0) throw new ConfigError(problems)
   return toConfig(values)
+}
+
+/** Whether both listeners would need the same port of the same address. */
+function isOnePort({ HOST, PORT, OPS_HOST, OPS_PORT }: Environment): boolean {
+  const isEvery = [HOST, OPS_HOST].some((host) => host === '0.0.0.0' || host === '::')
+  return PORT > 0 && String(PORT) === OPS_PORT && (isEvery || HOST === OPS_HOST)
 }
 
 function parsed(given: Record<string, string | undefined>, problems: string[]): Environment | undefined {

@@ -56,6 +56,18 @@ t.test('a host is an address, with its zone, or a name', async (t) => {
     t.throws(() => readConfig({ HOST }), /HOST must be an address or a name/, HOST)
 })
 
+t.test('both listeners on one port of one address are refused', async (t) => {
+  const one = { PORT: '3000', OPS_PORT: '3000' }
+  for (const env of [one, { ...one, HOST: '127.0.0.1' }, { ...one, HOST: '::1', OPS_HOST: '::' }])
+    t.throws(() => readConfig(env), /OPS_PORT must differ from PORT/)
+  for (const env of [
+    { PORT: '0', OPS_PORT: '0' },
+    { ...one, HOST: '192.0.2.1' },
+    { ...one, OPS_PORT: 'off' },
+  ])
+    t.ok(readConfig(env))
+})
+
 t.test('no number is infinite', async (t) => {
   for (const [name, schema] of Object.entries(Environment.properties))
     for (const value of Type.IsInteger(schema) ? ['Infinity', '-Infinity', '1e999'] : [])

@@ -54,8 +54,10 @@ export function requestReport({ log, metrics, outages }: RequestHookOptions): Re
     const ms = Math.round(elapsedMs * 10) / 10
     const account = request.account?.id ?? request.accountId
     const key = caller?.key?.id
+    // With HOST=:: an IPv4 client has an IPv6 address, too; the limits count it as IPv4.
+    const address = sent.replace(/^::ffff:(?=\d+\.)/i, '')
     // A proxy may forward any text as an address, also a credential.
-    const ip = isIP(sent) > 0 && sent.length <= maxAddressLength ? sent : 'invalid'
+    const ip = isIP(address) > 0 && address.length <= maxAddressLength ? address : 'invalid'
     if (account !== undefined) metrics.callers.count(account, key ?? null, counted === 429)
     log.request({ reqId, method, route, status, ms, error, account, credential: caller?.credential, key, ip })
   }

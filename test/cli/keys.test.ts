@@ -43,6 +43,7 @@ t.test('works on the key file, as a process of its own, while a gateway runs', a
     spawnSync(process.execPath, [program('main.js'), 'keys', ...args], { env, input, encoding: 'utf8' })
   const board = await created('board')
   t.same(await statuses(board), [200])
+  t.match(await keys({ DATA_DIR: config.dataDir, GATEWAY_CLOCK: '2999-01-01' }, ['list']), { out: /no active/ })
   t.match(run(board.key, 'find'), { status: 0, stdout: `${board.id} `, stderr: '' })
   t.match(run('', 'revoke', board.id), { status: 0, stdout: board.id, stderr: '' })
   t.same(await statuses(board), [401])

@@ -42,6 +42,7 @@ t.test('a line shows the address of the client, and no other text that a proxy f
     '192.0.2.7',
     '2001:DB8::7',
     'fe80::7%br-lan',
+    '::FFFF:192.0.2.9',
     '5f4dcc3b5aa765d61d8327deb882cf99',
     '12345',
     key,
@@ -51,7 +52,7 @@ t.test('a line shows the address of the client, and no other text that a proxy f
   ])
     await get('/v1/me', undefined, { headers: { 'x-forwarded-for': sent } })
   const shown = lines('request').map(({ ip }) => ip)
-  t.same(shown, ['192.0.2.7', '2001:DB8::7', 'fe80::7%br-lan', ...Array(6).fill('invalid')])
+  t.same(shown, ['192.0.2.7', '2001:DB8::7', 'fe80::7%br-lan', '192.0.2.9', ...Array(6).fill('invalid')])
 })
 
 t.test('a request is listed for at least a minute and less than 80 s', async (t) => {

@@ -50,7 +50,7 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
   const [name = '', ...args] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw new UsageError(name === '' ? `Name a command: ${names}.` : `Unknown command: ${name}`)
-  const { redisUrl, dataDir: folder } = readConfig(env)
+  const { redisUrl, dataDir: folder, clock } = readConfig(env)
   const dataDir = resolve(folder)
   // Opening would create an empty store, and everything would seem to be in order.
   if (redisUrl === undefined && !existsSync(keyFileIn(dataDir))) {
@@ -59,9 +59,9 @@ async function run(words: string[], { env, input, console }: Io): Promise<string
     )
   }
   const onDamaged: OnDamaged = (what, start) => console.error(`Skipped a damaged entry: ${what} ${start}…`)
-  const store = await openStore({ redisUrl, dataDir }, { clock: Date.now, onDamaged })
+  const store = await openStore({ redisUrl, dataDir }, { clock, onDamaged })
   try {
-    const { json, text } = await command.run({ store, args, now: Date.now(), isConfirmed: values.yes, input })
+    const { json, text } = await command.run({ store, args, now: clock(), isConfirmed: values.yes, input })
     return values.json ? JSON.stringify(json) : text
   } finally {
     await store.close()
