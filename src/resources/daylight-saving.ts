@@ -39,11 +39,12 @@ function ruleIn(settings: Record<string, Scalar>, edge: 'from' | 'to'): Edge | u
 export function edgeText(edge: Edge, year: number): string {
   if (typeof edge === 'string') return edge
   const { month, position, weekday, time } = edge
-  const first = DateTime.utc(year, month, 1)
-  const firstDay = 1 + ((weekday - first.weekday + 7) % 7)
-  const isLast = position === positions.length - 1
-  const weeks = isLast ? Math.floor(((first.daysInMonth ?? 28) - firstDay) / 7) : position
-  return `${first.plus({ days: firstDay - 1 + 7 * weeks }).toFormat('MM-dd')} ${time}`
+  // Not by luxon: a long history with such rules would take five times as long.
+  const firstDay = 1 + ((weekday - new Date(Date.UTC(year, month - 1, 1)).getUTCDay() + 7) % 7)
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate()
+  const weeks = position === positions.length - 1 ? Math.floor((days - firstDay) / 7) : position
+  const [mm, dd] = [month, firstDay + 7 * weeks].map((part) => String(part).padStart(2, '0'))
+  return `${mm}-${dd} ${time}`
 }
 
 /** Countries of the platform's list whose English name is another one now, or that have the time of a neighbour. */

@@ -53,10 +53,13 @@ function parsed(text: string): number | undefined {
   return GROUPED.test(text) ? finite(Number(ungrouped(text))) : undefined
 }
 
+/** Longer than any number with its unit: more of a text is not read. */
+const maxLength = 400
+
 /** A number, or the number in a text with any usual separators; undefined for a dash, `- km` and other words. */
 export function number(value: Scalar): number | undefined {
   if (typeof value === 'number') return finite(value)
-  if (typeof value !== 'string' || /^\s*[+-]\s/.test(value)) return undefined
+  if (typeof value !== 'string' || value.length > maxLength || /^\s*[+-]\s/.test(value)) return undefined
   return parsed(value.replace(/[\s'\u2019]/g, ''))
 }
 
@@ -66,7 +69,7 @@ export function quantity(value: Scalar): { amount: number; unit: string } | unde
     const amount = number(value)
     return amount === undefined ? undefined : { amount, unit: '' }
   }
-  const match = QUANTITY.exec(value.trim())
+  const match = QUANTITY.exec(value.trim().slice(0, maxLength))
   const amount = number(match?.[1])
   return amount === undefined ? undefined : { amount, unit: (match?.[2] ?? '').trim().toLowerCase() }
 }
