@@ -111,7 +111,7 @@ const element = document.createElement('div')
 Object.assign(element, { id: 'console', role: 'region', ariaLabel: 'Console', tabIndex: -1 })
 
 async function start() {
-  // Swagger UI would take over all links of the page, and scroll their targets below the header.
+  // Swagger UI would take over all links of the page, and scroll their targets behind the header.
   window.noZensmooth = true
   const [response] = await Promise.all([
     fetch('openapi.json'),
