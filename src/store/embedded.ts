@@ -26,21 +26,21 @@ export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<St
       counters: undefined,
       digests: async () => keys.digests(),
       up: () => keys.up,
-      close: () => keys.close(),
+      close: keys.close,
     }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${reasonOf(error)}`, { cause: error })
+    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${(error as Error).message}`, { cause: error })
   }
 }
 
-/** Where lmdb cannot write, its message ends with numbers, one of them random. */
-function reasonOf(error: unknown): string {
-  const [reason = ''] = (error as Error).message.split(': Attempting to write')
-  return reason
+/** The root and the tables of a key file, to be read as bytes; a table is missing if the process that created the file ended before. */
+export function openToRead(path: string): { root: Database; tables: Database[] } {
+  const root = open({ path, readOnly: true, maxDbs: 4 })
+  const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
+  const tables = ['records', 'ids', 'owners'].map((name) => root.openDB({ name, ...binary }) as Database | undefined)
+  return { root, tables: tables.filter((table) => table !== undefined) }
 }
-
-type OwnerKey = [owner: string, id: string]
 
 /** Sorts before every text and after the numbers: a damaged key may look like a number, which lmdb cannot always decode. */
 const FIRST = ' '
@@ -58,7 +58,7 @@ class EmbeddedKeys implements KeyStore {
   /** id → digest */
   #ids!: Database<string, string>
   /** owner and id → digest */
-  #owners!: Database<string, OwnerKey>
+  #owners!: Database<string, [owner: string, id: string]>
   /** Whether lmdb refuses all calls until the file is opened anew: a write of its meta page has failed. */
   #isBroken = false
   #reopening: Promise<void> | undefined
@@ -96,9 +96,7 @@ class EmbeddedKeys implements KeyStore {
     return this.#reopening
   }
 
-  close(): Promise<void> {
-    return this.#root.close()
-  }
+  readonly close = (): Promise<void> => this.#root.close()
 
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     return this.#perform('write', () => {
@@ -242,7 +240,8 @@ class EmbeddedKeys implements KeyStore {
       return result
     } catch (error) {
       this.#works[kind] = false
-      const reason = reasonOf(error)
+      // Where lmdb cannot write, its message ends with numbers, one of them random.
+      const [reason = ''] = (error as Error).message.split(': Attempting to write')
       this.#isBroken ||= reason.includes('MDB_PANIC')
       throw new StoreUnavailable('The key file cannot be used', { cause: new Error(reason) })
     }
