@@ -3,11 +3,12 @@ import { hash as digest } from 'node:crypto'
 import type { Action, Query } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
+import { eachDevice } from './each-device.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
-import { type FetchPage, maxConcurrent, readAll } from './window.js'
+import { type FetchPage, readAll } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -156,21 +157,14 @@ export class Account {
     })
   }
 
-  /** The maintenance services of some devices, with their ids, from an action that older platforms have too: calls for each device. */
+  /** The maintenance services of some devices, with their ids, from an action that older platforms have too; see `eachDevice`. */
   async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
     const reading = this.#platform.openList(this.id)
-    const found: wire.WireService[] = []
     const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
       const rows = await this.#rows('get_services', wire.wireService, { device_id }, 'services', reading)
       return rows.map((row) => ({ ...row, device_id }))
     }
-    try {
-      for (let at = 0; at < deviceIds.length; at += maxConcurrent)
-        found.push(...(await Promise.all(deviceIds.slice(at, at + maxConcurrent).map(ofDevice))).flat())
-      return found
-    } finally {
-      reading.close()
-    }
+    return await eachDevice(deviceIds, ofDevice).finally(() => reading.close())
   }
 
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */

@@ -170,6 +170,15 @@ t.test('devices with an empty list of services have none, and are not requested 
   t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')
 })
 
+t.test('a blocked device does not hide the services of the others (N07)', async (t) => {
+  const get_services = sendsBy((query) =>
+    query.get('device_id') === '1' ? { status: 0, message: 'The device is blocked' } : paged,
+  )
+  const { get } = await gatewayOn(t, { get_devices: [{ title: 'A', items: [{ id: 1 }, { id: 2 }] }], get_services })
+  t.match(await get('/v1/services', someHash), { status: 200, body: { data: [{ id: 4, device_id: 2 }] } })
+  t.equal((await get('/v1/services?device_id=1', someHash)).status, 503)
+})
+
 t.test('what a failed request has left behind does not fail the next one', async (t) => {
   const event = { id: 9, device_id: 2, message: 'SOS', time: '2026-05-12 09:00:00' }
   let release: (() => void) | undefined

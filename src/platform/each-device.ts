@@ -1,0 +1,25 @@
+/** Calls of an action that the platform has for single devices only. */
+import { lasts, type PlatformError } from './errors.js'
+import { maxConcurrent } from './window.js'
+
+/** After this many devices without data, and none with, the platform is taken to deny the action itself. */
+const maxDenied = 20
+
+/**
+ * The rows of all devices, in their order. A device whose call fails, and would fail again, is left out (platform.md N07: it is blocked).
+ * @throws the first failure that may pass; if no device has rows to read, one of the lasting failures.
+ */
+export async function eachDevice<T>(ids: readonly number[], call: (id: number) => Promise<T[]>): Promise<T[]> {
+  const orDenied = (error: unknown): PlatformError => {
+    if (lasts(error)) return error
+    throw error
+  }
+  const lists: T[][] = []
+  for (let at = 0; at < ids.length; at += maxConcurrent) {
+    const results = await Promise.all(ids.slice(at, at + maxConcurrent).map((id) => call(id).catch(orDenied)))
+    lists.push(...results.filter(Array.isArray))
+    const isLast = at + maxConcurrent >= Math.min(ids.length, maxDenied)
+    if (isLast && lists.length === 0) throw results[0]
+  }
+  return lists.flat()
+}
