@@ -1,5 +1,6 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Action, Query } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
@@ -27,6 +28,8 @@ export interface EventFilter {
 const pageSizes: Partial<Record<Action, number>> = { services: 100 }
 /** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
 const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
+/** Milliseconds that a request waits for the setup where an earlier one is known. */
+const maxSetupWaitMs = 250
 
 /** Identifies an account; `setup` is set if the validation has requested it. */
 type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
@@ -80,14 +83,18 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** The setup, or the last one on PlatformUnavailable other than `wrong_shape`: without it, values are null or in another unit. */
+  /** The setup; the last one while it is late or unavailable, other than as `wrong_shape`: without it, values are null or in another unit. */
   async setup(): Promise<wire.WireSetup> {
-    try {
-      this.#lastSetup = await this.#once('edit_setup_data', wire.setupIn)
-    } catch (error) {
-      if (!this.#lastSetup || !(error instanceof PlatformUnavailable) || error.reason === 'wrong_shape') throw error
-    }
-    return this.#lastSetup
+    const last = this.#lastSetup
+    const sent = this.#once('edit_setup_data', wire.setupIn).then((setup) => {
+      this.#lastSetup = setup
+      return setup
+    })
+    if (!last) return sent
+    return await Promise.race([sent, pause(maxSetupWaitMs, last, { ref: false })]).catch((error: unknown) => {
+      if (!(error instanceof PlatformUnavailable) || error.reason === 'wrong_shape') throw error
+      return last
+    })
   }
 
   /** The platform's own list of the types of events; empty where it has none. Never rejects. */

@@ -182,16 +182,15 @@ t.test('an account whose settings fail for a while keeps its keys, and never bec
   t.equal((await createKey(get, { platform_hash: otherHash })).status, 200)
 })
 
-t.test('an account whose settings fail for a while keeps its zone and its units', async (t) => {
+t.test('an account whose settings fail, or are late, keeps its zone and its units until they come', async (t) => {
   const clock = new Clock()
-  const edit_setup_data = { item: { timezone_id: 61, unit_of_distance: 'mi' } }
-  const get_devices = [{ items: [{ id: 7 }] }]
+  const setup = (timezone_id: number) => ({ item: { timezone_id, unit_of_distance: 'mi' } })
   const get_history = { status: 1, items: [], distance_sum: 10 }
-  const bodies: Bodies = { ...sound, edit_setup_data, get_devices, get_history }
+  const bodies: Bodies = { ...sound, get_devices: [{ items: [{ id: 7 }] }], get_history }
   const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
-  for (const setup of [edit_setup_data, 500, 500]) {
-    bodies.edit_setup_data = setup
-    t.match(await get('/v1/me', someHash), { body: { utc_offset: '+01:00' } })
+  for (const [at, edit_setup_data] of [setup(61), 500, () => {}, 500, setup(65)].entries()) {
+    bodies.edit_setup_data = edit_setup_data
+    t.match(await get('/v1/me', someHash), { body: { utc_offset: at < 4 ? '+01:00' : '+02:00' } })
     t.match(await get('/v1/history/7?from=2026-05-11&to=2026-05-11', someHash), { body: { distance_km: 16.09 } })
     clock.advance(60_001)
   }
