@@ -4,9 +4,9 @@ import type { Reading } from '../platform/reading.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { type FetchPage, maxPageSize, readAll, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
-import { describe, type Event, eventDevice, newestFirst, toEvent } from '../resources/event.js'
+import { describe, eventDevice, newestFirst } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
-import { id } from '../resources/units.js'
+import { distinct, eventOf, idOf, merged, newestOf } from './event-rows.js'
 
 /** The filters of one request; `devices` are ids, or undefined for all devices. */
 interface EventSearch {
@@ -27,10 +27,6 @@ const lateEvents = 50
 
 const readRows = (rows: readonly unknown[]): WireEvent[] => read([wireEvent] as const, rows)
 
-const idOf = (row: WireEvent): number => id(row.id) ?? Number.POSITIVE_INFINITY
-
-const newestOf = (rows: readonly WireEvent[]): number => Math.max(...rows.map(idOf).filter(Number.isFinite))
-
 /** Whether the pages so far, the newest events first, end with `lateEvents` old ones. */
 function endsOld(isOld: (row: WireEvent) => boolean) {
   let old = 0
@@ -41,16 +37,8 @@ function endsOld(isOld: (row: WireEvent) => boolean) {
   }
 }
 
-/** Each row once: a platform that ignores `device_id` may send rows that do not name their device for each of several devices. */
-const distinct = (rows: readonly WireEvent[]): WireEvent[] => [
-  ...new Map(rows.map((row) => [id(row.id) ?? row, row])).values(),
-]
-
 /** The count if more events may exist: the known events, plus one if the window ends there, so that `has_more` is true. */
 const orMore = (known: number, end: number): number => (known === end ? known + 1 : known)
-
-/** The event of a row, for its place in the order. */
-const eventOf = (row: WireEvent | undefined): Event | undefined => row && toEvent(row, () => undefined, undefined)
 
 export class EventReader {
   readonly #account: Account
@@ -107,7 +95,8 @@ export class EventReader {
     if (!areFiltered(lists, filters)) return undefined
     const known = counts.reduce((sum, { total }) => sum + total, 0)
     const total = counts.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
-    return { rows: this.#account.readEvents(lists.flatMap(({ rows }) => rows)), before: from, total }
+    const rows = lists.map((list) => this.#account.readEvents(list.rows))
+    return { rows: merged(rows).slice(offset - from, offset - from + limit), before: offset, total }
   }
 
   /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */

@@ -118,6 +118,28 @@ t.test('of several lists, no row is in a window before one that the calls did no
   t.same(statuses, new Set([200, 400]))
 })
 
+t.test('the windows of several lists have each event once, in whatever order the platform has them', async (t) => {
+  const { all, list } = await eventPlatform(t, 120)
+  const sent = [...all]
+  const times = sent.map(({ time }) => time)
+  const orders: Record<string, (at: number) => number> = {
+    'by time, then by the lower id': (at) => at - (at % 6),
+    'by id, with late events': (at) => (at % 5 === 0 ? Math.min(at + 17, 119) : at),
+    'by id, with all in reverse': (at) => 119 - at,
+  }
+  for (const [order, timeOf] of Object.entries(orders)) {
+    for (const [at, row] of sent.entries()) Object.assign(row, { id: at + 1, time: times[timeOf(at)] })
+    if (order.startsWith('by id')) for (const [at, row] of sent.entries()) row.id = 120 - at
+    for (const query of ['device_ids=1,2,3', 'type=geofence.enter']) {
+      const whole = idsOf((await list(`${query}&limit=200`)).body)
+      const windows: number[] = []
+      for (let offset = 0; offset < whole.length; offset += 7)
+        windows.push(...idsOf((await list(`${query}&limit=7&offset=${offset}`)).body))
+      t.same(windows.toSorted(), whole.toSorted(), `${query}, ${order}`)
+    }
+  }
+})
+
 t.test('where `device_id` is ignored, each event comes once, and no other unless rows hide their device', async (t) => {
   for (const hidden of ['none', 'some', 'all']) {
     const hidesDevice = hidden === 'all'
