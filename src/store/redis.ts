@@ -131,6 +131,8 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     connectTimeout: SILENCE_MS,
     socketTimeout: SILENCE_MS,
     disconnectTimeout: 250,
+    // Early in loading its data, Redis expects it to take several times as long as it does.
+    maxLoadingRetryTime: 250,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     // A demoted server behind an unchanged name rejects writes; by then the name leads to its successor.
@@ -157,6 +159,8 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
       return retry(times)
     },
     slotsRefreshTimeout: SILENCE_MS,
+    // An idle client would never hear of a failover: its next command would go to the former master, which may not know of it either.
+    slotsRefreshInterval: 1_000,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
     // Five of these end before `REPLY_MS`: else a cluster that is down would pass for a late reply.

@@ -37,6 +37,26 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     t.equal(await nodes[1]!.command('exists', `gps:key:${record.digest}`), '1')
   })
 
+  t.test(
+    'moves a slot while a store is idle, its next command goes to the new node, though the old one hangs',
+    async (t) => {
+      const { record, slot } = await recordAt(2)
+      const idle = await openRedis(t, url)
+      await idle.keys.find(record.digest, NOW)
+      const target = await nodes[1]!.command('cluster', 'myid')
+      for (const node of nodes) await node.command('cluster', 'setslot', String(slot), 'node', target)
+      const asked = async () => {
+        const stats = await Promise.all(nodes.map((node) => node.command('info', 'commandstats')))
+        return stats.reduce((sum, text) => sum + Number(/cmdstat_cluster.slots:calls=(\d+)/.exec(text)?.[1] ?? 0), 0)
+      }
+      const before = await asked()
+      await until(async () => (await asked()) > before + 4)
+      await nodes[2]!.freeze()
+      t.equal(await idle.keys.find(record.digest, NOW), undefined)
+      await nodes[2]!.thaw()
+    },
+  )
+
   t.test('serves a slot no longer, the reason is not a late reply', async (t) => {
     const { record, slot } = await recordAt(0)
     for (const node of nodes) await node.command('cluster', 'delslots', String(slot))
