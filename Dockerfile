@@ -10,6 +10,8 @@ RUN npm ci
 COPY tsconfig.json CHANGELOG.md ./
 COPY src ./src
 RUN npm run build
+# The modes are those of the checkout, which its owner alone may be able to read, or others to change.
+RUN chmod -R u=rwX,go=rX dist package.json
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -22,7 +24,7 @@ WORKDIR /app
 RUN mkdir -m 0700 /data && chown node:node /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json ./
+COPY --from=build /app/package.json ./
 RUN ln -s /app/dist/main.js /usr/local/bin/gps-fleet-gateway
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
@@ -33,14 +35,14 @@ VOLUME /data
 EXPOSE 3000 9091
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=3s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/api/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { HOST: host = '', PORT: port } = process.env, isAny = /^(0\\.0\\.0\\.0|::)?$/.test(host); fetch(`http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${Number(port) || 3000}/api/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As many helpers for collecting garbage as there are cores to spare: with more of them, the event loop waits its turn.
 CMD ["node", "--v8-pool-size=0", "dist/main.js"]
 
 # For Fly.io, whose volumes belong to root: gives the volume to the user, and becomes that user before the gateway starts.
 FROM gateway AS fly
 USER root
-ENTRYPOINT ["sh", "-c", "chown node:node /data && exec setpriv --reuid=node --regid=node --clear-groups --no-new-privs -- \"$@\"", "--"]
+ENTRYPOINT ["sh", "-c", "chown -R node:node /data && exec setpriv --reuid=node --regid=node --clear-groups --no-new-privs -- \"$@\"", "--"]
 CMD ["node", "--v8-pool-size=0", "dist/main.js"]
 
 FROM gateway

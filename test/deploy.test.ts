@@ -47,7 +47,9 @@ t.test('the image runs without root, without tools, and can be read-only', async
   t.ok(stages.some(({ name, steps }) => name === 'packages' && steps.some(({ rest }) => rest === 'npm ci --omit=dev')))
   const finalOf = (wanted: string) => final.filter(({ verb }) => verb === wanted).map(({ rest }) => rest)
   t.ok(finalOf('ENV').includes('OPS_HOST=0.0.0.0'), 'operations are reachable from outside the container')
-  t.match(finalOf('HEALTHCHECK'), [/\/api\/health/])
+  for (const copied of finalOf('COPY')) t.match(copied, /^--from=/, 'modes of the image, not of the checkout')
+  const built = stages.find(({ name }) => name === 'build')?.steps.map(({ rest }) => rest) ?? []
+  t.ok(built.indexOf('chmod -R u=rwX,go=rX dist package.json') > built.indexOf('npm run build'))
   const { scripts, bin } = JSON.parse(text('package.json'))
   const name = 'gps-fleet-gateway'
   t.ok(finalOf('RUN').includes(`ln -s /app/${bin[name]} /usr/local/bin/${name}`), 'its command is found by its name')
@@ -77,7 +79,7 @@ t.test('on Fly.io the volume belongs to the user of the image, and the gateway d
   const entrypoint = stage?.steps.find(({ verb }) => verb === 'ENTRYPOINT')?.rest ?? ''
   const [, , script = ''] = JSON.parse(entrypoint)
   const [chown, become] = script.split(' && exec ')
-  t.match([chown, become], ['chown node:node /data', /^setpriv --reuid=node --regid=node --clear-groups .* "\$@"$/])
+  t.match([chown, become], ['chown -R node:node /data', /^setpriv --reuid=node --regid=node --clear-groups .* "\$@"$/])
   t.equal(fly.mounts[0].destination, '/data')
   const [cmd, usual] = [stage?.steps ?? [], final].map((steps) => steps.find(({ verb }) => verb === 'CMD')?.rest)
   t.equal(cmd, usual)

@@ -14,23 +14,18 @@ const MAX_REMOVED = 8
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. Rejects a damaged one. */
 export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
   const path = keyFileIn(dataDir)
-  try {
-    await verifyKeyFile(path)
-    const file = createKeyFile(path)
-    const keys = new EmbeddedKeys(path, file, deps.onDamaged)
-    // It may write each page anew. Without room for that, expired keys stay, inactive.
-    const bytes = keys.usedBytes + minFreeBytes
-    if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
-    return {
-      keys,
-      counters: undefined,
-      digests: async () => keys.digests(),
-      up: () => keys.up,
-      close: keys.close,
-    }
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error
-    throw new StoreUnavailable(`Cannot use ${dataDir} (DATA_DIR): ${(error as Error).message}`, { cause: error })
+  await verifyKeyFile(path)
+  const file = createKeyFile(path)
+  const keys = new EmbeddedKeys(path, file, deps.onDamaged)
+  // It may write each page anew. Without room for that, expired keys stay, inactive.
+  const bytes = keys.usedBytes + minFreeBytes
+  if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
+  return {
+    keys,
+    counters: undefined,
+    digests: async () => keys.digests(),
+    up: () => keys.up,
+    close: keys.close,
   }
 }
 

@@ -1,6 +1,6 @@
 /** Opens the store that the configuration names: Redis or the embedded key file. */
 import { BoundedMap } from '../lib/bounded-map.js'
-import type { OnDamaged, Store, StoreDeps } from './store.js'
+import { type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 export interface StoreConfig {
   /** One `redis://` or `rediss://` URL, several comma-separated = a cluster, undefined = the embedded store. */
@@ -15,8 +15,23 @@ export interface StoreConfig {
 export async function openStore(config: StoreConfig, given: StoreDeps): Promise<Store> {
   const deps = { ...given, onDamaged: once(given.onDamaged) }
   if (config.redisUrl !== undefined) return (await import('./redis.js')).openRedis(config.redisUrl, deps)
-  return (await import('./embedded.js')).openEmbedded(config.dataDir, deps)
+  const { openEmbedded } = await import('./embedded.js')
+  return openEmbedded(config.dataDir, deps).catch((error: Error) => {
+    if (error instanceof StoreUnavailable) throw error
+    const message = `Cannot use ${config.dataDir} (DATA_DIR): ${error.message}${remedyFor(error)}`
+    throw new StoreUnavailable(message, { cause: error })
+  })
 }
+
+/** What the operator can do, where that is known. lmdb tells the processes that share a file apart by their ids. */
+function remedyFor({ code, message }: NodeJS.ErrnoException): string {
+  if (message.includes('No transaction to renew'))
+    return '; another container uses it, with the same process id: stop it first'
+  return code === 'EACCES' || code === 'EPERM' ? `; ${ownership()}` : ''
+}
+
+/** The user who needs a folder. */
+export const ownership = (): string => `this process is user ${process.getuid?.() ?? 'unknown'}: make it the owner`
 
 /** Damaged entries remembered; beyond this, the oldest may be reported again. */
 const maxReported = 10_000

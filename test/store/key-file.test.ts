@@ -17,6 +17,7 @@ import { ownerOf } from '../../src/auth/credential.js'
 import { keepRoom, keyFileIn, minFreeBytes } from '../../src/store/key-file.js'
 import type { KeyRecord, StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
+import { Program } from '../process.js'
 import { mounting, program, withoutMount } from '../program.js'
 import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
 
@@ -132,6 +133,22 @@ t.test('a new store on a full disk is refused with the cause', { skip: withoutMo
     const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
     t.match(ended, { status: 1, stderr: `Cannot use ${folder}/data (DATA_DIR): ENOSPC: no space left on device` }, size)
   }
+})
+
+/** Each in a container of its own, as far as ids of processes go. */
+const apart = ['--pid', '--fork', '--kill-child', process.execPath, program('main.js')]
+const withoutUnshare = spawnSync('unshare', [...apart, '--help']).status !== 0 && 'this process may not unshare'
+
+t.test('a key file that another container uses is refused with what to do', { skip: withoutUnshare }, async (t) => {
+  const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: temporaryFolder(t) }
+  const first = new Program(t, 'unshare', apart, { env })
+  await first.printed(/try: /)
+  const second = new Program(t, 'unshare', apart, { env })
+  t.equal(await second.exited, 1)
+  t.match(
+    second.log,
+    /Cannot use \S+ \(DATA_DIR\): .*; another container uses it, with the same process id: stop it first$/m,
+  )
 })
 
 t.test('on an almost full disk with expired keys', { skip: withoutMount() }, async (t) => {

@@ -3,6 +3,7 @@ import { lstat, mkdtemp, open, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
 import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
+import { ownership } from '../../store/open.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
 import { REPLY_MS } from '../../store/redis-connection.js'
 import { type Finding, fail, ok, warn } from './finding.js'
@@ -109,7 +110,7 @@ async function keyFolder(path: string): Promise<Finding[]> {
   if (!folder.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
   const isDiskFull = isFull(path)
   // On a full disk the attempt would blame the folder.
-  if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable`)]
+  if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable; ${ownership()}`)]
   const found = await files(path, folder.mode)
   if (isDiskFull) return [found, full]
   if (!isFull(path, scarceBytes)) return [found]
@@ -136,7 +137,8 @@ async function missingFolder(path: string, parent = dirname(path)): Promise<Find
 async function files(path: string, mode: number): Promise<Finding> {
   const octal = (bits: number): string => `0${(bits & 0o777).toString(8)}`
   const isOpen = (bits: number): boolean => (bits & 0o077) !== 0
-  if (isOpen(mode)) return fail('DATA_DIR', `${path} is open to other users (${octal(mode)}); set 0700`)
+  if (isOpen(mode))
+    return fail('DATA_DIR', `${path} is open to other users (${octal(mode)}); set 0700, or name a folder in it`)
   const file = keyFileIn(path)
   const { mode: fileMode } = await stat(file).catch(() => ({ mode: 0 }))
   if (isOpen(fileMode)) return fail('DATA_DIR', `keys.mdb is open to other users (${octal(fileMode)}); set 0600`)

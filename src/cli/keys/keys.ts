@@ -72,7 +72,7 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof NotFound) return error.message
   if (!(error instanceof StoreUnavailable)) return inspect(error)
   const { message, cause } = error
-  return cause instanceof Error && !message.endsWith(cause.message) ? `${message}: ${cause.message}` : message
+  return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
 }
 
 const isArgumentError = (error: unknown): error is Error =>
