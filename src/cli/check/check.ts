@@ -1,8 +1,9 @@
 /** The preflight check: finds the problems of a deployment before its callers do. Leaves nothing behind. */
+import { getHeapStatistics } from 'node:v8'
 import { type Config, ConfigError, readConfig } from '../../config.js'
 import { type Finding, fail, ok } from './finding.js'
 import { platformFindings } from './platform.js'
-import { settings } from './settings.js'
+import { memory, settings } from './settings.js'
 import { storeFindings } from './store.js'
 
 /** All findings in order. An invalid configuration ends the check. */
@@ -18,5 +19,6 @@ export async function check(env: Readonly<Record<string, string | undefined>>): 
     platformFindings(config, env.PLATFORM_HASH?.trim() || undefined),
     storeFindings(config),
   ])
-  return [ok('configuration', 'valid'), ...settings(config, Object.keys(env)), ...platform, ...store]
+  const room = memory(getHeapStatistics().heap_size_limit, process.constrainedMemory())
+  return [ok('configuration', 'valid'), ...settings(config, Object.keys(env)), ...room, ...platform, ...store]
 }

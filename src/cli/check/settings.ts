@@ -9,6 +9,18 @@ export function settings(config: Config, names: readonly string[]): Finding[] {
   return [...found, fail('GATEWAY_CLOCK', 'the clock is fixed: positions never age, limits and keys never expire')]
 }
 
+/**
+ * A container whose memory V8's heap may fill, with what is beside it: the system then ends the process. Measured with 384 MB, and not with 512.
+ * @param heapBytes how far the heap may grow. @param limitBytes what the container may use, where that is known.
+ */
+export function memory(heapBytes: number, limitBytes = 0): Finding[] {
+  if (limitBytes === 0 || heapBytes <= 0.55 * limitBytes) return []
+  const [heap, limit] = [heapBytes, limitBytes].map((bytes) => `${Math.round(bytes / 1024 ** 2)} MB`)
+  return [
+    warn('memory', `${limit}, of which the heap may fill ${heap}: the system may end the process; give it 512 MB`),
+  ]
+}
+
 /** Variables that the gateway ignores, although they resemble one that it reads. */
 function misspelt(names: readonly string[]): Finding[] {
   const known = [...Object.keys(Environment.properties), 'PLATFORM_HASH']

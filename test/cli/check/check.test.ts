@@ -6,6 +6,7 @@ import { createServer } from 'node:https'
 import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
+import { memory } from '../../../src/cli/check/settings.js'
 import { certificate, nowhere } from '../../faults.js'
 import { type Bodies, platform, sandbox, someHash } from '../../helper.js'
 import { GatewayProcess } from '../../process.js'
@@ -52,6 +53,19 @@ t.test('settings that are valid and still unwise are found, with a real platform
   }
   const onSandbox = settingsIn({ DEMO_TOKEN: 'demo', GATEWAY_CLOCK: '2026-05-12T09:30:00Z' })
   t.match(onSandbox, { PUBLIC_URL: /^ok/, DEMO_TOKEN: /^ok/, GATEWAY_CLOCK: undefined })
+})
+
+t.test('a container that the heap may fill is found', async (t) => {
+  const mb = (n: number) => n * 1024 ** 2
+  for (const [heap, limit] of [
+    [259, 512],
+    [96, 256],
+    [4_144, 2 ** 44],
+  ] as const)
+    t.same(memory(mb(heap), mb(limit)), [], `${heap} of ${limit}`)
+  for (const unknown of [0, undefined]) t.same(memory(mb(259), unknown), [])
+  for (const limit of [256, 384])
+    t.match(memory(mb(259), mb(limit)), [{ verdict: 'warn', text: `${limit} MB, of which` }])
 })
 
 t.test('lookups of addresses are tried with the hash of an account', async (t) => {
