@@ -121,7 +121,7 @@ function numbered(fetchPage: FetchPage) {
     const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
     const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
     // Others repeat their last page beyond their end.
-    const rows = isFirst || currentPage < number ? [] : page.rows
+    const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : page.rows
     return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
 }
@@ -144,7 +144,9 @@ async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPag
   const isTrue = lastPage === undefined || total === undefined || Math.ceil(total / (perPage ?? 1)) === lastPage
   if (perPage && isTrue) return perPage
   const sent = itemsOf(page.rows).length
-  if (sent >= requested || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
+  // The last of several pages may be shorter than those before it.
+  const isLast = page.number > 1 && page.currentPage === lastPage
+  if ((sent >= requested && !isLast) || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
   // Without any number, it is the whole list, unless its length may be the size of a page.
   const isWhole = requested === Number.POSITIVE_INFINITY || (page.number === 1 && sent % pageStep > 0)
   if (!page.isPaged && isWhole) return requested

@@ -37,8 +37,9 @@ const countedWindow = (...window: Parameters<typeof windowOf>) =>
 
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 
-/** Smaller pages than requested are always noticed; larger ones, whose last page may be as long, by `per_page` alone. */
-const isReadable = ({ pageSize, fixed, perPage }: Habits): boolean => perPage || pageSize === 30 || !fixed
+/** Smaller pages than requested are always noticed; larger ones, whose last page may be as long, by the numbers of pages. */
+const isReadable = ({ pageSize, fixed, perPage, lastPage }: Habits): boolean =>
+  perPage || lastPage || pageSize === 30 || !fixed
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
 
@@ -174,6 +175,7 @@ t.test('behind its end a list is empty and has no more, also where the platform 
     ['0/50', [], 0, same(zeros)],
     ['0/50', seven, 7, same({ ...zeros, data: seven }), same({ ...zeros, data: seven, total: 0 })],
     ['0/50', [], 400, same({ ...zeros, last_page: 9, total: 400 })],
+    ['10/10 200/10', thirty, 30, same({ data: thirty, last_page: 1 })],
   ]
   for (const data of [thirty, rowsOf(50), rowsOf(100), rowsOf(300)])
     platforms.push(['0/1 0/50 10/1 10/50 50/1 50/199 1000/50', data, data.length, same({ data })])
