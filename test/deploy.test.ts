@@ -1,6 +1,9 @@
 /** The image and the deployments: they name files, ports and settings there are, and their steps work. */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
@@ -47,6 +50,7 @@ t.test('the image runs without root, without tools, and can be read-only', async
   t.ok(stages.some(({ name, steps }) => name === 'packages' && steps.some(({ rest }) => rest === 'npm ci --omit=dev')))
   const finalOf = (wanted: string) => final.filter(({ verb }) => verb === wanted).map(({ rest }) => rest)
   t.ok(finalOf('ENV').includes('OPS_HOST=0.0.0.0'), 'operations are reachable from outside the container')
+  t.match(finalOf('HEALTHCHECK'), [/\/api\/health/])
   for (const copied of finalOf('COPY')) t.match(copied, /^--from=/, 'modes of the image, not of the checkout')
   const built = stages.find(({ name }) => name === 'build')?.steps.map(({ rest }) => rest) ?? []
   t.ok(built.indexOf('chmod -R u=rwX,go=rX dist package.json') > built.indexOf('npm run build'))
@@ -56,6 +60,24 @@ t.test('the image runs without root, without tools, and can be read-only', async
   const start = scripts.start.split(' ')
   const [command = '', ...more] = finalOf('CMD')
   t.same([JSON.parse(command), more], [start, []], 'the process itself, so that it gets the signals')
+})
+
+t.test('the image checks its health at the address that it listens on', async (t) => {
+  const { rest = '' } = final.find(({ verb }) => verb === 'HEALTHCHECK') ?? {}
+  const [program = '', ...words] = JSON.parse(/CMD (\[.*\])$/.exec(rest)?.[1] ?? '[]')
+  let status = 200
+  const server = createServer(({ url }, response) => response.writeHead(url === '/api/health' ? status : 404).end())
+  server.listen(0)
+  await once(server, 'listening')
+  const { port, family } = server.address() as AddressInfo
+  t.teardown(() => server.close())
+  const check = (env: Record<string, string>) =>
+    new Program(t, program, words, { env: { PATH: process.env.PATH, PORT: ` ${port} `, ...env } }).exited
+  t.equal(await check({}), 0)
+  for (const HOST of ['0.0.0.0', '::', '127.0.0.2', 'localhost', ...(family === 'IPv6' ? ['::1'] : [])])
+    t.equal(await check({ HOST }), 0, HOST)
+  status = 503
+  t.equal(await check({}), 1)
 })
 
 t.test('what the image is made from is in the build context, and nothing else is', async (t) => {

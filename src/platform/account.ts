@@ -1,11 +1,11 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Action, Query } from './actions.js'
 import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
-import { isMissingAction, PlatformForbidden, PlatformRefused, PlatformUnavailable } from './errors.js'
+import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
+import { LastSetup } from './last-setup.js'
 import { type Page, pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
@@ -28,8 +28,6 @@ export interface EventFilter {
 const pageSizes: Partial<Record<Action, number>> = { services: 100 }
 /** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
 const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
-/** Milliseconds that a request waits for the setup where an earlier one is known. */
-const maxSetupWaitMs = 250
 
 /** Identifies an account; `setup` is set if the validation has requested it. */
 type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
@@ -48,7 +46,7 @@ export class Account {
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
   readonly #kept = new Map<Action, Promise<unknown>>()
-  #lastSetup: wire.WireSetup | undefined
+  readonly #lastSetup: LastSetup
 
   /** @param stale the same account at its last validation. */
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped, stale?: Account) {
@@ -59,7 +57,8 @@ export class Account {
     this.email = who.email
     this.hashName = digest('sha256', hash, 'hex')
     this.credentialName = `${who.id} ${this.hashName}`
-    if (stale) this.#lastSetup = stale.#lastSetup
+    // Shared: what is late for the one before arrives here.
+    this.#lastSetup = stale ? stale.#lastSetup : new LastSetup(platform.now)
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
@@ -83,18 +82,9 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** The setup; the last one while it is late or unavailable, other than as `wrong_shape`: without it, values are null or in another unit. */
-  async setup(): Promise<wire.WireSetup> {
-    const last = this.#lastSetup
-    const sent = this.#once('edit_setup_data', wire.setupIn).then((setup) => {
-      this.#lastSetup = setup
-      return setup
-    })
-    if (!last) return sent
-    return await Promise.race([sent, pause(maxSetupWaitMs, last, { ref: false })]).catch((error: unknown) => {
-      if (!(error instanceof PlatformUnavailable) || error.reason === 'wrong_shape') throw error
-      return last
-    })
+  /** The setup; see `LastSetup`. */
+  setup(): Promise<wire.WireSetup> {
+    return this.#lastSetup.orLast(this.#once('edit_setup_data', wire.setupIn))
   }
 
   /** The platform's own list of the types of events; empty where it has none. Never rejects. */

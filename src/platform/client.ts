@@ -58,7 +58,8 @@ type Send<T> = (signal: AbortSignal) => Promise<T>
 export class Platform {
   readonly #options: PlatformOptions
   readonly #http: HttpClient
-  readonly #now: () => number
+  /** Monotonic milliseconds. */
+  readonly now: () => number
   readonly #breaker: CircuitBreaker
   readonly #bulkhead = new Bulkhead()
   readonly addresses: Addresses | undefined
@@ -66,7 +67,7 @@ export class Platform {
   constructor(options: PlatformOptions) {
     const { url, now = () => performance.now(), onBreaker = () => {} } = options
     this.#options = options
-    this.#now = now
+    this.now = now
     this.addresses = options.addresses
     this.#breaker = new CircuitBreaker({ now, onState: onBreaker })
     this.#http = new HttpClient({ url, connections: maxInFlight })
@@ -103,8 +104,8 @@ export class Platform {
 
   /** Begins a list of an account; its deadline starts now. @param account its id. @param calls how many it may send. */
   openList(account: string, calls = Number.POSITIVE_INFINITY): Reading {
-    const deadline = this.#now() + maxListMs
-    return openReading(this.#options.budget.open(account), () => this.#now() > deadline, calls)
+    const deadline = this.now() + maxListMs
+    return openReading(this.#options.budget.open(account), () => this.now() > deadline, calls)
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */

@@ -14,10 +14,10 @@ export type Zone = { offsetMinutes: number } & DaylightSaving
 
 /** Minutes of `UTC +02:00`, `-14:00`, `+ 5:30`, `UTC 00:00` or `UTC` (platform.md 9.3); U+2212 is the minus sign of typography. */
 function offsetIn(value: string | undefined): number | undefined {
-  const match = /([+\u2212-]\s*)?(\d{1,2}):(\d{2})/.exec(value ?? '')
-  if (!match) return /^(UTC|GMT)$/i.test(value ?? '') ? 0 : undefined
+  const match = /([+\u2212-])\s*(\d{1,2}):(\d{2})/.exec(value ?? '')
+  if (!match) return /^(UTC|GMT)( 0?0:00)?$/i.test(value ?? '') ? 0 : undefined
   const minutes = Number(match[2]) * 60 + Number(match[3])
-  return minutes > MAX_OFFSET_MINUTES ? undefined : /[-\u2212]/.test(match[1] ?? '') ? 0 - minutes : minutes
+  return minutes > MAX_OFFSET_MINUTES ? undefined : match[1] === '+' ? minutes : 0 - minutes
 }
 
 /** For a setup without the list of zones: the list runs in quarter hours from -14:00 at id 1 (platform.md 9.3). */

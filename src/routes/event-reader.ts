@@ -95,8 +95,8 @@ export class EventReader {
     if (!areFiltered(lists, filters)) return undefined
     const known = counts.reduce((sum, { total }) => sum + total, 0)
     const total = counts.every(({ isCounted }) => isCounted) ? known : orMore(known, offset + limit)
-    const rows = lists.map((list) => this.#account.readEvents(list.rows))
-    return { rows: merged(rows).slice(offset - from, offset - from + limit), before: offset, total }
+    const rows = merged(lists.map((list) => list.rows)).slice(offset - from, offset - from + limit)
+    return { rows: this.#account.readEvents(rows), before: offset, total }
   }
 
   /** All rows, or as many as the calls allow if that is at least `count`. @throws TooManyCalls. */

@@ -1,5 +1,6 @@
 /** Rows of the platform's lists of events: their order, and several lists as one. */
-import type { WireEvent } from '../platform/wire.js'
+import { read } from '../platform/shape.js'
+import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { type Event, newestFirst, type Place, toEvent } from '../resources/event.js'
 import { id } from '../resources/units.js'
 
@@ -23,11 +24,11 @@ const start: Place = { id: Number.MAX_SAFE_INTEGER, timestamp: '9999-12-31 23:59
  * The rows of several lists as one list, each in its own order, which the platform chooses: late events may be anywhere in it. Where a row comes
  * does not depend on how many others were read, so that windows neither lose nor repeat it.
  */
-export function merged(lists: readonly WireEvent[][]): WireEvent[] {
+export function merged(lists: readonly unknown[][]): unknown[] {
   const placed = lists.flatMap((rows) => {
     let place = start
     return rows.map((row) => {
-      const event = eventOf(row)
+      const event = eventOf(read(wireEvent, row))
       // A row that is newer than one before it comes after that one.
       if (event && newestFirst(event, place) > 0) place = event
       return { row, place }

@@ -11,6 +11,8 @@ import type { Count, Store, StoreDeps } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
 const OPENING_MS = 1000
+/** How often the nodes of a cluster are read. */
+const SLOTS_MS = 1_000
 /** Commands whose success proves that Redis accepts writes; the others may succeed without writing anything. */
 const WRITERS: ReadonlySet<Command> = new Set<Command>(['increment', 'read', 'write', 'SET'])
 
@@ -159,8 +161,6 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
       return retry(times)
     },
     slotsRefreshTimeout: SILENCE_MS,
-    // An idle client would never hear of a failover: its next command would go to the former master, which may not know of it either.
-    slotsRefreshInterval: 1_000,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
     // Five of these end before `REPLY_MS`: else a cluster that is down would pass for a late reply.
@@ -185,5 +185,8 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // It drops this promise, and its rejection would end the process. Without it the command fails as well.
     node.asking = async () => Redis.prototype.asking.apply(node).catch(() => 'OK' as const)
   })
-  return cluster
+  // An idle client would send its next command to a master that has been replaced, perhaps without noticing it. Its own option for this
+  // goes on after `disconnect`, and keeps the process alive.
+  const refresh = setInterval(() => cluster.status === 'ready' && cluster.refreshSlotsCache(), SLOTS_MS).unref()
+  return cluster.once('end', () => clearInterval(refresh))
 }

@@ -20,9 +20,9 @@ import { maps } from './rows.js'
 const zoneOf = (raw: unknown): Zone => toZone(setupIn(raw))
 
 const signed = { 61: 'UTC +01:00', 62: '+ 5:30', 20: 'UTC -09:15', 21: '+14:00', 65: '+14:01' }
-const labels = { ...signed, 66: 'Mars', 1: 'UTC', 2: 'UTC 00:00', 3: 'UTC \u221203:00' }
+const labels = { ...signed, 66: 'Mars', 1: 'UTC', 2: 'UTC 00:00', 3: 'UTC \u221203:00', 45: 'UTC \u201303:00' }
 const timezones = Object.entries(labels).map(([id, value]) => ({ id: Number(id), value }))
-const listed = Object.entries({ 61: 60, 62: 330, 20: -555, 21: 840, 65: 120, 66: 135, 1: 0, 2: 0, 3: -180 })
+const listed = Object.entries({ 61: 60, 62: 330, 20: -555, 21: 840, 65: 120, 66: 135, 1: 0, 2: 0, 3: -180, 45: -180 })
 const offsetOf = ([timezone_id, zones = []]: unknown[]) =>
   zoneOf({ item: { timezone_id }, timezones: zones }).offsetMinutes
 maps("the account's offset is looked up by id, as text or number, else computed from the id", offsetOf, [

@@ -61,7 +61,7 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.match(await server.command('info', 'keyspace'), /Keyspace\s+db1:keys=3,/)
   })
 
-  t.test('is loading its data, the reason says that it may be, and it is asked again and again', async (t) => {
+  t.test('is loading its data, the reason says that it may be, and the store soon tries again', async (t) => {
     const slowly = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024']
     const server = await redisServer(t, ...slowly)
     const fill = "for i = 1, 100000 do redis.call('SET', i, i) end"
