@@ -41,7 +41,7 @@ export const Environment = Type.Object({
   ),
   ACCOUNT_TTL_MS: integer(
     60_000,
-    'Time to live of a validated credential, and of the zone and units of its account, milliseconds',
+    'Time to live of a validated credential, and of the zone and units of its account, milliseconds; these count for another hour while the platform sends new ones late',
   ),
   ADDRESS_LOOKUPS_PER_MINUTE: integer(
     0,
