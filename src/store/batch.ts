@@ -5,13 +5,6 @@ import { StoreUnavailable } from './store.js'
 
 type Value = string | number
 
-/** What is sent as one call. A command that a full server refuses fails no other command. */
-interface Call {
-  readonly command: Command
-  readonly values: readonly Value[]
-  readonly keys: string[]
-}
-
 /** Rejects with the error of the whole call. */
 export type Request = <C extends Command>(command: C, key: string, ...values: Value[]) => Promise<Replies[C]>
 
@@ -19,25 +12,28 @@ export type Request = <C extends Command>(command: C, key: string, ...values: Va
  * @param send resolves with one reply per key, in order; an Error among them concerns its key only.
  * @param groupOf only keys of the same group may share a call.
  */
-export function batched(send: (call: Call) => Promise<unknown>, groupOf: (key: string) => string): Request {
-  /** By group, command and values. */
+export function batched(
+  send: (command: Command, keys: readonly string[], values: readonly Value[]) => Promise<unknown>,
+  groupOf: (key: string) => string,
+): Request {
+  /** Calls by group, command and values. A command that a full server refuses fails no other command. */
   const pending = new Map<string, { keys: string[]; replies: Promise<unknown> }>()
-  const open = (name: string, call: Call) => {
-    // Immediates run once all readable sockets have been read; a microtask would run after each of them.
-    const replies = setImmediate().then(() => {
-      pending.delete(name)
-      return send(call)
-    })
-    const opened = { keys: call.keys, replies }
-    pending.set(name, opened)
-    return opened
-  }
   return async <C extends Command>(command: C, key: string, ...values: Value[]) => {
     const name = `${groupOf(key)} ${command} ${values.join('\0')}`
-    const { keys, replies } = pending.get(name) ?? open(name, { command, values, keys: [] })
-    const place = keys.push(key) - 1
-    const all = await replies
-    const isReply = Array.isArray(all) && all.length === keys.length && (all[place] !== null || command === 'GET')
+    let call = pending.get(name)
+    if (!call) {
+      const keys: string[] = []
+      // Immediates run once all readable sockets have been read; a microtask would run after each of them.
+      const replies = setImmediate().then(() => {
+        pending.delete(name)
+        return send(command, keys, values)
+      })
+      call = { keys, replies }
+      pending.set(name, call)
+    }
+    const place = call.keys.push(key) - 1
+    const all = await call.replies
+    const isReply = Array.isArray(all) && all.length === call.keys.length && (all[place] !== null || command === 'GET')
     if (!isReply) throw new StoreUnavailable('Redis sent an unexpected reply')
     return (all[place] instanceof Error ? 'damaged' : all[place]) as Replies[C]
   }

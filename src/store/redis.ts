@@ -35,7 +35,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client)
   const request = batched(
-    ({ command, values, keys }) => {
+    (command, keys, values) => {
       const hasWritten = (replies: unknown): boolean =>
         WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
       const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)

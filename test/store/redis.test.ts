@@ -21,7 +21,7 @@ t.test('a reply that is not one per key fails the requests that wait for it, and
 t.test('a request made while a call is in flight is not part of it', async (t) => {
   let second: Promise<unknown> | undefined
   const request = batched(
-    async ({ keys }) => {
+    async (_command, keys) => {
       const replies = [...keys]
       second ??= request('find', 'b')
       return replies
