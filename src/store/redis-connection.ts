@@ -48,9 +48,7 @@ export class Connection {
     })
     for (const event of ['error', 'node error'])
       client.on(event, (error: Error) => {
-        const failure = withoutCommand(error)
-        // A message that says only that there is no connection gives no reason.
-        if (!DISCONNECTED.test(failure.message)) this.#failure = failure
+        this.#failure = this.causeOf(error)
       })
   }
 
