@@ -72,12 +72,9 @@ export class StoreUnavailable extends Error {
   /** The limit of the key that could not be used, as it was when it was used here last. */
   readonly limit: number | null
 
-  constructor(
-    message: string,
-    { limit = null, ...options }: ErrorOptions & { limit?: number | null | undefined } = {},
-  ) {
+  constructor(message: string, options: ErrorOptions & { limit?: number | null | undefined } = {}) {
     super(message, options)
-    this.limit = limit
+    this.limit = options.limit ?? null
   }
 }
 
