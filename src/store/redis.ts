@@ -79,21 +79,17 @@ async function digests(client: Redis | Cluster): Promise<string[]> {
   return [...found]
 }
 
-/** INFO of a server, empty where an ACL denies it, and its `save` setting unless the server hides it. */
+/** The fields of a server's INFO, none where an ACL denies it, and its `save` setting unless the server hides it. */
 export interface ServerInfo {
-  info: string
+  info: Readonly<Record<string, string | undefined>>
   save: string | undefined
 }
 
-interface Inspection {
-  servers: ServerInfo[]
-  refused: Map<string, string[]>
-  /** How long the slowest server took to reply to one command. */
-  ms: number
-}
-
-/** Queries every master behind `urls`, connected to as the gateway would. @throws when one cannot be reached in time. */
-export async function inspectServers(urls: string): Promise<Inspection> {
+/**
+ * Queries every master behind `urls`, connected to as the gateway would. @returns `refused` as of `refusedCommands`; `ms` is how long the
+ * slowest server took to reply to one command. @throws when one cannot be reached in time.
+ */
+export async function inspectServers(urls: string) {
   // Each command that a replica refuses would cost a connection, and those after it would find none.
   const client = connect(urls, { reconnectOnError: null })
   try {
@@ -106,7 +102,8 @@ export async function inspectServers(urls: string): Promise<Inspection> {
         if (error.message.startsWith('NOPERM')) return ''
         throw new Error(`${node.options.host}:${node.options.port}: ${error.message}`)
       })
-      return { info, save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
+      const fields = info.split(/\r?\n/).map((line) => line.split(':'))
+      return { info: Object.fromEntries(fields), save: Array.isArray(save) ? String(save[1] ?? '') : undefined }
     }
     const servers = await Promise.all(mastersOf(client).map(inspect))
     const refused = await refusedCommands((...call) => client.call(...call), client.isCluster)

@@ -16,11 +16,11 @@ export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]>
 async function redis(urls: string): Promise<Finding[]> {
   try {
     const { servers, refused, ms } = await inspectServers(urls)
-    const versions = [...new Set(servers.map(({ info }) => fieldOf(info, 'redis_version') ?? 'unknown'))].join(', ')
+    const versions = [...new Set(servers.map(({ info }) => info.redis_version ?? 'unknown'))].join(', ')
     const text = `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`
     const found = ms > REPLY_MS ? fail('Redis', `${text}: the gateway waits for ${REPLY_MS} ms`) : ok('Redis', text)
     // A cluster redirects a client that has the address of one server.
-    const isCluster = servers.some(({ info }) => fieldOf(info, 'cluster_enabled') === '1')
+    const isCluster = servers.some(({ info }) => info.cluster_enabled === '1')
     if (isCluster && !urls.includes(','))
       return [fail('Redis', 'is a node of a cluster: name several of its nodes in REDIS_URL, comma-separated')]
     return [
@@ -46,12 +46,6 @@ function late(urls: string): string {
   return `no reply in time, or it is still loading its data${slots}${urls.includes('rediss:') ? ', or the server expects no TLS' : ''}`
 }
 
-const fieldOf = (info: string, name: string): string | undefined =>
-  info
-    .split(/\r?\n/)
-    .find((line) => line.startsWith(`${name}:`))
-    ?.slice(name.length + 1)
-
 /** The most severe of one finding per server. */
 function worst(findings: Finding[]): Finding {
   const severity = ({ verdict }: Finding): number => ['ok', 'warn', 'fail'].indexOf(verdict)
@@ -65,21 +59,20 @@ function commands(refused: ReadonlyMap<string, readonly string[]>): Finding {
 }
 
 function role({ info }: ServerInfo): Finding {
-  const found = fieldOf(info, 'role')
-  if (found === undefined) return warn('Redis role', 'unknown: the ACL denies INFO')
-  if (found === 'master') return ok('Redis role', 'master')
+  if (info.role === undefined) return warn('Redis role', 'unknown: the ACL denies INFO')
+  if (info.role === 'master') return ok('Redis role', 'master')
   return fail('Redis role', 'a replica rejects writes: no API key can be used, created or revoked')
 }
 
 function eviction({ info }: ServerInfo): Finding {
-  const policy = fieldOf(info, 'maxmemory_policy')
+  const policy = info.maxmemory_policy
   if (policy === 'noeviction') return ok('Redis eviction', policy)
   if (policy === undefined) return warn('Redis eviction', 'unknown; maxmemory-policy must be noeviction')
   return fail('Redis eviction', `maxmemory-policy is ${policy}: API keys would silently disappear; set noeviction`)
 }
 
 function persistence({ info, save }: ServerInfo): Finding {
-  if (fieldOf(info, 'aof_enabled') === '1') return ok('Redis persistence', 'append-only file')
+  if (info.aof_enabled === '1') return ok('Redis persistence', 'append-only file')
   if (save === undefined) return warn('Redis persistence', 'unknown; without it a restart loses every API key')
   if (save === '') return fail('Redis persistence', 'none: a restart loses every API key; set appendonly yes')
   return warn('Redis persistence', 'snapshots only: a crash loses the API keys of the last minutes')
