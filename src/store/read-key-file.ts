@@ -1,9 +1,12 @@
 /** A process that reads a key file and ends: with lmdb, a damaged file ends the process that reads it. */
 import { openToRead } from './embedded.js'
 
-/** Reads all of a key file. @throws, or ends the process, when it is damaged. */
-function readKeyFile(path: string): void {
-  const { root, tables } = openToRead(path)
+// lmdb creates the lock file where there is none.
+process.umask(0o077)
+// What ends the process before this, such as a limit of threads or files, says nothing about the file.
+process.send?.('reading')
+try {
+  const { root, tables } = openToRead(process.argv[2] ?? '')
   const entriesOf = (table: typeof root): number => (table.getStats() as { entryCount: number }).entryCount
   // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
   let isCut = tables.length < Math.min(3, entriesOf(root))
@@ -13,14 +16,6 @@ function readKeyFile(path: string): void {
     isCut ||= lengths.includes(0) || lengths.length !== entriesOf(table)
   }
   if (isCut) throw new Error('Cut within a page, or between two writes')
-}
-
-// lmdb creates the lock file where there is none.
-process.umask(0o077)
-// What ends the process before this, such as a limit of threads or files, says nothing about the file.
-process.send?.('reading')
-try {
-  readKeyFile(process.argv[2] ?? '')
 } catch (error) {
   // Nor does an error of the system, whose code is a positive number.
   const { code } = error as { code?: unknown }
