@@ -45,7 +45,6 @@ class EmbeddedKeys implements KeyStore {
   readonly #works = { read: true, write: true }
   readonly #path: string
   readonly #file: number
-  readonly #keepRoom: ReturnType<typeof keepRoom>
   readonly #onDamaged: OnDamaged
   #root!: RootDatabase<string, string>
   /** digest → record as JSON */
@@ -63,7 +62,6 @@ class EmbeddedKeys implements KeyStore {
   constructor(path: string, file: number, onDamaged: OnDamaged) {
     this.#path = path
     this.#file = file
-    this.#keepRoom = keepRoom(path, file)
     this.#onDamaged = onDamaged
     this.#open()
   }
@@ -96,9 +94,8 @@ class EmbeddedKeys implements KeyStore {
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     return this.#perform('write', () => {
       const owned = this.#owned(record.owner)
-      const expired = owned.filter((key) => key.expiresAt <= now)
       for (const key of removable(owned, now).slice(0, MAX_REMOVED)) this.#remove(key)
-      if (owned.length - expired.length >= maxPerOwner) return 'too_many'
+      if (owned.filter((key) => active(key, now)).length >= maxPerOwner) return 'too_many'
       this.#put(record)
       this.#ids.putSync(record.id, record.digest)
       this.#owners.putSync([record.owner, record.id], record.digest)
@@ -148,7 +145,7 @@ class EmbeddedKeys implements KeyStore {
     const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)
     const expired = removable(records, now)
     const remove = (): void => {
-      this.#keepRoom(this.usedBytes, bytes)
+      keepRoom(this.#path, this.#file, this.usedBytes, bytes)
       for (const record of expired) this.#remove(record)
     }
     if (expired.length > 0) await this.#perform('write', remove)
@@ -185,7 +182,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #put(record: KeyRecord): void {
-    this.#keepRoom(this.usedBytes)
+    keepRoom(this.#path, this.#file, this.usedBytes)
     this.#records.putSync(record.digest, JSON.stringify(record))
   }
 
@@ -216,7 +213,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #remove({ digest, id, owner }: KeyRecord): void {
-    this.#keepRoom(this.usedBytes)
+    keepRoom(this.#path, this.#file, this.usedBytes)
     this.#records.removeSync(digest)
     this.#cache.delete(digest)
     if (this.#ids.get(id) === digest) this.#ids.removeSync(id)

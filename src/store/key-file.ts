@@ -73,19 +73,16 @@ export function requireSame(path: string, file: number): Stats {
 }
 
 /**
- * @returns a function that extends the open `file` to at least `bytes` behind its `used` ones, and writes one of them in any case. It throws
- * where the disk is full, fails or is read-only by now, and as `requireSame`. If lmdb itself cannot write, its error message overflows a
- * buffer and ends the process; zeros behind its last page do no harm. To be called within a transaction: all processes together have only
- * one at a time.
+ * Extends the open `file` to at least `bytes` behind its `used` ones, and writes one of them in any case. Throws where the disk is full,
+ * fails or is read-only by now, and as `requireSame`. If lmdb itself cannot write, its error message overflows a buffer and ends the
+ * process; zeros behind its last page do no harm. To be called within a transaction: all processes together have only one at a time.
  */
-export function keepRoom(path: string, file: number): (used: number, bytes?: number) => void {
-  return (used, bytes = minFreeBytes) => {
-    const { size } = requireSame(path, file)
-    if (isFull(path, bytes)) throw new Error('The disk is full')
-    const end = used + bytes
-    let at = Math.min(size, end - 1)
-    while (at < end) at += writeSync(file, Buffer.alloc(end - at), 0, null, at)
-  }
+export function keepRoom(path: string, file: number, used: number, bytes = minFreeBytes): void {
+  const { size } = requireSame(path, file)
+  if (isFull(path, bytes)) throw new Error('The disk is full')
+  const end = used + bytes
+  let at = Math.min(size, end - 1)
+  while (at < end) at += writeSync(file, Buffer.alloc(end - at), 0, null, at)
 }
 
 /** The process that reads a key file may take this long; some limits of the system let it hang. */

@@ -61,8 +61,8 @@ t.test(
   'a disk that refuses writes is noticed where there is room, before lmdb writes and ends the process',
   async (t) => {
     const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes) }), 'keys.mdb')
-    t.throws(() => keepRoom(path, openSync(path, 'r'))(0), { code: 'EBADF' })
-    keepRoom(path, openSync(path, 'r+'))(0)
+    t.throws(() => keepRoom(path, openSync(path, 'r'), 0), { code: 'EBADF' })
+    keepRoom(path, openSync(path, 'r+'), 0)
     t.equal(statSync(path).size, 2 * minFreeBytes)
   },
 )
