@@ -1,6 +1,6 @@
 /** The commands for operators of API keys. */
 import { accountIdOf, ownerOf, Secret, toCredential } from '../../auth/credential.js'
-import type { KeyRecord, Store } from '../../store/store.js'
+import { isKeyId, type KeyRecord, type Store } from '../../store/store.js'
 import { printable, table } from '../output.js'
 
 /** The result of a command, for scripts and for people. Neither holds a whole key or a sealed hash. */
@@ -136,11 +136,9 @@ async function byKeys({ keys }: Store, input: ReturnType<Call['input']>, now: nu
 /** The active key with an id or a value. A text with several is refused: the others would seem to be revoked with the first. */
 async function oneKey({ keys }: Store, given: string, now: number): Promise<KeyRecord> {
   const sent = toCredential(given, undefined)
-  const isId = /^[0-9a-f-]{36}$/i.test(given)
-  if (sent.kind !== 'key' && !isId) throw new UsageError('expected one id or one key; run it once for each')
-  const record = await (sent.kind === 'key'
-    ? keys.find(sent.secret.digest, now)
-    : keys.findById(given.toLowerCase(), now))
+  const id = given.toLowerCase()
+  if (sent.kind !== 'key' && !isKeyId(id)) throw new UsageError('expected one id or one key; run it once for each')
+  const record = await (sent.kind === 'key' ? keys.find(sent.secret.digest, now) : keys.findById(id, now))
   if (!record) throw unknownKey(given)
   return record
 }
