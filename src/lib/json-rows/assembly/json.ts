@@ -47,8 +47,7 @@ function endOfEscape(at: usize): usize {
     for (let digit: usize = 2; digit < 6; digit++) if (!isHex(load<u8>(at + digit))) return DECLINED
     return at + 6
   }
-  const isOne =
-    byte == QUOTE || byte == BACKSLASH || byte == 0x2f // "\/
+  const isOne = byte == QUOTE || byte == BACKSLASH || byte == 0x2f // "\/
   const isLetter = byte == 0x62 || byte == 0x66 || byte == 0x6e || byte == 0x72 || byte == 0x74 // bfnrt
   return isOne || isLetter ? at + 2 : DECLINED
 }
@@ -56,7 +55,7 @@ function endOfEscape(at: usize): usize {
 @inline
 function endOfString(at: usize): usize {
   let to = at + 1
-  for (;;) {
+  while (true) {
     const bits = special(to)
     if (bits == 0) {
       to += 16
@@ -69,7 +68,6 @@ function endOfString(at: usize): usize {
     to = endOfEscape(to)
     if (to == DECLINED) return DECLINED
   }
-  return DECLINED
 }
 
 /** The end of a name within a skipped value, colon included. */
@@ -132,7 +130,7 @@ function endOfNested(from: usize): usize {
   /** A bit for each open level, the innermost lowest: whether it is a list. */
   let lists: u64 = 0
   let depth: i32 = 0
-  for (;;) {
+  while (true) {
     const byte = load<u8>(at)
     if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
       if (++depth > MAX_DEPTH) return DECLINED
@@ -160,7 +158,6 @@ function endOfNested(from: usize): usize {
     at = endOfName(at)
     if (at == DECLINED) return DECLINED
   }
-  return DECLINED
 }
 
 /** The end of the value at `at`, which is declined if it contains whitespace between its tokens. */

@@ -7,9 +7,9 @@ export const MAX_SHAPES: usize = 64
 const MAX_PROBES: i32 = 4
 
 // A member: `"name":` and a mask of the same length, 32 bytes each with zeros behind them, and these words.
-const MASK: usize = 32
-const LENGTH: usize = 64
-const FIELD: usize = 68
+export const MASK: usize = 32
+export const LENGTH: usize = 64
+export const FIELD: usize = 68 // 0 if the shape does not have it
 export const NEXT: usize = 72
 const MEMBER_BYTES: usize = 80
 const MAX_LENGTH: usize = 32
@@ -44,18 +44,6 @@ export function predicted(link: usize, at: usize): usize {
     member = <usize>load<u32>(member, NEXT)
   }
   return 0
-}
-
-/** The field of a member, or 0 if the shape does not have it. */
-@inline
-export function fieldOfMember(member: usize): usize {
-  return <usize>load<u32>(member, FIELD)
-}
-
-/** Bytes of its name, quotes and colon included. */
-@inline
-export function lengthOf(member: usize): usize {
-  return <usize>load<u32>(member, LENGTH)
 }
 
 /** Stores the member at `at` behind a link. Returns the next link; the same one if nothing was stored, 0 if all were dropped. */

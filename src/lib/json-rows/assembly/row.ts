@@ -2,7 +2,7 @@
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfValue } from './json'
 import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
-import { fieldOfMember, firstLink, generation, learn, lengthOf, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
+import { FIELD, firstLink, generation, learn, LENGTH, MASK, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
 
 /** What a field holds; 2 is a list of objects. */
 const SCALAR: u32 = 0
@@ -10,9 +10,7 @@ const OBJECT: u32 = 1
 
 // A shape is an array of fields that ends with an empty one; the next members are predicted, so few names are searched in it.
 const SHAPE_FIELDS: usize = 64
-// A field: its name and a mask of the same length, 32 bytes each with zeros behind them, and these numbers.
-const MASK: usize = 32
-const LENGTH: usize = 64 // of the name, plus 1; 0 for an empty field
+// A field: like a member, but with its name alone, whose length is stored plus 1, and 0 for an empty field; then these numbers.
 const KIND: usize = 68
 const SLOT: usize = 72
 const SHAPE: usize = 76 // of the object, or of the list's items
@@ -81,7 +79,7 @@ export function addField(shape: usize, length: usize, kind: u32, slot: u32, inne
 @inline
 function fieldOf(shape: usize, name: usize, length: usize): usize {
   let field = firstField(shape)
-  for (;;) {
+  while (true) {
     const own = <usize>load<u32>(field, LENGTH)
     if (own == 0) return 0
     if (own == length + 1) {
@@ -91,7 +89,6 @@ function fieldOf(shape: usize, name: usize, length: usize): usize {
     }
     field += FIELD_BYTES
   }
-  return 0
 }
 
 @inline
@@ -192,12 +189,12 @@ function readObject(shape: usize, from: usize): usize {
   let at = from + 1
   if (load<u8>(at) == CLOSE_OBJECT) return at + 1
   let link = firstLink(shape)
-  for (;;) {
+  while (true) {
     const member = predicted(link, at)
     let field: usize
     if (member != 0) {
-      field = fieldOfMember(member)
-      at += lengthOf(member)
+      field = <usize>load<u32>(member, FIELD)
+      at += <usize>load<u32>(member, LENGTH)
       link = member + NEXT
     } else {
       const name = at
@@ -214,7 +211,6 @@ function readObject(shape: usize, from: usize): usize {
     if (byte != COMMA) return byte == CLOSE_OBJECT ? at + 1 : DECLINED
     at++
   }
-  return DECLINED
 }
 
 /** Reads the object at `at`, counted from the input, by a shape whose slots are `count` from `first` on; returns where it ends, or 0. */
