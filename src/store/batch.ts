@@ -10,16 +10,16 @@ export type Request = <C extends Command>(command: C, key: string, ...values: Va
 
 /**
  * @param send resolves with one reply per key, in order; an Error among them concerns its key only.
- * @param groupOf only keys of the same group may share a call.
+ * @param isCluster whether each key needs a call of its own.
  */
 export function batched(
   send: (command: Command, keys: readonly string[], values: readonly Value[]) => Promise<unknown>,
-  groupOf: (key: string) => string,
+  isCluster: boolean,
 ): Request {
-  /** Calls by group, command and values. A command that a full server refuses fails no other command. */
+  /** Calls by command and values, in a cluster by key, too. A command that a full server refuses fails no other command. */
   const pending = new Map<string, { keys: string[]; replies: Promise<unknown> }>()
   return async <C extends Command>(command: C, key: string, ...values: Value[]) => {
-    const name = `${groupOf(key)} ${command} ${values.join('\0')}`
+    const name = `${isCluster ? key : ''} ${command} ${values.join('\0')}`
     let call = pending.get(name)
     if (!call) {
       const keys: string[] = []

@@ -34,15 +34,12 @@ declare module 'ioredis' {
 export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const client = connect(urls)
   const connection = new Connection(client)
-  const request = batched(
-    (command, keys, values) => {
-      const hasWritten = (replies: unknown): boolean =>
-        WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
-      const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
-      return connection.send(command, perform, hasWritten)
-    },
-    client.isCluster ? (key) => key : () => '',
-  )
+  const request = batched((command, keys, values) => {
+    const hasWritten = (replies: unknown): boolean =>
+      WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
+    const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
+    return connection.send(command, perform, hasWritten)
+  }, client.isCluster)
   const toCount = ([current, ttlMs]: [number, number]): Count => ({ current, ttlMs })
   const counterKey = (name: string): string => `gps:count:${name}`
   // No error ends this wait: the client tries again.

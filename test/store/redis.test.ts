@@ -10,24 +10,18 @@ import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
 
 t.test('a reply that is not one per key fails the requests that wait for it, and nothing else', async (t) => {
   for (const reply of [null, undefined, 'OK', 7, {}, [], [null], [1, 2]]) {
-    const request = batched(
-      async () => reply,
-      () => '',
-    )
+    const request = batched(async () => reply, false)
     await t.rejects(request('find', 'k'), StoreUnavailable, JSON.stringify(reply))
   }
 })
 
 t.test('a request made while a call is in flight is not part of it', async (t) => {
   let second: Promise<unknown> | undefined
-  const request = batched(
-    async (_command, keys) => {
-      const replies = [...keys]
-      second ??= request('find', 'b')
-      return replies
-    },
-    () => '',
-  )
+  const request = batched(async (_command, keys) => {
+    const replies = [...keys]
+    second ??= request('find', 'b')
+    return replies
+  }, false)
   t.equal(await request('find', 'a'), 'a')
   t.equal(await second, 'b')
 })
