@@ -37,12 +37,6 @@ export interface RowReaderOptions {
 /** Instances take 0.1 ms to create and are used by one `write` at a time, so all readers of a shape share one. */
 const instances = new WeakMap<RowShape, WasmRow>()
 
-function instanceOf(shape: RowShape): WasmRow {
-  const known = instances.get(shape) ?? new WasmRow(shape)
-  instances.set(shape, known)
-  return known
-}
-
 /**
  * `JSON.parse` for documents that are much larger than what is kept of them. Accepts and refuses the documents that
  * `JSON.parse` accepts and refuses, within its limits. After an error the reader is unusable.
@@ -64,7 +58,8 @@ export class RowReader {
 
   constructor(options: RowReaderOptions) {
     this.#options = options
-    this.#wasm = instanceOf(options.shape)
+    this.#wasm = instances.get(options.shape) ?? new WasmRow(options.shape)
+    instances.set(options.shape, this.#wasm)
     this.#envelope = new Envelope(options.maxEnvelopeBytes)
   }
 

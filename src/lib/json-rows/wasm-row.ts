@@ -48,7 +48,7 @@ export class WasmRow {
   readonly #output: number
   readonly #make: (text: string) => Record<string, unknown>
   #shapes = 0
-  #slotCount = 0
+  #slotCount: number
   /** Whether the row read last was declined. */
   #isNormalized = false
 
@@ -62,7 +62,9 @@ export class WasmRow {
     this.compactedAt = compacted.value - input.value
     this.#names = slotNames(shape)
     this.#make = recordMaker(shape)
-    this.#define(shape, this.#addSlots(this.#names.length))
+    this.#slotCount = this.#names.length
+    this.#define(shape, 0)
+    if (this.#slotCount > MAX_SLOTS) throw new Error(`rows have at most ${MAX_SLOTS} fields`)
   }
 
   /** Reads the object at `at`, counted from the input; returns where it ends, or 0 if it declines the object. */
@@ -150,14 +152,6 @@ export class WasmRow {
     return value
   }
 
-  /** Reserves slots; returns the first. */
-  #addSlots(count: number): number {
-    const first = this.#slotCount
-    this.#slotCount += count
-    if (this.#slotCount > MAX_SLOTS) throw new Error(`rows have at most ${MAX_SLOTS} fields`)
-    return first
-  }
-
   /** Defines a shape whose fields have the slots from `from` on; returns its number. */
   #define(shape: RowShape, from: number): number {
     const number = this.#shapes++
@@ -171,7 +165,9 @@ export class WasmRow {
       const inner = item ?? (isNested(field) ? field : undefined)
       const kind = item ? kinds.list : inner ? kinds.object : kinds.scalar
       const count = inner ? slotNames(inner).length : 0
-      const first = kind === kinds.list ? this.#addSlots(count) : slot
+      const first = item ? this.#slotCount : slot
+      // Behind those of the row itself.
+      if (item) this.#slotCount += count
       const innerNumber = inner ? this.#define(inner, first) : 0
       const length = this.input.write(name)
       this.#exports.addField(number, length, kind, slot, innerNumber, first, count)
