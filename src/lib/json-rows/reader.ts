@@ -11,7 +11,6 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const NULL = Buffer.from('null')
-const NOTHING = new Uint8Array()
 
 /** Longer chunks are cut. */
 const PIECE_BYTES = 1 << 16
@@ -72,7 +71,7 @@ export class RowReader {
   /** The document with a placeholder for each row. Throws as `write` does. */
   end(): unknown {
     this.#retryAt = 0
-    if (this.#rest.length > 0) this.#writePiece(NOTHING)
+    if (this.#rest.length > 0) this.#writePiece(new Uint8Array())
     if (this.#rest.length > 0) throw new SyntaxError('the document ends within a row')
     return parsed('the envelope', () => this.#envelope.parse())
   }

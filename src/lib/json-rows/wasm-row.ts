@@ -19,13 +19,8 @@ declare const WebAssembly: {
   Instance: new (module: object) => { exports: unknown }
 }
 
-interface Exports {
+interface Exports extends Record<'input' | 'inputLength' | 'compacted' | 'output' | 'slots', { value: number }> {
   memory: { buffer: ArrayBuffer }
-  input: { value: number }
-  inputLength: { value: number }
-  compacted: { value: number }
-  output: { value: number }
-  slots: { value: number }
   addField(shape: number, length: number, kind: number, slot: number, inner: number, first: number, count: number): void
   readRow(shape: number, first: number, count: number, at: number, isNormalized: boolean): number
   written(): number
