@@ -92,11 +92,6 @@ export function setExponents(accepted: bool): void {
   hasExponents = accepted
 }
 
-/** Behind an exponent as JavaScript writes it, with a sign. */
-function endOfExponent(at: usize): usize {
-  return hasExponents ? endOfDigits(at + 2) : DECLINED
-}
-
 @inline
 function endOfNumber(at: usize): usize {
   let to = at
@@ -111,7 +106,8 @@ function endOfNumber(at: usize): usize {
     to = endOfDigits(to + 2)
     byte = load<u8>(to)
   }
-  if ((byte | 0x20) == 0x65) return endOfExponent(to)
+  // With a sign, as JavaScript writes it.
+  if ((byte | 0x20) == 0x65) return hasExponents ? endOfDigits(to + 2) : DECLINED
   return to - at > MAX_NUMBER ? DECLINED : to
 }
 
@@ -127,22 +123,20 @@ function endOfScalar(at: usize): usize {
 
 function endOfNested(from: usize): usize {
   let at = from
-  /** A bit for each open level, the innermost lowest: whether it is a list. */
-  let lists: u64 = 0
+  /** A bit for each level, the innermost lowest: whether it is a list, or outside the value. */
+  let lists: u64 = 1
   let depth: i32 = 0
   while (true) {
+    if ((lists & 1) == 0) {
+      at = endOfName(at)
+      if (at == DECLINED) return DECLINED
+    }
     const byte = load<u8>(at)
     if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
       if (++depth > MAX_DEPTH) return DECLINED
-      const isList = byte == OPEN_LIST
-      lists = (lists << 1) | u64(isList)
+      lists = (lists << 1) | u64(byte == OPEN_LIST)
       at++
-      if (load<u8>(at) != byte + 2) {
-        if (isList) continue
-        at = endOfName(at)
-        if (at == DECLINED) return DECLINED
-        continue
-      }
+      if (load<u8>(at) != byte + 2) continue
     } else {
       at = endOfScalar(at)
       if (at == DECLINED) return DECLINED
@@ -154,9 +148,6 @@ function endOfNested(from: usize): usize {
     }
     if (load<u8>(at) != COMMA) return DECLINED
     at++
-    if ((lists & 1) != 0) continue
-    at = endOfName(at)
-    if (at == DECLINED) return DECLINED
   }
 }
 

@@ -28,8 +28,9 @@ export function firstLink(shape: usize): usize {
   return firsts + (shape << 2)
 }
 
+/** Whether the text of a member, or of a field, is at `at`. */
 @inline
-function startsWith(at: usize, member: usize): bool {
+export function startsWith(at: usize, member: usize): bool {
   if (v128.any_true(v128.xor(v128.and(v128.load(at), v128.load(member, MASK)), v128.load(member)))) return false
   if (load<u32>(member, LENGTH) <= 16) return true
   return !v128.any_true(v128.xor(v128.and(v128.load(at, 16), v128.load(member, MASK + 16)), v128.load(member, 16)))

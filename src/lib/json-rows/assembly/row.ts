@@ -2,7 +2,8 @@
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfValue } from './json'
 import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
-import { FIELD, firstLink, generation, learn, LENGTH, MASK, MAX_SHAPES, membersEnd, NEXT, predicted } from './members'
+import { FIELD, firstLink, generation, learn, LENGTH, MASK, MAX_SHAPES } from './members'
+import { membersEnd, NEXT, predicted, startsWith } from './members'
 
 /** What a field holds; 2 is a list of objects. */
 const SCALAR: u32 = 0
@@ -38,7 +39,6 @@ export const compacted: usize = input + inputLength + PADDING
 /** Where the texts of lists end. */
 let listsEnd: usize = lists
 let outputEnd: usize = output
-let foundField: usize = 0
 
 /** Bytes of the text written last. */
 export function written(): usize {
@@ -76,17 +76,12 @@ export function addField(shape: usize, length: usize, kind: u32, slot: u32, inne
 }
 
 /** The field of this name, or 0. */
-@inline
 function fieldOf(shape: usize, name: usize, length: usize): usize {
   let field = firstField(shape)
   while (true) {
     const own = <usize>load<u32>(field, LENGTH)
     if (own == 0) return 0
-    if (own == length + 1) {
-      const low = v128.xor(v128.and(v128.load(name), v128.load(field, MASK)), v128.load(field))
-      const high = v128.xor(v128.and(v128.load(name, 16), v128.load(field, MASK + 16)), v128.load(field, 16))
-      if (!v128.any_true(v128.or(low, high))) return field
-    }
+    if (own == length + 1 && startsWith(name, field)) return field
     field += FIELD_BYTES
   }
 }
@@ -170,18 +165,14 @@ function readField(field: usize, at: usize): usize {
   return load<u8>(at) == OPEN_OBJECT ? readObject(load<u32>(field, SHAPE), at) : endOfEmpty(at)
 }
 
-/** The end of the name and colon at `at`; sets `foundField`. */
-function readName(shape: usize, at: usize): usize {
-  foundField = 0
+/** The end of the name and colon at `at`. */
+function endOfFieldName(at: usize): usize {
   if (load<u8>(at) != QUOTE) return DECLINED
-  const name = at + 1
-  let end = name
+  let end = at + 1
   while (special(end) == 0) end += 16
   end += <usize>ctz(special(end))
   // A name with an escape is declined: it may be shorter than it looks.
-  if (load<u16>(end) != QUOTE_COLON) return DECLINED
-  foundField = fieldOf(shape, name, end - name)
-  return end + 2
+  return load<u16>(end) == QUOTE_COLON ? end + 2 : DECLINED
 }
 
 /** Reads an object without whitespace between its tokens; the last of several members of one name wins. */
@@ -198,9 +189,9 @@ function readObject(shape: usize, from: usize): usize {
       link = member + NEXT
     } else {
       const name = at
-      at = readName(shape, name)
+      at = endOfFieldName(name)
       if (at == DECLINED) return DECLINED
-      field = foundField
+      field = fieldOf(shape, name + 1, at - name - 3)
       link = learn(link, name, at - name, field)
     }
     const before = generation
