@@ -9,7 +9,6 @@ export class ByteBuffer {
 
   append(from: Uint8Array, start: number, end: number): void {
     const size = end - start
-    if (size <= 0) return
     this.reserve(size)
     const { bytes, length } = this
     if (size > SHORT) bytes.set(from.subarray(start, end), length)
