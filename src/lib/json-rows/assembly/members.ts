@@ -19,10 +19,8 @@ const members: usize = firsts + MAX_SHAPES * 4
 export const membersEnd: usize = members + MAX_MEMBERS * MEMBER_BYTES
 
 let free: usize = members
-/** Incremented when all members are dropped: older links are invalid. */
-export let generation: u32 = 0
 
-/** The link to the first member of a shape. A link is the address of a member's address; 0 disables prediction and learning. */
+/** The link to the first member of a shape. A link is the address of a member's address. */
 @inline
 export function firstLink(shape: usize): usize {
   return firsts + (shape << 2)
@@ -39,7 +37,7 @@ export function startsWith(at: usize, member: usize): bool {
 /** The member at `at` as predicted by a link, or 0. */
 @inline
 export function predicted(link: usize, at: usize): usize {
-  let member: usize = link == 0 ? 0 : <usize>load<u32>(link)
+  let member = <usize>load<u32>(link)
   for (let probes = 0; member != 0 && probes < MAX_PROBES; probes++) {
     if (startsWith(at, member)) return member
     member = <usize>load<u32>(member, NEXT)
@@ -47,15 +45,16 @@ export function predicted(link: usize, at: usize): usize {
   return 0
 }
 
-/** Stores the member at `at` behind a link. Returns the next link; the same one if nothing was stored, 0 if all were dropped. */
+/** Drops all members if there is no room for another one. Links become invalid, so none may be in use. */
+export function makeRoom(): void {
+  if (free != membersEnd) return
+  free = members
+  memory.fill(firsts, 0, MAX_SHAPES * 4)
+}
+
+/** Stores the member at `at` behind a link, if there is room. Returns the next link; the same one if nothing was stored. */
 export function learn(link: usize, at: usize, length: usize, field: usize): usize {
-  if (link == 0 || length > MAX_LENGTH || load<u32>(link) != 0) return link
-  if (free == membersEnd) {
-    free = members
-    memory.fill(firsts, 0, MAX_SHAPES * 4)
-    generation++
-    return 0
-  }
+  if (length > MAX_LENGTH || load<u32>(link) != 0 || free == membersEnd) return link
   const member = free
   free += MEMBER_BYTES
   memory.fill(member, 0, MEMBER_BYTES)

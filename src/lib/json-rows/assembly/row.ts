@@ -2,7 +2,7 @@
 import { compactedEnd, compactObject, TOO_DEEP } from './compact'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, DECLINED, endOfEmpty, endOfValue } from './json'
 import { NULL, OPEN_LIST, OPEN_OBJECT, QUOTE, QUOTE_COLON, setExponents, special } from './json'
-import { FIELD, firstLink, generation, learn, LENGTH, MASK, MAX_SHAPES } from './members'
+import { FIELD, firstLink, learn, LENGTH, makeRoom, MASK, MAX_SHAPES } from './members'
 import { membersEnd, NEXT, predicted, startsWith } from './members'
 
 /** What a field holds; 2 is a list of objects. */
@@ -194,10 +194,8 @@ function readObject(shape: usize, from: usize): usize {
       field = fieldOf(shape, name + 1, at - name - 3)
       link = learn(link, name, at - name, field)
     }
-    const before = generation
     at = field == 0 ? endOfValue(at) : readField(field, at)
     if (at == DECLINED) return DECLINED
-    if (generation != before) link = 0
     const byte = load<u8>(at)
     if (byte != COMMA) return byte == CLOSE_OBJECT ? at + 1 : DECLINED
     at++
@@ -207,6 +205,7 @@ function readObject(shape: usize, from: usize): usize {
 /** Reads the object at `at`, counted from the input, by a shape whose slots are `count` from `first` on; returns where it ends, or 0. */
 export function readRow(shape: usize, first: u32, count: u32, at: usize, isNormalized: bool): usize {
   setExponents(isNormalized)
+  makeRoom()
   store<u32>(nullText, NULL)
   listsEnd = lists
   clearSlots(first, count)
