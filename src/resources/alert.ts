@@ -1,41 +1,34 @@
 /** The alert resource, a configured rule: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
 import type { WireAlert } from '../platform/wire.js'
-import { field, ObjectName, Part, Resource } from './schema.js'
+import { field, ObjectName, Part, Resource, shown } from './schema.js'
 import { flag, id, number, text, word } from './units.js'
 
-export const Alert = Resource(
-  'Alert',
-  'A configured rule that generates events',
-  {
-    object: ObjectName('alert'),
-    id: field.id('Unique alert identifier'),
-    name: field.text('Name given to the alert'),
-    type: field.text(
-      "`overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule",
-    ),
-    types: Type.Array(Type.String(), {
+export const Alert = Resource('Alert', 'A configured rule that generates events', {
+  object: ObjectName('alert'),
+  id: field.id('Unique alert identifier', 61),
+  name: field.text('Name given to the alert', 'Harbour watch'),
+  type: field.text(
+    "`overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule",
+    'geofence_in',
+  ),
+  types: shown(
+    Type.Array(Type.String(), {
       minItems: 1,
       description: 'All types that the rule covers; more than one for a geofence or ignition rule in both directions',
     }),
-    active: field.flag('Whether the rule is enabled'),
-    all_devices: field.flag('Whether the rule covers all devices of the account, later ones too'),
-    devices: Type.Array(
-      Part('AlertDevice', { id: field.id('Device identifier'), name: field.text('Device name; empty if unknown') }),
-      { description: 'The devices the rule is assigned to' },
-    ),
-  },
-  {
-    object: 'alert',
-    id: 61,
-    name: 'Harbour watch',
-    type: 'geofence_in',
-    types: ['geofence_in', 'geofence_out'],
-    active: true,
-    all_devices: false,
-    devices: [{ id: 318, name: 'Van 4' }],
-  },
-)
+    ['geofence_in', 'geofence_out'],
+  ),
+  active: field.flag('Whether the rule is enabled', true),
+  all_devices: field.flag('Whether the rule covers all devices of the account, later ones too', false),
+  devices: Type.Array(
+    Part('AlertDevice', {
+      id: field.id('Device identifier', 318),
+      name: field.text('Device name; empty if unknown', 'Van 4'),
+    }),
+    { description: 'The devices the rule is assigned to' },
+  ),
+})
 export type Alert = Static<typeof Alert>
 
 interface AlertFleet {

@@ -5,7 +5,7 @@ import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } fro
 import { displayTime, isDayFirst, isDisplayTime } from './display-time.js'
 import { CollectionOf, Feature, Format, Point, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
-import { field, Integer, Nullable, OptionalPosition, Resource, WallClock, Word } from './schema.js'
+import { field, Integer, LatLngOrNull, Nullable, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
 import { asIfUtc, unixSeconds } from './time.js'
 import { coordinates, id, number, text, toDegrees, toKmh, toMetres, word } from './units.js'
@@ -13,79 +13,51 @@ import { wallClock, type Zone } from './zone.js'
 
 export const DeviceStatus = Word(['online', 'offline', 'moving'], {
   description: '`moving` is connected and driving, `online` is connected, `offline` is not connected or never seen',
+  example: 'moving',
 })
 export type DeviceStatus = Static<typeof DeviceStatus>
 
-export const deviceExample = {
-  id: 318,
-  name: 'Van 4',
-  imei: '990000862471854',
-  plate_number: 'W 4711 F',
-  vin: 'WDB9066571S123456',
-  sim_number: '+4366055501420',
-  status: 'moving' as const,
-  protocol: 'teltonika',
-  lat: 48.208174,
-  lng: 16.373819,
-  speed: 43,
-  course: 271,
-  altitude: 171,
-  last_seen: '2026-05-11 14:03:27',
-  timestamp: 1778501007,
-  ignition: true,
-  odometer_km: 81450.2,
-  engine_hours: 2410.5,
-  moved_at: 1778501007,
-  stopped_seconds: 0,
-  idle_seconds: 0,
-  driver: 'Jo Brandt',
-  driver_id: 12,
-  address: null,
-  sensors: [{ id: 71, type: 'battery', name: 'Battery', value: '12.6 V', number: 12.6 }],
-  group: 'Vans',
-}
-
-export const Device = Resource(
-  'Device',
-  'A vehicle with its last known state',
-  {
-    id: field.id('Unique device identifier'),
-    name: field.text('Name given to the vehicle'),
-    imei: field.textOrNull('IMEI of the tracker; null if unknown'),
-    plate_number: field.textOrNull('Number plate; null if unknown'),
-    vin: field.textOrNull('Vehicle identification number; null if unknown'),
-    sim_number: field.textOrNull('Number of the SIM card; null if unknown'),
-    status: DeviceStatus,
-    protocol: field.textOrNull('Tracker protocol in lower case; null if unknown'),
-    ...OptionalPosition,
-    speed: field.number('Speed in km/h', { minimum: 0 }),
-    course: field.number('Degrees; 0 is north, 90 is east. 0 too if the platform sends none', {
-      minimum: 0,
-      maximum: 360,
-    }),
-    altitude: field.number('Metres above sea level; 0 if the platform sends none'),
-    last_seen: Nullable(
-      WallClock(
-        'When data was last received, as the platform shows it (the last fix or a later sign of life; null if never or unknown)',
-      ),
+export const Device = Resource('Device', 'A vehicle with its last known state', {
+  id: field.id('Unique device identifier', 318),
+  name: field.text('Name given to the vehicle', 'Van 4'),
+  imei: field.textOrNull('IMEI of the tracker; null if unknown', '990000862471854'),
+  plate_number: field.textOrNull('Number plate; null if unknown', 'W 4711 F'),
+  vin: field.textOrNull('Vehicle identification number; null if unknown', 'WDB9066571S123456'),
+  sim_number: field.textOrNull('Number of the SIM card; null if unknown', '+4366055501420'),
+  status: DeviceStatus,
+  protocol: field.textOrNull('Tracker protocol in lower case; null if unknown', 'teltonika'),
+  ...LatLngOrNull(48.208174, 16.373819),
+  speed: field.number('Speed in km/h', 43, { minimum: 0 }),
+  course: field.number('Degrees; 0 is north, 90 is east. 0 too if the platform sends none', 271, {
+    minimum: 0,
+    maximum: 360,
+  }),
+  altitude: field.number('Metres above sea level; 0 if the platform sends none', 171),
+  last_seen: Nullable(
+    WallClock(
+      'When data was last received, as the platform shows it (the last fix or a later sign of life; null if never or unknown)',
+      '2026-05-11 14:03:27',
     ),
-    timestamp: field.count(
-      'Unix seconds of the last fix; without one, of the last sign of life; 0 if unknown. `last_seen` may be later',
-    ),
-    ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not say'),
-    odometer_km: field.numberOrNull("Odometer in km, else the platform's own total distance; null if unknown"),
-    engine_hours: field.numberOrNull('Engine hours of a sensor that states hours, minutes or seconds; null if unknown'),
-    moved_at: field.countOrNull('Unix seconds of the last movement; null if unknown'),
-    stopped_seconds: field.countOrNull('How long the vehicle has stood still, in seconds; null if unknown'),
-    idle_seconds: field.countOrNull('How long the engine has idled, in seconds; null if unknown'),
-    driver: field.textOrNull('Name of the assigned driver; null if none'),
-    driver_id: field.idOrNull('Id of the assigned driver; null if none'),
-    address: field.textOrNull('Approximate address; null if the platform has none'),
-    sensors: Type.Array(Sensor, { description: 'Additional sensors' }),
-    group: field.text('Name of the device group'),
-  },
-  deviceExample,
-)
+  ),
+  timestamp: field.count(
+    'Unix seconds of the last fix; without one, of the last sign of life; 0 if unknown. `last_seen` may be later',
+    1778501007,
+  ),
+  ignition: field.flagOrNull('Whether the ignition is on; null if the platform does not say', true),
+  odometer_km: field.numberOrNull("Odometer in km, else the platform's own total distance; null if unknown", 81450.2),
+  engine_hours: field.numberOrNull(
+    'Engine hours of a sensor that states hours, minutes or seconds; null if unknown',
+    2410.5,
+  ),
+  moved_at: field.countOrNull('Unix seconds of the last movement; null if unknown', 1778501007),
+  stopped_seconds: field.countOrNull('How long the vehicle has stood still, in seconds; null if unknown', 0),
+  idle_seconds: field.countOrNull('How long the engine has idled, in seconds; null if unknown', 0),
+  driver: field.textOrNull('Name of the assigned driver; null if none', 'Jo Brandt'),
+  driver_id: field.idOrNull('Id of the assigned driver; null if none', 12),
+  address: field.textOrNull('Approximate address; null if the platform has none'),
+  sensors: Type.Array(Sensor, { description: 'Additional sensors' }),
+  group: field.text('Name of the device group', 'Vans'),
+})
 export type Device = Static<typeof Device>
 
 /** Ids in one request. */

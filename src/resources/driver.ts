@@ -4,26 +4,14 @@ import type { WireDriver } from '../platform/wire.js'
 import { field, Resource } from './schema.js'
 import { id, text } from './units.js'
 
-export const Driver = Resource(
-  'Driver',
-  'A driver, with the assigned vehicle',
-  {
-    id: field.id('Unique driver identifier'),
-    name: field.text('Full name; empty if unknown'),
-    phone: field.text('Contact phone; empty if unknown'),
-    rfid: field.text('RFID identification code; empty if unknown'),
-    assigned_device_id: field.idOrNull('The currently assigned vehicle; null without one'),
-    assigned_device: field.textOrNull('Name of that vehicle; null if unknown or without one'),
-  },
-  {
-    id: 12,
-    name: 'Jo Brandt',
-    phone: '+43 1 5550142',
-    rfid: '7C21E9',
-    assigned_device_id: 318,
-    assigned_device: 'Van 4',
-  },
-)
+export const Driver = Resource('Driver', 'A driver, with the assigned vehicle', {
+  id: field.id('Unique driver identifier', 12),
+  name: field.text('Full name; empty if unknown', 'Jo Brandt'),
+  phone: field.text('Contact phone; empty if unknown', '+43 1 5550142'),
+  rfid: field.text('RFID identification code; empty if unknown', '7C21E9'),
+  assigned_device_id: field.idOrNull('The currently assigned vehicle; null without one', 318),
+  assigned_device: field.textOrNull('Name of that vehicle; null if unknown or without one', 'Van 4'),
+})
 export type Driver = Static<typeof Driver>
 
 /** The part of a device list that drivers need. */

@@ -4,7 +4,7 @@ import type { WireEvent, WireSetup } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { eventKinds, kindOf } from './event-kind.js'
 import { Ids, Paging } from './list.js'
-import { field, Nullable, OptionalPosition, Part, PlatformTime, Resource, Word } from './schema.js'
+import { field, LatLngOrNull, Nullable, Part, PlatformTime, Resource, Word } from './schema.js'
 import { asIfUtc } from './time.js'
 import { coordinates, id, text, toKmh, word } from './units.js'
 
@@ -19,46 +19,27 @@ const kindTable = [
 ].join('\n')
 
 const EventGeofence = Part('EventGeofence', {
-  id: field.idOrNull('Geofence id; null if unknown'),
-  name: field.textOrNull('Name of the geofence; null if unknown'),
+  id: field.idOrNull('Geofence id; null if unknown', 27),
+  name: field.textOrNull('Name of the geofence; null if unknown', 'Harbour'),
 })
 
-export const Event = Resource(
-  'Event',
-  'Something that happened to a device',
-  {
-    id: field.id('Unique event identifier'),
-    type: field.text("The platform's word for the kind of event, in lower case, such as `overspeed`"),
-    kind: Word(
-      eventKinds.map(({ kind }) => kind),
-      { description: `What happened, independent of the platform's words\n\n${kindTable}` },
-    ),
-    message: field.text('Human-readable text'),
-    device_id: field.idOrNull('The device it happened to; null if unknown'),
-    device: field.text('Name of that device; empty if unknown'),
-    ...OptionalPosition,
-    speed: field.numberOrNull('Speed in km/h; null if unknown', { minimum: 0 }),
-    address: field.textOrNull('Approximate address; null if the platform has none'),
-    alert_id: field.idOrNull('The alert that generated it; null if unknown'),
-    geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
-    timestamp: Nullable(PlatformTime('When it happened (null if unknown)')),
-  },
-  {
-    id: 5021,
-    type: 'zone_in',
-    kind: 'geofence.enter',
-    message: 'Zone in (Harbour)',
-    device_id: 318,
-    device: 'Van 4',
-    lat: 48.22917,
-    lng: 16.41862,
-    speed: 12,
-    address: null,
-    alert_id: 14,
-    geofence: { id: 27, name: 'Harbour' },
-    timestamp: '2026-05-11 13:47:02',
-  },
-)
+export const Event = Resource('Event', 'Something that happened to a device', {
+  id: field.id('Unique event identifier', 5021),
+  type: field.text("The platform's word for the kind of event, in lower case, such as `overspeed`", 'zone_in'),
+  kind: Word(
+    eventKinds.map(({ kind }) => kind),
+    { description: `What happened, independent of the platform's words\n\n${kindTable}`, example: 'geofence.enter' },
+  ),
+  message: field.text('Human-readable text', 'Zone in (Harbour)'),
+  device_id: field.idOrNull('The device it happened to; null if unknown', 318),
+  device: field.text('Name of that device; empty if unknown', 'Van 4'),
+  ...LatLngOrNull(48.22917, 16.41862),
+  speed: field.numberOrNull('Speed in km/h; null if unknown', 12, { minimum: 0 }),
+  address: field.textOrNull('Approximate address; null if the platform has none'),
+  alert_id: field.idOrNull('The alert that generated it; null if unknown', 14),
+  geofence: Type.Union([EventGeofence, Type.Null()], { description: 'The geofence it is about; null if none' }),
+  timestamp: Nullable(PlatformTime('When it happened (null if unknown)', '2026-05-11 13:47:02')),
+})
 export type Event = Static<typeof Event>
 
 const Moment = (description: string, dayMeans: string, example: string) =>

@@ -4,35 +4,26 @@ import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { CollectionOf, type Coordinate, Feature, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
-import { field, Nullable, PlatformTime, Resource } from './schema.js'
+import { field, Nullable, PlatformTime, Resource, shown } from './schema.js'
 import { degrees, flag, number, text, toMetres, word } from './units.js'
 
 const listItem = {
-  id: field.id('Unique geofence identifier'),
-  name: field.text('Name given to the geofence'),
-  type: field.text('Shape in lower case: `polygon`, `circle` or another word of the platform'),
-  active: field.flag('Whether the geofence is enabled'),
-  color: Type.String({ pattern: '^#[0-9A-F]{6}$', description: 'Colour as `#RRGGBB`; `#000000` if none is set' }),
-  created_at: Nullable(PlatformTime('When it was created (null if unknown)')),
+  id: field.id('Unique geofence identifier', 27),
+  name: field.text('Name given to the geofence', 'Harbour'),
+  type: field.text('Shape in lower case: `polygon`, `circle` or another word of the platform', 'polygon'),
+  active: field.flag('Whether the geofence is enabled', true),
+  color: field.text('Colour as `#RRGGBB`; `#000000` if none is set', '#1F7A4D', { pattern: '^#[0-9A-F]{6}$' }),
+  created_at: Nullable(PlatformTime('When it was created (null if unknown)', '2026-02-03 10:20:30')),
 }
 
-const example = {
-  id: 27,
-  name: 'Harbour',
-  type: 'polygon',
-  active: true,
-  color: '#1F7A4D',
-  created_at: '2026-02-03 10:20:30',
-}
-
-export const Geofence = Resource('Geofence', 'An area on the map', listItem, example)
+export const Geofence = Resource('Geofence', 'An area on the map', listItem)
 type Geofence = Static<typeof Geofence>
 
 const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
     'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type',
 })
-const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', { minimum: 0 })
+const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', undefined, { minimum: 0 })
 const exampleGeometry: Static<typeof Polygon> = {
   type: 'Polygon',
   coordinates: [
@@ -45,12 +36,11 @@ const exampleGeometry: Static<typeof Polygon> = {
   ],
 }
 
-export const GeofenceDetail = Resource(
-  'GeofenceDetail',
-  'A geofence with its geometry',
-  { ...listItem, geometry, radius },
-  { ...example, geometry: exampleGeometry, radius: null },
-)
+export const GeofenceDetail = Resource('GeofenceDetail', 'A geofence with its geometry', {
+  ...listItem,
+  geometry: shown(geometry, exampleGeometry),
+  radius,
+})
 export type GeofenceDetail = Static<typeof GeofenceDetail>
 
 export const GeofenceCollection = CollectionOf(

@@ -27,83 +27,33 @@ const Day = (description: string, example: string) =>
     examples: [example],
   })
 const from = Day('First day', '2026-05-11')
-const Duration = (description: string) =>
-  field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\`; \`0s\` if unknown`)
-const Seconds = (description: string) => field.countOrNull(`${description} in seconds; null if unknown`)
+const Duration = (description: string, example: string) =>
+  field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\`; \`0s\` if unknown`, example)
+const Seconds = (description: string, example: number) =>
+  field.countOrNull(`${description} in seconds; null if unknown`, example)
 
-export const History = Resource(
-  'History',
-  'Positions, trips, stops, events and totals of a device over whole days',
-  {
-    object: ObjectName('history'),
-    device_id: field.id('The requested device'),
-    from,
-    to: Day('Last day', '2026-05-12'),
-    distance_km: field.number('Total distance in km', { minimum: 0 }),
-    top_speed: field.number('Maximum speed in km/h', { minimum: 0 }),
-    move_duration: Duration('Total time moving'),
-    stop_duration: Duration('Total time stopped'),
-    move_seconds: Seconds('Total time moving'),
-    stop_seconds: Seconds('Total time stopped'),
-    fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', { minimum: 0 }),
-    trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
-    stops: Type.Array(Stop, { description: 'Stops, oldest first' }),
-    events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),
-    positions: Type.Array(Position, {
-      description:
-        'Positions, oldest first; consecutive ones of the same second, place and speed are one. Empty with `positions=false`.',
-    }),
-  },
-  {
-    object: 'history',
-    device_id: 318,
-    from: '2026-05-11',
-    to: '2026-05-12',
-    distance_km: 64.3,
-    top_speed: 92,
-    move_duration: '1h 12min 5s',
-    stop_duration: '22h 47min 54s',
-    move_seconds: 4325,
-    stop_seconds: 82074,
-    fuel_l: null,
-    trips: [
-      {
-        from: '2026-05-11 06:58:12',
-        to: '2026-05-11 07:24:40',
-        distance_km: 18.2,
-        duration_seconds: 1588,
-        top_speed: 74,
-        average_speed: 41,
-        driver: null,
-        start: { lat: 48.2081, lng: 16.3738 },
-        end: { lat: 48.2292, lng: 16.4186 },
-      },
-    ],
-    stops: [
-      {
-        from: '2026-05-11 07:24:40',
-        to: '2026-05-11 07:54:40',
-        duration_seconds: 1800,
-        lat: 48.2292,
-        lng: 16.4186,
-        address: null,
-      },
-    ],
-    events: [{ time: '2026-05-11 07:24:40', lat: 48.2292, lng: 16.4186, message: 'Zone in (Harbour)' }],
-    positions: [
-      {
-        time: '2026-05-11 06:58:12',
-        timestamp: 1778475492,
-        lat: 48.2081,
-        lng: 16.3738,
-        speed: 31,
-        course: 88,
-        altitude: 171,
-        address: null,
-      },
-    ],
-  },
-)
+export const History = Resource('History', 'Positions, trips, stops, events and totals of a device over whole days', {
+  object: ObjectName('history'),
+  device_id: field.id('The requested device', 318),
+  from,
+  to: Day('Last day', '2026-05-12'),
+  distance_km: field.number('Total distance in km', 64.3, { minimum: 0 }),
+  top_speed: field.number('Maximum speed in km/h', 92, { minimum: 0 }),
+  move_duration: Duration('Total time moving', '1h 12min 5s'),
+  stop_duration: Duration('Total time stopped', '22h 47min 54s'),
+  move_seconds: Seconds('Total time moving', 4325),
+  stop_seconds: Seconds('Total time stopped', 82074),
+  fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', undefined, {
+    minimum: 0,
+  }),
+  trips: Type.Array(Trip, { description: 'Drives, oldest first' }),
+  stops: Type.Array(Stop, { description: 'Stops, oldest first' }),
+  events: Type.Array(HistoryEvent, { description: 'Events of the device, oldest first' }),
+  positions: Type.Array(Position, {
+    description:
+      'Positions, oldest first; consecutive ones of the same second, place and speed are one. Empty with `positions=false`.',
+  }),
+})
 export type History = Static<typeof History>
 
 const { positions: _, ...ofTrack } = History.properties

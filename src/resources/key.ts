@@ -6,11 +6,13 @@ import { field, ObjectName, Resource, Word } from './schema.js'
 export const KEY_ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
 
 const object = ObjectName('api_key')
-const id = Type.String({ format: 'uuid', description: 'Identifier of the key; not a secret' })
-const label = field.text('Descriptive name; empty without one')
-const created_at = field.count('When it was created, in epoch milliseconds')
-const expires_at = field.count('When it expires, in epoch milliseconds')
-const message = field.text('Human-readable text')
+const id = field.text('Identifier of the key; not a secret', KEY_ID_EXAMPLE, { format: 'uuid' })
+const label = field.text('Descriptive name; empty without one', 'Dispatch board')
+const created_at = field.count('When it was created, in epoch milliseconds', 1778501007000)
+const expires_at = field.count('When it expires, in epoch milliseconds', 1786277007000)
+const message = (text: string) => field.text('Human-readable text', text)
+const createdMessage = 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.'
+const revokedMessage = 'The key is revoked. Requests with it are rejected from now on.'
 
 export const CreateKey = Type.Object(
   {
@@ -47,15 +49,6 @@ export type CreateKey = Static<typeof CreateKey>
 /** The fields of a stored key that responses show; `hint` is its truncated value, times are epoch milliseconds. */
 type StoredKey = Pick<KeyRecord, 'id' | 'hint' | 'label' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>
 
-const example: StoredKey = {
-  id: KEY_ID_EXAMPLE,
-  hint: 'gps_live_5d0b…1b92',
-  label: 'Dispatch board',
-  createdAt: 1778501007000,
-  expiresAt: 1786277007000,
-  lastUsedAt: null,
-}
-
 /** The only response with the complete key. */
 export const toCreatedKey = (stored: StoredKey, key: string, email: string | null) => ({
   object: 'api_key' as const,
@@ -65,24 +58,21 @@ export const toCreatedKey = (stored: StoredKey, key: string, email: string | nul
   created_at: stored.createdAt,
   expires_at: stored.expiresAt,
   platform_email: email,
-  message: 'Store this key now: it is not shown again. A lost key can only be revoked and replaced.',
+  message: createdMessage,
 })
 
-export const CreatedKey = Resource(
-  'CreatedKey',
-  'A new API key, with its complete value',
-  {
-    object,
-    id,
-    key: Type.String({ pattern: '^gps_live_[0-9a-f]{48}$', description: 'The complete key; not shown again' }),
-    label,
-    created_at,
-    expires_at,
-    platform_email: field.textOrNull('E-mail of the owning account; null if unknown'),
-    message,
-  },
-  toCreatedKey(example, 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92', 'owner@example.com'),
-)
+export const CreatedKey = Resource('CreatedKey', 'A new API key, with its complete value', {
+  object,
+  id,
+  key: field.text('The complete key; not shown again', 'gps_live_5d0b6c3e91f2a87450cb3de6f1a29784b05c6d3e8f7a1b92', {
+    pattern: '^gps_live_[0-9a-f]{48}$',
+  }),
+  label,
+  created_at,
+  expires_at,
+  platform_email: field.textOrNull('E-mail of the owning account; null if unknown', 'owner@example.com'),
+  message: message(createdMessage),
+})
 export type CreatedKey = Static<typeof CreatedKey>
 
 /** @param usable whether it holds the current platform hash; null if unknown. */
@@ -98,24 +88,23 @@ export const toKey = (stored: StoredKey, usable: boolean | null) => ({
   usable,
 })
 
-export const Key = Resource(
-  'Key',
-  'An active API key, with its value truncated',
-  {
-    object,
-    id,
-    key: field.text('The key, truncated to its prefix and the first and last four characters after it'),
-    label,
-    created_at,
-    expires_at,
-    last_used_at: field.countOrNull('When it was last used, in epoch milliseconds, exact to one minute; null if never'),
-    status: Word(['active'], { description: 'Only active keys are listed' }),
-    usable: field.flagOrNull(
-      'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
-    ),
-  },
-  toKey(example, true),
-)
+export const Key = Resource('Key', 'An active API key, with its value truncated', {
+  object,
+  id,
+  key: field.text(
+    'The key, truncated to its prefix and the first and last four characters after it',
+    'gps_live_5d0b…1b92',
+  ),
+  label,
+  created_at,
+  expires_at,
+  last_used_at: field.countOrNull('When it was last used, in epoch milliseconds, exact to one minute; null if never'),
+  status: Word(['active'], { description: 'Only active keys are listed', example: 'active' }),
+  usable: field.flagOrNull(
+    'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
+    true,
+  ),
+})
 
 /** @param revokedAt epoch milliseconds. */
 export const toRevokedKey = (id: string, revokedAt: number) => ({
@@ -123,18 +112,13 @@ export const toRevokedKey = (id: string, revokedAt: number) => ({
   id,
   deleted: true as const,
   revoked_at: revokedAt,
-  message: 'The key is revoked. Requests with it are rejected from now on.',
+  message: revokedMessage,
 })
 
-export const RevokedKey = Resource(
-  'RevokedKey',
-  'A revoked API key',
-  {
-    object,
-    id,
-    deleted: Type.Literal(true, { type: 'boolean', description: 'Always true' }),
-    revoked_at: field.count('When it was revoked, in epoch milliseconds'),
-    message,
-  },
-  toRevokedKey(KEY_ID_EXAMPLE, 1778587407000),
-)
+export const RevokedKey = Resource('RevokedKey', 'A revoked API key', {
+  object,
+  id,
+  deleted: Type.Literal(true, { type: 'boolean', description: 'Always true' }),
+  revoked_at: field.count('When it was revoked, in epoch milliseconds', 1778587407000),
+  message: message(revokedMessage),
+})

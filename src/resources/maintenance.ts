@@ -6,51 +6,35 @@ import { deviceName, writesDayFirst } from './device.js'
 import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.js'
 import { displayTime, isDayFirst } from './display-time.js'
 import { Paging } from './list.js'
-import { field, Nullable, Resource } from './schema.js'
+import { field, Resource } from './schema.js'
 import { dayText, epochDay, LAST_SECOND } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
 
-const Amount = (description: string) => field.numberOrNull(`${description}; null if unknown`)
+const Amount = (description: string, example: number) => field.numberOrNull(`${description}; null if unknown`, example)
 const DateOrNull = (description: string) =>
-  Nullable(
-    Type.String({
-      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-      description: `${description}, \`YYYY-MM-DD\`; null if unknown, and for other units`,
-    }),
-  )
+  field.textOrNull(`${description}, \`YYYY-MM-DD\`; null if unknown, and for other units`, undefined, {
+    pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  })
 
 export const MaintenanceService = Resource(
   'MaintenanceService',
   'A maintenance service, due by distance, engine hours or days',
   {
-    id: field.id('Unique service identifier'),
-    name: field.text('Name given to the service'),
-    device_id: field.idOrNull('The device of the service; null if unknown'),
-    device: field.text('Name of that device; empty if unknown'),
+    id: field.id('Unique service identifier', 7),
+    name: field.text('Name given to the service', 'Tyres'),
+    device_id: field.idOrNull('The device of the service; null if unknown', 318),
+    device: field.text('Name of that device; empty if unknown', 'Van 4'),
     expiration_by: field.text(
       'Unit of the numbers: `odometer` (km), `engine_hours` (hours) or `days` (days since 1970-01-01), or another word of the platform',
+      'odometer',
     ),
-    interval: Amount('Maintenance interval in that unit'),
-    last_service: Amount('Value at the last service in that unit'),
-    expires_at: Amount('Value at which the next service is due, in that unit'),
-    remaining: Amount('Amount left until then in that unit; negative when overdue'),
-    expired: field.flag('Whether the service is overdue'),
+    interval: Amount('Maintenance interval in that unit', 30000),
+    last_service: Amount('Value at the last service in that unit', 52000),
+    expires_at: Amount('Value at which the next service is due, in that unit', 82000),
+    remaining: Amount('Amount left until then in that unit; negative when overdue', 1450.5),
+    expired: field.flag('Whether the service is overdue', false),
     last_service_date: DateOrNull('For `days`: day of the last service'),
     expires_date: DateOrNull('For `days`: day on which the next service is due'),
-  },
-  {
-    id: 7,
-    name: 'Tyres',
-    device_id: 318,
-    device: 'Van 4',
-    expiration_by: 'odometer',
-    interval: 30000,
-    last_service: 52000,
-    expires_at: 82000,
-    remaining: 1450.5,
-    expired: false,
-    last_service_date: null,
-    expires_date: null,
   },
 )
 export type MaintenanceService = Static<typeof MaintenanceService>

@@ -4,21 +4,26 @@ import type { Steps } from '../lib/in-turns.js'
 import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
-import { field, Integer, Latitude, Longitude, Nullable, Part, WallClock } from './schema.js'
+import { field, Integer, LatLng, Nullable, Part, shown, WallClock } from './schema.js'
 import { asIfUtc, durationSeconds } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
 import { fromWallClock, maxRepeatMinutes, repeatsAfter, wallClock, type Zone } from './zone.js'
 
 export const Position = Part('Position', {
-  time: WallClock('Time of the position'),
+  time: WallClock('Time of the position', '2026-05-11 06:58:12'),
   timestamp: Nullable(
-    Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
+    shown(
+      Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
+      1778475492,
+    ),
   ),
-  lat: Latitude,
-  lng: Longitude,
-  speed: field.number('Speed in km/h', { minimum: 0 }),
-  course: field.numberOrNull('Heading in degrees, 0 = north, 90 = east; null if unknown', { minimum: 0, maximum: 360 }),
-  altitude: field.numberOrNull('Metres above sea level; null if unknown'),
+  ...LatLng(48.2081, 16.3738),
+  speed: field.number('Speed in km/h', 31, { minimum: 0 }),
+  course: field.numberOrNull('Heading in degrees, 0 = north, 90 = east; null if unknown', 88, {
+    minimum: 0,
+    maximum: 360,
+  }),
+  altitude: field.numberOrNull('Metres above sea level; null if unknown', 171),
   address: field.textOrNull('Approximate address; null if the platform has none'),
 })
 export type Position = Static<typeof Position>

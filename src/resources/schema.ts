@@ -1,9 +1,39 @@
 /** Schema fragments that several resources share. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
-/** The schema of a response object, with an example. Fields that it does not name are not sent. */
-export const Resource = <T extends TProperties>(title: string, description: string, fields: T, example: object) =>
-  Type.Object(fields, { additionalProperties: false, title, description, examples: [example] })
+/** Values of fields in the examples of resources. The document shows them only there, so they are not in the schemas. */
+const values = new WeakMap<object, unknown>()
+
+/** The schema, with its value in the example of a resource. */
+export function shown<T extends TSchema>(schema: T, value: unknown): T {
+  values.set(schema, value)
+  return schema
+}
+
+/** As much of a schema as its example needs. */
+interface Shown {
+  properties?: Record<string, Shown>
+  items?: Shown
+  anyOf?: [Shown]
+  examples?: [unknown]
+  const?: unknown
+}
+
+/** The value given to a schema, else one made of its parts; null for a field without one. */
+function exampleOf(schema: Shown): unknown {
+  const value = values.get(schema)
+  if (value !== undefined) return value
+  const { properties, items, anyOf, examples } = schema
+  if (properties) return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exampleOf(one)]))
+  if (items) return [exampleOf(items)]
+  return anyOf ? exampleOf(anyOf[0]) : (examples?.[0] ?? schema.const ?? null)
+}
+
+/** The schema of a response object, with an example made of its fields. Fields that it does not name are not sent. */
+export function Resource<T extends TProperties>(title: string, description: string, fields: T) {
+  const example = exampleOf({ properties: fields })
+  return Type.Object(fields, { additionalProperties: false, title, description, examples: [example] })
+}
 
 /** The schema of an object within a response object. */
 export const Part = <T extends TProperties>(title: string, fields: T) =>
@@ -14,38 +44,40 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
  * With a plain `number` the serializer writes null as 0.
  */
 export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
-  Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema)
+  shown(Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema), values.get(of))
 
 /** Numbers as exact as JSON has them: without a format, generators for Java, C#, Go and Rust read one or the other into 32 bits. */
 export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
 export const Double = (options: object = {}) => Type.Number({ format: 'double', ...options })
 
 type Range = { minimum?: number; maximum?: number }
-const text = (description: string) => Type.String({ description })
-const number = (description: string, range: Range = {}) => Double({ ...range, description })
-const count = (description: string) => Integer({ minimum: 0, description })
-const id = (description: string) => Integer({ minimum: 1, description })
-const flag = (description: string) => Type.Boolean({ description })
+const text = (description: string, example?: string, form: { pattern?: string; format?: string } = {}) =>
+  shown(Type.String({ ...form, description }), example)
+const number = (description: string, example?: number, range: Range = {}) =>
+  shown(Double({ ...range, description }), example)
+const count = (description: string, example?: number) => shown(Integer({ minimum: 0, description }), example)
+const id = (description: string, example?: number) => shown(Integer({ minimum: 1, description }), example)
+const flag = (description: string, example?: boolean) => shown(Type.Boolean({ description }), example)
 
-/** The schemas of fields, by the kind of their value. */
+/** The schemas of fields, by the kind of their value, with the value in the example of the resource: null by default where it may be. */
 export const field = {
   text,
   number,
   count,
   id,
   flag,
-  textOrNull: (description: string) => Nullable(text(description)),
-  numberOrNull: (description: string, range: Range = {}) => Nullable(number(description, range)),
-  countOrNull: (description: string) => Nullable(count(description)),
-  idOrNull: (description: string) => Nullable(id(description)),
-  flagOrNull: (description: string) => Nullable(flag(description)),
+  textOrNull: (...of: Parameters<typeof text>) => Nullable(text(...of)),
+  numberOrNull: (...of: Parameters<typeof number>) => Nullable(number(...of)),
+  countOrNull: (...of: Parameters<typeof count>) => Nullable(count(...of)),
+  idOrNull: (...of: Parameters<typeof id>) => Nullable(id(...of)),
+  flagOrNull: (...of: Parameters<typeof flag>) => Nullable(flag(...of)),
 }
 
 /** One of several fixed strings. */
 export const Word = <const T extends readonly string[]>(
   words: T,
-  options: { description: string; $defs?: { [value: string]: TSchema } },
-) => Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options })
+  { example, ...options }: { description: string; example?: T[number]; $defs?: { [value: string]: TSchema } },
+) => shown(Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options }), example)
 
 /** The `object` field, which names the resource (spec.md, List envelope and Location). */
 export const ObjectName = <const T extends string>(name: T) =>
@@ -54,24 +86,23 @@ export const ObjectName = <const T extends string>(name: T) =>
 const pattern = '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$'
 
 /** `YYYY-MM-DD HH:MM:SS` without a time zone: the account's wall clock. */
-export const WallClock = (description: string) =>
-  Type.String({ pattern, description: `${description}, as \`YYYY-MM-DD HH:MM:SS\` on the account's clock` })
+export const WallClock = (description: string, example?: string) =>
+  text(`${description}, as \`YYYY-MM-DD HH:MM:SS\` on the account's clock`, example, { pattern })
 
 /** `YYYY-MM-DD HH:MM:SS` of a time whose zone the platform does not send. */
-export const PlatformTime = (description: string) =>
-  Type.String({
+export const PlatformTime = (description: string, example?: string) =>
+  text(`${description}, as \`YYYY-MM-DD HH:MM:SS\` as the platform writes it; its time zone is unknown`, example, {
     pattern,
-    description: `${description}, as \`YYYY-MM-DD HH:MM:SS\` as the platform writes it; its time zone is unknown`,
   })
 
-const latitude = (note = '') => number(`Latitude in decimal degrees (WGS84)${note}`, { minimum: -90, maximum: 90 })
-const longitude = (note = '') => number(`Longitude in decimal degrees (WGS84)${note}`, { minimum: -180, maximum: 180 })
+/** The fields `lat` and `lng` of a resource. */
+export const LatLng = (lat: number, lng: number, note = '') => ({
+  lat: number(`Latitude in decimal degrees (WGS84)${note}`, lat, { minimum: -90, maximum: 90 }),
+  lng: number(`Longitude in decimal degrees (WGS84)${note}`, lng, { minimum: -180, maximum: 180 }),
+})
 
-export const Latitude = latitude()
-export const Longitude = longitude()
-
-/** The fields `lat` and `lng` of a resource that may have no position. */
-export const OptionalPosition = {
-  lat: Nullable(latitude('; null without a position')),
-  lng: Nullable(longitude('; null without a position')),
+/** The same of a resource that may have no position. */
+export function LatLngOrNull(...example: [lat: number, lng: number]) {
+  const { lat, lng } = LatLng(...example, '; null without a position')
+  return { lat: Nullable(lat), lng: Nullable(lng) }
 }

@@ -5,11 +5,11 @@ import { field, Part } from './schema.js'
 import { id, quantity, text, word } from './units.js'
 
 export const Sensor = Part('Sensor', {
-  id: field.idOrNull('Unique sensor identifier; null if the platform sends none'),
-  type: field.text("The platform's word in lower case; `other` if it sends none"),
-  name: field.text('Name given to the sensor'),
-  value: field.textOrNull('Value with its unit; null if the sensor has none'),
-  number: field.numberOrNull('The value as a number in the unit shown; null if it is not a number'),
+  id: field.idOrNull('Unique sensor identifier; null if the platform sends none', 71),
+  type: field.text("The platform's word in lower case; `other` if it sends none", 'battery'),
+  name: field.text('Name given to the sensor', 'Battery'),
+  value: field.textOrNull('Value with its unit; null if the sensor has none', '12.6 V'),
+  number: field.numberOrNull('The value as a number in the unit shown; null if it is not a number', 12.6),
 })
 export type Sensor = Static<typeof Sensor>
 

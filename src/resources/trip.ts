@@ -2,39 +2,40 @@
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
 import { instantAfter, type Leg, maxSpeed, type Reading, secondsOf } from './position.js'
-import { field, OptionalPosition, Part, WallClock } from './schema.js'
+import { field, LatLngOrNull, Part, WallClock } from './schema.js'
 import { rounded, text, toKm, toKmh } from './units.js'
 import { wallClock } from './zone.js'
 
-const Seconds = field.countOrNull('Duration in seconds; null if unknown')
-const Place = (description: string) => Type.Object(OptionalPosition, { additionalProperties: false, description })
+const Seconds = (example: number) => field.countOrNull('Duration in seconds; null if unknown', example)
+const End = (description: string, lat: number, lng: number) =>
+  Type.Object(LatLngOrNull(lat, lng), { additionalProperties: false, description })
 
 export const Trip = Part('Trip', {
-  from: WallClock('Start'),
-  to: WallClock('End'),
-  distance_km: field.number('Distance in km', { minimum: 0 }),
-  duration_seconds: Seconds,
-  top_speed: field.number('Maximum speed in km/h', { minimum: 0 }),
-  average_speed: field.numberOrNull('Average speed in km/h; null if unknown', { minimum: 0 }),
+  from: WallClock('Start', '2026-05-11 06:58:12'),
+  to: WallClock('End', '2026-05-11 07:24:40'),
+  distance_km: field.number('Distance in km', 18.2, { minimum: 0 }),
+  duration_seconds: Seconds(1588),
+  top_speed: field.number('Maximum speed in km/h', 74, { minimum: 0 }),
+  average_speed: field.numberOrNull('Average speed in km/h; null if unknown', 41, { minimum: 0 }),
   driver: field.textOrNull('Name of the driver; null if unknown'),
-  start: Place('First position'),
-  end: Place('Last position'),
+  start: End('First position', 48.2081, 16.3738),
+  end: End('Last position', 48.2292, 16.4186),
 })
 export type Trip = Static<typeof Trip>
 
 export const Stop = Part('Stop', {
-  from: WallClock('Start'),
-  to: WallClock('End'),
-  duration_seconds: Seconds,
-  ...OptionalPosition,
+  from: WallClock('Start', '2026-05-11 07:24:40'),
+  to: WallClock('End', '2026-05-11 07:54:40'),
+  duration_seconds: Seconds(1800),
+  ...LatLngOrNull(48.2292, 16.4186),
   address: field.textOrNull('Approximate address; null if the platform has none'),
 })
 export type Stop = Static<typeof Stop>
 
 export const HistoryEvent = Part('HistoryEvent', {
-  time: WallClock('When it happened'),
-  ...OptionalPosition,
-  message: field.text('Human-readable text'),
+  time: WallClock('When it happened', '2026-05-11 07:24:40'),
+  ...LatLngOrNull(48.2292, 16.4186),
+  message: field.text('Human-readable text', 'Zone in (Harbour)'),
 })
 export type HistoryEvent = Static<typeof HistoryEvent>
 

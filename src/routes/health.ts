@@ -5,22 +5,20 @@ import type { PlatformState } from '../platform/health.js'
 import { field, Resource, Word } from '../resources/schema.js'
 
 const Component = (name: string) =>
-  Word(['up', 'down', 'unknown'], { description: `${name} according to the last calls; unknown before the first one` })
+  Word(['up', 'down', 'unknown'], {
+    description: `${name} according to the last calls; unknown before the first one`,
+    example: 'up',
+  })
 
-const Health = Resource(
-  'Health',
-  'State of the service according to recent calls',
-  {
-    status: Word(['ok', 'degraded'], { description: '`degraded` while a component is down' }),
-    version: field.text('Version of the API'),
-    uptime_s: field.count('Seconds since the gateway started'),
-    components: Type.Object({
-      platform: Component('The tracking platform'),
-      store: Component('The store of API keys'),
-    }),
-  },
-  { status: 'ok', version: '1.0.0', uptime_s: 86_400, components: { platform: 'up', store: 'up' } },
-)
+const Health = Resource('Health', 'State of the service according to recent calls', {
+  status: Word(['ok', 'degraded'], { description: '`degraded` while a component is down', example: 'ok' }),
+  version: field.text('Version of the API', '1.0.0'),
+  uptime_s: field.count('Seconds since the gateway started', 86_400),
+  components: Type.Object({
+    platform: Component('The tracking platform'),
+    store: Component('The store of API keys'),
+  }),
+})
 
 interface HealthNeeds {
   version: string

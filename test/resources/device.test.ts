@@ -1,6 +1,6 @@
 /** Devices from platform rows: every variation of platform.md 3 and 13 that concerns one. */
 import t from 'tap'
-import { deviceExample, deviceId, deviceName, isKnownState, needsZone, toDevice } from '../../src/resources/device.js'
+import { deviceId, deviceName, isKnownState, needsZone, toDevice } from '../../src/resources/device.js'
 import { toLocation } from '../../src/resources/location.js'
 import { device, fresh, now, seconds, server, wire } from './device-rows.js'
 import { check, maps } from './rows.js'
@@ -154,7 +154,7 @@ check('speed is in km/h, altitude in metres, course in 0 to 360 degrees (N02, N6
 t.test('a location has the position and movement of the device, and nothing else', async (t) => {
   const movement = { speed: 43, course: 271, altitude: 171, status: 'moving' } as const
   const last = { ...movement, address: 'Quay 3', timestamp: 1778501007, last_seen: '2026-05-11 14:03:27' }
-  const shown = { ...deviceExample, lat: 48.208174, lng: 16.373819, ...last }
+  const shown = { ...toDevice(wire({ id: 318 }), now)!, lat: 48.208174, lng: 16.373819, ...last }
   t.strictSame(toLocation(shown), { object: 'location', device_id: 318, lat: 48.208174, lng: 16.373819, ...last })
   for (const missing of [{ lat: null, lng: null }, { lat: null }, { lng: null }])
     t.equal(toLocation({ ...shown, ...missing }), undefined, 'without a position there is none (N06, N08)')
