@@ -4,6 +4,11 @@ import type { WireAlert } from '../platform/wire.js'
 import { field, ObjectName, Part, Resource, shown } from './schema.js'
 import { flag, id, number, text, word } from './units.js'
 
+const AlertDevice = Part('AlertDevice', {
+  id: field.id('Device identifier', 318),
+  name: field.text('Device name; empty if unknown', 'Van 4'),
+})
+
 export const Alert = Resource('Alert', 'A configured rule that generates events', {
   object: ObjectName('alert'),
   id: field.id('Unique alert identifier', 61),
@@ -21,13 +26,7 @@ export const Alert = Resource('Alert', 'A configured rule that generates events'
   ),
   active: field.flag('Whether the rule is enabled', true),
   all_devices: field.flag('Whether the rule covers all devices of the account, later ones too', false),
-  devices: Type.Array(
-    Part('AlertDevice', {
-      id: field.id('Device identifier', 318),
-      name: field.text('Device name; empty if unknown', 'Van 4'),
-    }),
-    { description: 'The devices the rule is assigned to' },
-  ),
+  devices: Type.Array(AlertDevice, { description: 'The devices the rule is assigned to' }),
 })
 export type Alert = Static<typeof Alert>
 

@@ -3,6 +3,12 @@ import { type Static, Type } from 'typebox'
 import { KEY_ID_EXAMPLE } from './key.js'
 import { field, ObjectName, Part, Resource, Word } from './schema.js'
 
+const OwnKey = Part('OwnKey', {
+  id: field.text('Identifier of the key', KEY_ID_EXAMPLE, { format: 'uuid' }),
+  label: field.text('Descriptive name; empty if none', 'Dispatch board'),
+  expires_at: field.count('When it expires, in epoch milliseconds', 1786277007000),
+})
+
 export const Me = Resource('Me', 'The account that the credential belongs to', {
   object: ObjectName('account'),
   credential: Word(['platform_hash', 'api_key', 'demo'], {
@@ -13,16 +19,6 @@ export const Me = Resource('Me', 'The account that the credential belongs to', {
   utc_offset: field.textOrNull("How far the account's clock is ahead of UTC at the moment; null if unknown", '+02:00', {
     pattern: '^[+-]\\d{2}:\\d{2}$',
   }),
-  key: Type.Union(
-    [
-      Part('OwnKey', {
-        id: field.text('Identifier of the key', KEY_ID_EXAMPLE, { format: 'uuid' }),
-        label: field.text('Descriptive name; empty if none', 'Dispatch board'),
-        expires_at: field.count('When it expires, in epoch milliseconds', 1786277007000),
-      }),
-      Type.Null(),
-    ],
-    { description: 'The API key in the request; null for other credentials' },
-  ),
+  key: Type.Union([OwnKey, Type.Null()], { description: 'The API key in the request; null for other credentials' }),
 })
 export type Me = Static<typeof Me>

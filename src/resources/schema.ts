@@ -10,29 +10,21 @@ export function shown<T extends TSchema>(schema: T, value: unknown): T {
   return schema
 }
 
-/** As much of a schema as its example needs. */
-interface Shown {
-  properties?: Record<string, Shown>
-  items?: Shown
-  anyOf?: [Shown]
-  examples?: [unknown]
-  const?: unknown
-}
-
-/** The value given to a schema, else one made of its parts; null for a field without one. */
-function exampleOf(schema: Shown): unknown {
-  const value = values.get(schema)
+/** The value given to a schema, else its own example, else one made of its parts; null for a field without one. */
+function exampleOf(schema: TSchema): unknown {
+  const value = values.get(schema) ?? (schema as { examples?: [unknown] }).examples?.[0]
   if (value !== undefined) return value
-  const { properties, items, anyOf, examples } = schema
-  if (properties) return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exampleOf(one)]))
-  if (items) return [exampleOf(items)]
-  return anyOf ? exampleOf(anyOf[0]) : (examples?.[0] ?? schema.const ?? null)
+  if (Type.IsLiteral(schema)) return schema.const
+  if (Type.IsArray(schema)) return [exampleOf(schema.items)]
+  if (Type.IsUnion(schema)) return exampleOf(schema.anyOf[0] as TSchema)
+  if (!Type.IsObject(schema)) return null
+  return Object.fromEntries(Object.entries(schema.properties).map(([name, field]) => [name, exampleOf(field)]))
 }
 
 /** The schema of a response object, with an example made of its fields. Fields that it does not name are not sent. */
 export function Resource<T extends TProperties>(title: string, description: string, fields: T) {
-  const example = exampleOf({ properties: fields })
-  return Type.Object(fields, { additionalProperties: false, title, description, examples: [example] })
+  const examples = [exampleOf(Type.Object(fields))]
+  return Type.Object(fields, { additionalProperties: false, title, description, examples })
 }
 
 /** The schema of an object within a response object. */
@@ -50,10 +42,9 @@ export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'bo
 export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
 export const Double = (options: object = {}) => Type.Number({ format: 'double', ...options })
 
-type Range = { minimum?: number; maximum?: number }
 const text = (description: string, example?: string, form: { pattern?: string; format?: string } = {}) =>
   shown(Type.String({ ...form, description }), example)
-const number = (description: string, example?: number, range: Range = {}) =>
+const number = (description: string, example?: number, range: { minimum?: number; maximum?: number } = {}) =>
   shown(Double({ ...range, description }), example)
 const count = (description: string, example?: number) => shown(Integer({ minimum: 0, description }), example)
 const id = (description: string, example?: number) => shown(Integer({ minimum: 1, description }), example)
