@@ -11,15 +11,13 @@ export const driverIdOf = ({ driver_data, device_data }: WireDeviceState): numbe
   id(driver_data.id) ?? id(device_data.current_driver_id)
 
 const ignitionTypes = new Set(['acc', 'ignition', 'engine'])
-const switches = new Map([
-  ['on', true],
-  ['off', false],
-])
 
 function switchOf(wire: WireSensor): boolean | undefined {
   if (typeof wire.val === 'boolean') return wire.val
   const val = number(wire.val)
-  return val === 0 || val === 1 ? val === 1 : switches.get(sensorValue(wire)?.toLowerCase() ?? '')
+  if (val === 0 || val === 1) return val === 1
+  const shown = sensorValue(wire)?.toLowerCase()
+  return shown === 'on' || shown === 'off' ? shown === 'on' : undefined
 }
 
 /** Whether the ignition is on: by the first ignition sensor with a state, else by the platform's own status. */
@@ -34,26 +32,26 @@ export function ignitionOf(wire: WireDevice): boolean | null {
 }
 
 /** The first sensor of a type with a value: its text, and its value with unit if it is a number. */
-function counterOf(device: WireDevice | undefined, type: string) {
-  const sensor = device?.sensors.find((one) => sensorType(one) === type && sensorValue(one) !== undefined)
+function counterOf(device: WireDevice, type: string) {
+  const sensor = device.sensors.find((one) => sensorType(one) === type && sensorValue(one) !== undefined)
   const written = text(sensor?.formatted) ?? text(sensor?.value)
   const value = quantity(sensor?.formatted) ?? quantity(sensor?.value) ?? quantity(sensor?.val)
   return { written, amount: value?.amount, unit: value?.unit || text(sensor?.unit) }
 }
 
 /** The account's unit of distance. Platform 2.x sends only that of speed. */
-export const distanceUnit = (device: WireDevice | undefined): string | undefined =>
-  text(device?.unit_of_distance) ?? text(device?.distance_unit_hour)
+export const distanceUnit = (device: WireDevice): string | undefined =>
+  text(device.unit_of_distance) ?? text(device.distance_unit_hour)
 
 /** The odometer in km: the sensor in its own unit, else the device's counter in the account's unit. */
-export function odometerKm(device: WireDevice | undefined): number | undefined {
+export function odometerKm(device: WireDevice): number | undefined {
   const { amount, unit } = counterOf(device, 'odometer')
   if (amount !== undefined) return toKm(amount, unit ?? distanceUnit(device))
-  return toKm(device?.total_distance, distanceUnit(device))
+  return toKm(device.total_distance, distanceUnit(device))
 }
 
 /** Engine hours of a sensor that states its unit; a number without a unit may be hours or seconds (platform.md 8.3). */
-export function engineHours(device: WireDevice | undefined): number | undefined {
+export function engineHours(device: WireDevice): number | undefined {
   const { written, amount, unit } = counterOf(device, 'engine_hours')
   return hoursOf(written, amount, unit)
 }
@@ -65,12 +63,15 @@ export function hoursOf(written: Scalar, amount: number | undefined, unit = ''):
   return seconds === undefined ? undefined : rounded(seconds / 3600, 2)
 }
 
-/** Unix seconds of the last movement; null if unknown. */
-export function movedAt(wire: WireDevice): number | null {
-  const own = unixSeconds(number(wire.moved_timestamp))
-  const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.moved_at)
-  return own || (server === undefined ? null : unixSeconds(asIfUtc(server)) || null)
+/** Unix seconds of a time of the tracker server, which is in UTC; 0 if there is none. */
+export function serverTime(value: Scalar): number {
+  const time = displayTime(value)
+  return time === undefined ? 0 : unixSeconds(asIfUtc(time))
 }
+
+/** Unix seconds of the last movement; null if unknown. */
+export const movedAt = (wire: WireDevice): number | null =>
+  unixSeconds(number(wire.moved_timestamp)) || serverTime(wire.device_data.traccar.moved_at) || null
 
 /** Whole seconds of a number, else of a duration text; null if neither is one. */
 export function seconds(count: WireDevice['stop_duration_sec'], duration: WireDevice['stop_duration']): number | null {

@@ -1,13 +1,13 @@
 /** The device resource: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
-import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds } from './device-state.js'
+import { driverIdOf, engineHours, ignitionOf, movedAt, odometerKm, seconds, serverTime } from './device-state.js'
 import { displayTime, isDayFirst, isDisplayTime } from './display-time.js'
 import { CollectionOf, Feature, Format, Point, toFeature } from './geojson.js'
 import { Ids, Paging } from './list.js'
 import { field, Integer, LatLngOrNull, Nullable, Resource, WallClock, Word } from './schema.js'
 import { Sensor, toSensor } from './sensor.js'
-import { asIfUtc, unixSeconds } from './time.js'
+import { unixSeconds } from './time.js'
 import { coordinates, id, number, text, toDegrees, toKmh, toMetres, word } from './units.js'
 import { wallClock, type Zone } from './zone.js'
 
@@ -100,11 +100,8 @@ const heartbeatOf = (wire: WireDeviceState): number => unixSeconds(number(wire.a
 const lastContact = (wire: WireDeviceState): number => Math.max(fixOf(wire), heartbeatOf(wire))
 
 /** Unix seconds of the last fix, else of the last heartbeat, else the tracker server's UTC time; 0 if never. */
-function timestampOf(wire: WireDeviceState): number {
-  const own = fixOf(wire) || heartbeatOf(wire)
-  const server = own > 0 ? undefined : displayTime(wire.device_data.traccar.time)
-  return server === undefined ? own : unixSeconds(asIfUtc(server))
-}
+const timestampOf = (wire: WireDeviceState): number =>
+  fixOf(wire) || heartbeatOf(wire) || serverTime(wire.device_data.traccar.time)
 
 /** Unix seconds of the last fix or sign of life, whichever is later; 0 if never. */
 export const updatedAt = (wire: WireDeviceState): number => Math.max(timestampOf(wire), heartbeatOf(wire))
