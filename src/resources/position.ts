@@ -110,7 +110,7 @@ export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): 
       yield
     }
     points.sort((a, b) => byTime(a.position, b.position))
-    start ??= points[0] && { time: points[0].position.time, timestamp: points[0].position.timestamp }
+    start ??= points[0]?.position
     // A tracker that sleeps while its vehicle is parked sends no point that would show how late it is.
     if (start) order.end(endOf(group, start.timestamp, reading))
     legs.push({ group, kind, start, points })
@@ -183,13 +183,12 @@ const isRepeat = (a: Position, b: Position | undefined): boolean =>
 
 /** The positions of several legs in time order, each once: platforms repeat a point by its id, or with a new one. */
 export function positionsOf(legs: readonly Leg[]): Position[] {
-  const ids = new Set<number>()
+  const ids = new Set<number | undefined>()
   const positions: (Position & Moment)[] = []
   for (const { points } of legs) {
     for (const { id, position } of points) {
-      if (id !== undefined && ids.has(id)) continue
+      if (!ids.has(id)) positions.push(position)
       if (id !== undefined) ids.add(id)
-      positions.push(position)
     }
   }
   return positions.sort(byTime).filter((position, at, all) => !isRepeat(position, all[at - 1]))
