@@ -62,21 +62,17 @@ function typeOf(wire: WireGeofence): string {
 
 /** `#RRGGBB` of `#abc`, `abc`, `a1b2c3` or `#A1B2C3`; black for any other text. */
 function colorOf(value: string | undefined): string {
-  const hex = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(value ?? '')?.[1]
-  if (hex === undefined) return '#000000'
+  const [, hex = '000000'] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(value ?? '') ?? []
   const long = hex.length === 6 ? hex : hex.replace(/./g, '$&$&')
   return `#${long.toUpperCase()}`
 }
 
 /** Twice the signed area of a ring in square degrees; positive if it is counter-clockwise. */
-function signedArea(ring: readonly Coordinate[]): number {
-  let sum = 0
-  ring.forEach(([x, y], at) => {
+const signedArea = (ring: readonly Coordinate[]): number =>
+  ring.reduce((sum, [x, y], at) => {
     const [nextX, nextY] = ring[(at + 1) % ring.length] as Coordinate
-    sum += x * nextY - nextX * y
-  })
-  return sum
-}
+    return sum + x * nextY - nextX * y
+  }, 0)
 
 const same = (a: Coordinate | undefined, b: Coordinate | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
 

@@ -46,11 +46,8 @@ export const CreateKey = Type.Object(
 )
 export type CreateKey = Static<typeof CreateKey>
 
-/** The fields of a stored key that responses show; `hint` is its truncated value, times are epoch milliseconds. */
-type StoredKey = Pick<KeyRecord, 'id' | 'hint' | 'label' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>
-
 /** The only response with the complete key. */
-export const toCreatedKey = (stored: StoredKey, key: string, email: string | null) => ({
+export const toCreatedKey = (stored: KeyRecord, key: string, email: string | null) => ({
   object: 'api_key' as const,
   id: stored.id,
   key,
@@ -76,7 +73,7 @@ export const CreatedKey = Resource('CreatedKey', 'A new API key, with its comple
 export type CreatedKey = Static<typeof CreatedKey>
 
 /** @param usable whether it holds the current platform hash; null if unknown. */
-export const toKey = (stored: StoredKey, usable: boolean | null) => ({
+export const toKey = (stored: KeyRecord, usable: boolean | null) => ({
   object: 'api_key' as const,
   id: stored.id,
   key: stored.hint,

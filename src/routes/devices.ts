@@ -66,11 +66,10 @@ function responseCache() {
 const config = { servesStale: true }
 
 type Position = { lat: number; lng: number }
-const hasPosition = (device: Device): device is Device & Position => device.lat !== null && device.lng !== null
 
 /** The address that the platform sent, else that of the position. Without lookups it costs no promise. */
-const addressOf = <T>(device: Device, find: (position: Position) => T): T | string | null =>
-  device.address ?? (hasPosition(device) ? find(device) : null)
+const addressOf = <T>({ address, lat, lng }: Device, find: (position: Position) => T): T | string | null =>
+  address ?? (lat === null || lng === null ? null : find({ lat, lng }))
 
 const withAddress = (device: Device, address: string | null): Device =>
   device.address === address ? device : { ...device, address }

@@ -98,11 +98,8 @@ function dayFirstIn(fleet: Fleet): boolean | undefined {
 }
 
 /** Undefined where the account may not read its setup, or the platform has none. */
-async function setupOf(account: Account): Promise<WireSetup | undefined> {
-  try {
-    return await account.setup()
-  } catch (error) {
+const setupOf = (account: Account): Promise<WireSetup | undefined> =>
+  account.setup().catch((error: unknown) => {
     if (isMissingAction(error) || error instanceof PlatformForbidden) return undefined
     throw error
-  }
-}
+  })
