@@ -17,7 +17,7 @@ import {
 } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
-import { HistoryEvent, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
+import { HistoryEvent, Seconds, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
 import { quantity, rounded, text, toKm, toKmh } from './units.js'
 
 const Day = (description: string, example: string) =>
@@ -29,8 +29,6 @@ const Day = (description: string, example: string) =>
 const from = Day('First day', '2026-05-11')
 const Duration = (description: string, example: string) =>
   field.text(`${description}, as the platform writes it, such as \`1h 12min 5s\`; \`0s\` if unknown`, example)
-const Seconds = (description: string, example: number) =>
-  field.countOrNull(`${description} in seconds; null if unknown`, example)
 
 export const History = Resource('History', 'Positions, trips, stops, events and totals of a device over whole days', {
   object: ObjectName('history'),

@@ -2,17 +2,17 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Values of fields in the examples of resources. The document shows them only there, so they are not in the schemas. */
-const values = new WeakMap<object, unknown>()
+const exampleValues = new WeakMap<object, unknown>()
 
 /** The schema, with its value in the example of a resource. */
 export function shown<T extends TSchema>(schema: T, value: unknown): T {
-  values.set(schema, value)
+  exampleValues.set(schema, value)
   return schema
 }
 
 /** The value given to a schema, else its own example, else one made of its parts; null for a field without one. */
 function exampleOf(schema: TSchema): unknown {
-  const value = values.get(schema) ?? (schema as { examples?: [unknown] }).examples?.[0]
+  const value = exampleValues.get(schema) ?? (schema as { examples?: [unknown] }).examples?.[0]
   if (value !== undefined) return value
   if (Type.IsLiteral(schema)) return schema.const
   if (Type.IsArray(schema)) return [exampleOf(schema.items)]
@@ -36,7 +36,7 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
  * With a plain `number` the serializer writes null as 0.
  */
 export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
-  shown(Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema), values.get(of))
+  shown(Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema), exampleValues.get(of))
 
 /** Numbers as exact as JSON has them: without a format, generators for Java, C#, Go and Rust read one or the other into 32 bits. */
 export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
@@ -77,11 +77,11 @@ export const ObjectName = <const T extends string>(name: T) =>
 const pattern = '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$'
 
 /** `YYYY-MM-DD HH:MM:SS` without a time zone: the account's wall clock. */
-export const WallClock = (description: string, example?: string) =>
+export const WallClock = (description: string, example: string) =>
   text(`${description}, as \`YYYY-MM-DD HH:MM:SS\` on the account's clock`, example, { pattern })
 
 /** `YYYY-MM-DD HH:MM:SS` of a time whose zone the platform does not send. */
-export const PlatformTime = (description: string, example?: string) =>
+export const PlatformTime = (description: string, example: string) =>
   text(`${description}, as \`YYYY-MM-DD HH:MM:SS\` as the platform writes it; its time zone is unknown`, example, {
     pattern,
   })

@@ -6,7 +6,8 @@ import { field, LatLngOrNull, Part, WallClock } from './schema.js'
 import { rounded, text, toKm, toKmh } from './units.js'
 import { wallClock } from './zone.js'
 
-const Seconds = (example: number) => field.countOrNull('Duration in seconds; null if unknown', example)
+export const Seconds = (description: string, example: number) =>
+  field.countOrNull(`${description} in seconds; null if unknown`, example)
 const End = (description: string, lat: number, lng: number) =>
   Type.Object(LatLngOrNull(lat, lng), { additionalProperties: false, description })
 
@@ -14,7 +15,7 @@ export const Trip = Part('Trip', {
   from: WallClock('Start', '2026-05-11 06:58:12'),
   to: WallClock('End', '2026-05-11 07:24:40'),
   distance_km: field.number('Distance in km', 18.2, { minimum: 0 }),
-  duration_seconds: Seconds(1588),
+  duration_seconds: Seconds('Duration', 1588),
   top_speed: field.number('Maximum speed in km/h', 74, { minimum: 0 }),
   average_speed: field.numberOrNull('Average speed in km/h; null if unknown', 41, { minimum: 0 }),
   driver: field.textOrNull('Name of the driver; null if unknown'),
@@ -26,7 +27,7 @@ export type Trip = Static<typeof Trip>
 export const Stop = Part('Stop', {
   from: WallClock('Start', '2026-05-11 07:24:40'),
   to: WallClock('End', '2026-05-11 07:54:40'),
-  duration_seconds: Seconds(1800),
+  duration_seconds: Seconds('Duration', 1800),
   ...LatLngOrNull(48.2292, 16.4186),
   address: field.textOrNull('Approximate address; null if the platform has none'),
 })
