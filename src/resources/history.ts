@@ -4,17 +4,7 @@ import type { Steps } from '../lib/in-turns.js'
 import type { Scalar } from '../platform/shape.js'
 import type { WireHistory } from '../platform/wire.js'
 import { type Coordinate, Feature, Format, LineString, Point, toFeature } from './geojson.js'
-import {
-  type HistoryContext,
-  kinds,
-  type Leg,
-  legsOf,
-  maxSpeed,
-  Position,
-  positionsOf,
-  type Reading,
-  readingOf,
-} from './position.js'
+import { type HistoryContext, kinds, type Leg, legsOf, maxSpeed, Position, positionsOf, readingOf } from './position.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 import { durationSeconds } from './time.js'
 import { HistoryEvent, Seconds, Stop, Trip, toHistoryEvent, toStop, toTrip } from './trip.js'
@@ -104,10 +94,10 @@ export function* toHistory(wire: WireHistory, context: HistoryContext): Steps<Hi
   // Start and end groups repeat points of the drives between them, so they only count without drives and stops.
   const positions = positionsOf(travels.length > 0 ? travels : ofKinds(legs, start, end))
   const oldestFirst = legs.toSorted((a, b) => (a.start?.timestamp ?? 0) - (b.start?.timestamp ?? 0))
-  function* listOf<T>(kind: number, toX: (leg: Leg, reading: Reading) => T | undefined): Steps<T[]> {
+  function* listOf<T>(kind: number, toX: (leg: Leg) => T | undefined): Steps<T[]> {
     const items: (T | undefined)[] = []
     for (const leg of ofKinds(oldestFirst, kind)) {
-      items.push(toX(leg, reading))
+      items.push(toX(leg))
       yield
     }
     return items.filter((item) => item !== undefined)
@@ -126,8 +116,8 @@ export function* toHistory(wire: WireHistory, context: HistoryContext): Steps<Hi
     move_seconds: secondsOf(wire.move_duration),
     stop_seconds: secondsOf(wire.stop_duration),
     fuel_l: fuelLitres(wire),
-    trips: yield* listOf(drive, toTrip),
-    stops: yield* listOf(stop, toStop),
+    trips: yield* listOf(drive, (leg) => toTrip(leg, reading)),
+    stops: yield* listOf(stop, (leg) => toStop(leg, reading)),
     events: yield* listOf(event, toHistoryEvent),
     positions: isDetailed ? positions.map((position) => (zone ? position : { ...position, timestamp: null })) : [],
   }
