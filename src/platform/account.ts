@@ -6,10 +6,10 @@ import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
 import { LastSetup } from './last-setup.js'
-import { type Page, pageOf } from './pages.js'
+import { pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
-import { type FetchPage, readAll } from './window.js'
+import { type FetchPage, maxPageSize, readAll } from './window.js'
 import * as wire from './wire.js'
 import type { FleetColumns, HistoryRequest } from './worker-messages.js'
 
@@ -24,10 +24,21 @@ export interface EventFilter {
   to?: string | undefined
 }
 
-/** Page sizes of actions that accept one (platform.md 8.1) and use 15 without it; a larger page takes the platform long. */
-const pageSizes: Partial<Record<Action, number>> = { services: 100 }
-/** Lists without pages (platform.md 2.1): their first request has no `page` parameter. */
-const unpaged: readonly Action[] = ['get_geofences', 'get_alerts']
+/** The lists: the shape of a row, and `name`, as `pageOf` takes it. */
+const lists = {
+  // Without pages (platform.md 2.1): the first request has no `page` parameter.
+  get_geofences: { shape: wire.wireGeofence, name: 'geofences', isUnpaged: true },
+  get_alerts: { shape: wire.wireAlert, name: 'alerts', isUnpaged: true },
+  // These accept a page size. Services use 15 without it (platform.md 8.1); a larger page takes the platform long.
+  get_events: { shape: wire.wireEvent, name: 'events', pageSize: maxPageSize },
+  services: { shape: wire.wireService, name: 'services', pageSize: 100 },
+  get_services: { shape: wire.wireService, name: 'services' },
+  get_user_drivers: { shape: wire.wireDriver, name: 'drivers' },
+} as const
+
+type ListAction = keyof typeof lists
+type Row<A extends ListAction> = Read<(typeof lists)[A]['shape']>
+type List = { shape: RecordShape; name: string; isUnpaged?: boolean; pageSize?: number }
 
 /** Identifies an account; `setup` is set if the validation has requested it. */
 type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
@@ -106,8 +117,9 @@ export class Account {
     })
   }
 
-  geofences(): Promise<wire.WireGeofence[]> {
-    return this.#all('get_geofences', wire.wireGeofence, 'geofences')
+  /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
+  list<A extends ListAction>(action: A): Promise<Row<A>[]> {
+    return this.#shared(`all ${action}`, () => this.#reading((reading) => this.#rows(action, {}, reading)))
   }
 
   /** Begins a search for events that may send `calls` calls; its deadline starts now, and the caller closes it. */
@@ -121,12 +133,12 @@ export class Account {
    */
   eventPages({ deviceId, type, from, to }: EventFilter, search: Reading, isFresh = false): FetchPage {
     const query = { device_id: deviceId, type, date_from: from, date_to: to }
-    return (page, limit) => this.#page('get_events', { ...query, limit, page }, page, 'events', search, isFresh)
+    return this.#pages('get_events', query, search, isFresh)
   }
 
   /** The events in the rows of such pages; what is left out is reported. */
   readEvents(rows: readonly unknown[]): wire.WireEvent[] {
-    return this.#read('get_events', wire.wireEvent, rows)
+    return this.#read('get_events', rows)
   }
 
   /** The documented history, serialized. */
@@ -138,30 +150,21 @@ export class Account {
     })
   }
 
-  alerts(): Promise<wire.WireAlert[]> {
-    return this.#all('get_alerts', wire.wireAlert, 'alerts')
-  }
-
-  drivers(): Promise<wire.WireDriver[]> {
-    return this.#all('get_user_drivers', wire.wireDriver, 'drivers')
-  }
-
   /** The account's maintenance services; undefined on a platform too old to have the action. */
   services(): Promise<wire.WireService[] | undefined> {
-    return this.#all('services', wire.wireService, 'services').catch((error: unknown) => {
+    return this.list('services').catch((error: unknown) => {
       if (!isMissingAction(error)) throw error
       return undefined
     })
   }
 
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too; see `eachDevice`. */
-  async deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
-    const reading = this.#platform.openList(this.id)
-    const ofDevice = async (device_id: number): Promise<wire.WireService[]> => {
-      const rows = await this.#rows('get_services', wire.wireService, { device_id }, 'services', reading)
+  deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
+    const ofDevice = async (device_id: number, reading: Reading): Promise<wire.WireService[]> => {
+      const rows = await this.#rows('get_services', { device_id }, reading)
       return rows.map((row) => ({ ...row, device_id }))
     }
-    return await eachDevice(deviceIds, ofDevice).finally(() => reading.close())
+    return this.#reading((reading) => eachDevice(deviceIds, (id) => ofDevice(id, reading)))
   }
 
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
@@ -179,45 +182,35 @@ export class Account {
     return call
   }
 
-  /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
-  #all<T extends RecordShape>(action: Action, shape: T, name: string): Promise<Read<T>[]> {
-    const send = async (): Promise<Read<T>[]> => {
-      const reading = this.#platform.openList(this.id)
-      return await this.#rows(action, shape, {}, name, reading).finally(() => reading.close())
-    }
-    return this.#shared(`all ${action}`, send)
+  async #reading<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
+    const reading = this.#platform.openList(this.id)
+    return await read(reading).finally(() => reading.close())
   }
 
-  /** The rows of all pages. @param name see `pageOf`. */
-  async #rows<T extends RecordShape>(
-    action: Action,
-    shape: T,
-    query: Query,
-    name: string,
-    reading: Reading,
-  ): Promise<Read<T>[]> {
-    const pageSize = pageSizes[action]
-    const fetchPage: FetchPage = (page, size) => {
-      const sent = page === 1 && unpaged.includes(action) ? undefined : page
-      return this.#page(action, { ...query, limit: pageSize && size, page: sent }, page, name, reading)
-    }
-    return this.#read(action, shape, await readAll(fetchPage, pageSize ?? Number.POSITIVE_INFINITY))
+  /** The rows of all pages. */
+  async #rows<A extends ListAction>(action: A, query: Query, reading: Reading): Promise<Row<A>[]> {
+    const { pageSize = Number.POSITIVE_INFINITY }: List = lists[action]
+    return this.#read(action, await readAll(this.#pages(action, query, reading), pageSize))
   }
 
-  #read<T extends RecordShape>(action: Action, shape: T, rows: unknown): Read<T>[] {
+  #read<A extends ListAction>(action: A, rows: unknown): Row<A>[] {
     const tally: Tally = { skipped: 0 }
-    const records = read([shape], rows, tally) as Read<T>[]
+    const records = read([lists[action].shape], rows, tally) as Row<A>[]
     if (tally.skipped > 0) this.#onSkipped(action, tally.skipped)
     return records
   }
 
-  /** One page of a list. @param number of the page. @param name see `pageOf`. */
-  #page(action: Action, query: Query, number: number, name: string, reading: Reading, isFresh = false): Promise<Page> {
-    const check = (body: unknown): void => checkPage(action, body, number, name)
-    return reading.send(action, (memory) => {
-      const send = async () => pageOf(await this.#platform.get(action, this.#requester, query, check, memory), name)
-      return this.#shared(`${action} ${JSON.stringify(query)}`, send, isFresh)
-    })
+  #pages(action: ListAction, query: Query, reading: Reading, isFresh = false): FetchPage {
+    const { name, pageSize, isUnpaged }: List = lists[action]
+    return (number, size) => {
+      const page = isUnpaged && number === 1 ? undefined : number
+      const sent = { ...query, limit: pageSize && size, page }
+      const check = (body: unknown): void => checkPage(action, body, number, name)
+      return reading.send(action, (memory) => {
+        const send = async () => pageOf(await this.#platform.get(action, this.#requester, sent, check, memory), name)
+        return this.#shared(`${action} ${JSON.stringify(sent)}`, send, isFresh)
+      })
+    }
   }
 
   /**

@@ -17,7 +17,7 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
   app.get('/alerts', { schema: listAlertsSchema }, async (request, reply) => {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const devices = await deviceCache.fetch(request.account)
-    const rows = translate('get_alerts', await request.account.alerts(), identified)
+    const rows = translate('get_alerts', await request.account.list('get_alerts'), identified)
     const fleet = { ids: devices.ids, name: namesIn(devices) }
     const devicesOf = (row: WireAlert): number => (coversAll(row) ? devices.length : row.devices.length)
     const charsOf = (alert: Alert): number =>

@@ -16,7 +16,7 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
   app.get('/drivers', { schema: listDriversSchema }, async (request, reply) => {
     // One after the other: rows that wait for the devices would be memory that nothing counts.
     const fleet = await deviceCache.fetch(request.account)
-    const rows = translate('get_user_drivers', await request.account.drivers(), identified)
+    const rows = translate('get_user_drivers', await request.account.list('get_user_drivers'), identified)
     const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }
     return sendRows(reply, rows, request.query, (row, id) => toDriver(row, id, devices))
   })

@@ -29,7 +29,7 @@ export function geofences(app: App, { translate }: Needs): void {
   }
   app.get('/geofences', { schema: listGeofencesSchema }, async (request, reply) => {
     const { format = 'json', ...paging } = request.query
-    const rows = translate('get_geofences', await request.account.geofences(), identified)
+    const rows = translate('get_geofences', await request.account.list('get_geofences'), identified)
     if (format === 'json') return sendRows(reply, rows, paging, toGeofenceItem)
     const toBody = (list: List<GeofenceDetail>) => toCollection(list, toGeofenceFeature)
     return sendRows(reply, rows, paging, toGeofence, { partsOf: cornersOf }, { as: format, toBody })
@@ -46,7 +46,7 @@ export function geofences(app: App, { translate }: Needs): void {
   app.get('/geofences/:id', { schema: getGeofenceSchema }, async (request, reply) => {
     const sent = request.params.id
     const geofenceId = id(sent)
-    const rows = geofenceId === undefined ? [] : await request.account.geofences()
+    const rows = geofenceId === undefined ? [] : await request.account.list('get_geofences')
     const row = rows.find((geofence) => id(geofence.id) === geofenceId)
     if (geofenceId === undefined || !row) throw notFound('geofence', sent)
     reserveItems(reply, 1, cornersOf(row))

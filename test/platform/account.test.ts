@@ -19,7 +19,7 @@ t.test('equal requests of one account share a call in flight, whether it works o
   const day = { from: '2026-05-11', to: '2026-05-11', positions: true, format: 'json' } as const
   const history = (account: Account, deviceId: number) => account.history({ ...day, deviceId }, undefined)
   const sent = [history(one, 7), history(one, 7), history(one, 8), history(other, 7)]
-  const refused = [failureOf(one.alerts()), failureOf(one.alerts())]
+  const refused = [failureOf(one.list('get_alerts')), failureOf(one.list('get_alerts'))]
   await until(async () => calls.length === 4)
   for (const respond of waiting.splice(0)) respond()
   await Promise.all(sent)
@@ -68,9 +68,9 @@ t.test('an account has one share and one circuit, in whatever spelling the platf
   for (const response of held) response.end('[]')
   await Promise.all(devices)
   const failures: unknown[] = []
-  for (let n = 0; n < 6; n += 1) failures.push(await failureOf(spellings[n % 3]!.alerts()))
+  for (let n = 0; n < 6; n += 1) failures.push(await failureOf(spellings[n % 3]!.list('get_alerts')))
   t.same(failures, [...Array(5).fill('server_error'), 'breaker_open'])
-  t.equal(await failureOf(other.alerts()), 'server_error', 'which opens nothing for others')
+  t.equal(await failureOf(other.list('get_alerts')), 'server_error', 'which opens nothing for others')
   t.equal(calls.length, 13 + 6)
 })
 
@@ -81,8 +81,8 @@ t.test('a list of so many rows that they would hold up all other requests is giv
   })
   const account = accountOn(platform)
   const outcomes: [rows: number, expected: string, read: () => Promise<unknown>][] = [
-    [50_000, 'data', () => account.drivers()],
-    [50_001, 'too_large', () => account.drivers()],
+    [50_000, 'data', () => account.list('get_user_drivers')],
+    [50_001, 'too_large', () => account.list('get_user_drivers')],
     [12_500, 'data', () => account.deviceServices([1, 2, 3, 4])],
     [200_000, 'too_large', () => account.deviceServices([1])],
     [12_501, 'too_large', () => account.deviceServices([1, 2, 3, 4])],
@@ -114,7 +114,7 @@ t.test('a response of so many names that parsing it would hold up all other requ
   })
   for (names of [160_000, 90_000]) {
     const expected = names > 100_000 ? 'too_large' : 'data'
-    t.equal(await failureOf(accountOn(platform).drivers()), expected, `${names}`)
+    t.equal(await failureOf(accountOn(platform).list('get_user_drivers')), expected, `${names}`)
   }
 })
 
@@ -126,7 +126,7 @@ t.test('a response of so many values that reading it would hold up all other req
   })
   for (values of [2_000_001, 2_000_000]) {
     const expected = values > 2_000_000 ? 'too_large' : 'data'
-    t.equal(await failureOf(accountOn(platform).drivers()), expected, `${values}`)
+    t.equal(await failureOf(accountOn(platform).list('get_user_drivers')), expected, `${values}`)
   }
 })
 

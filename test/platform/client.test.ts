@@ -156,7 +156,10 @@ t.test('a list that never ends takes no more memory than its budget, and gives i
   const budget = new ByteBudget(4_000_000)
   const { platform, calls } = await clientOn(t, endlessList(), { budget })
   const account = accountOn(platform)
-  const lists = await Promise.all([failureOf(account.drivers()), failureOf(account.drivers())])
+  const lists = await Promise.all([
+    failureOf(account.list('get_user_drivers')),
+    failureOf(account.list('get_user_drivers')),
+  ])
   t.same(lists, ['overload', 'overload'])
   t.ok(calls.length > 3 && calls.length < 30, `${calls.length} pages, for both together`)
   await until(async () => budget.usedBytes === 0)
@@ -167,7 +170,7 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
   const slow = endlessList(() => clock.advance(16_000))
   const { platform, calls } = await clientOn(t, slow, { now: clock.now })
   const account = accountOn(platform)
-  t.equal(await failureOf(account.drivers()), 'timeout')
+  t.equal(await failureOf(account.list('get_user_drivers')), 'timeout')
   t.equal(calls.length, 5, 'one, and four at once')
   const pages = account.eventPages({}, account.openSearch(20))
   t.equal(await failureOf(readAll(pages, 100, () => false)), 'timeout')
