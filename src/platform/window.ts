@@ -57,15 +57,16 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   const numberFor = (size: number): number => Math.floor(offset / size) + 1
   const requested = pageSizeFor(offset, limit)
   const page = await fetch(numberFor(requested), requested)
+  const { total } = page
   // A platform that ignores the page repeats rows there.
-  if (offset > 0 && page.total !== undefined && offset >= page.total)
-    return { rows: [], seen: itemsOf(page.rows), count: async () => ({ total: page.total as number, isCounted: true }) }
+  if (offset > 0 && total !== undefined && offset >= total)
+    return { rows: [], seen: page.rows, count: async () => exactly(total) }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
-  const pages = new Pages(fetch, size, number === page.number ? page : await fetch(number, size))
+  const pages = pagesFrom(number === page.number ? page : await fetch(number, size), fetch, size)
   const start = offset - (number - 1) * size
   const seen = await pages.read(start + limit)
-  return { rows: seen.slice(start, start + limit), seen, count: () => pages.count() }
+  return { rows: seen.slice(start, start + limit), seen, count: pages.count }
 }
 
 /**
@@ -77,15 +78,14 @@ export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsE
   const fetch = numbered(fetchPage)
   const page = await fetch(1, size)
   // More rows than requested and no numbers of pages: all rows are there.
-  const isWhole = !isEnough && !page.isPaged && !page.perPage && itemsOf(page.rows).length > size
+  const isWhole = !isEnough && !page.isPaged && !page.perPage && page.rows.length > size
   const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
-  const pages = new Pages(isEnough ? fetch : readAhead(fetch, last), applied, page)
-  return pages.read(Number.POSITIVE_INFINITY, isEnough)
+  return pagesFrom(page, isEnough ? fetch : readAhead(fetch, last), applied).read(Number.POSITIVE_INFINITY, isEnough)
 }
 
 /** Pages in order; while one is awaited, those after it up to the last one are requested as well, a few at once. */
-function readAhead(fetch: ReturnType<typeof numbered>, last: number): ReturnType<typeof numbered> {
+function readAhead(fetch: FetchNumbered, last: number): FetchNumbered {
   const requested = new Map<number, Promise<NumberedPage>>()
   return async (number, size) => {
     for (let next = number; next < number + maxConcurrent && next <= last; next += 1) {
@@ -101,19 +101,22 @@ function readAhead(fetch: ReturnType<typeof numbered>, last: number): ReturnType
 
 /** A page and the number it was requested by, which a platform that does not number its pages does not send. */
 interface NumberedPage extends Page {
+  rows: unknown[]
   number: number
   currentPage: number
   /** Whether the platform sends the page's number, the last page's number or the total; the page size does not count. */
   isPaged: boolean
 }
 
-function numbered(fetchPage: FetchPage) {
+type FetchNumbered = (number: number, size: number) => Promise<NumberedPage>
+
+function numbered(fetchPage: FetchPage): FetchNumbered {
   let first: { page: Page; size: number } | undefined
   const fetchFirst = async (size: number): Promise<Page> => {
     if (first?.size !== size) first = { page: await fetchPage(1, size), size }
     return first.page
   }
-  return async (number: number, size: number): Promise<NumberedPage> => {
+  return async (number, size) => {
     const page = number === 1 ? await fetchFirst(size) : await fetchPage(number, size)
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
@@ -121,7 +124,7 @@ function numbered(fetchPage: FetchPage) {
     const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
     const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
     // Others repeat their last page beyond their end.
-    const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : page.rows
+    const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
     return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
 }
@@ -139,95 +142,85 @@ function repeats(page: Page, first: Page): boolean {
  * The page size that the platform applied, as it says or as its rows show. Fewer rows than requested are the last page, or a
  * page of a platform that ignores the size, whose first page shows it.
  */
-async function appliedSize(fetch: ReturnType<typeof numbered>, page: NumberedPage, requested: number): Promise<number> {
+async function appliedSize(fetch: FetchNumbered, page: NumberedPage, requested: number): Promise<number> {
   const { perPage, lastPage, total } = page
   const isTrue = lastPage === undefined || total === undefined || Math.ceil(total / (perPage ?? 1)) === lastPage
   if (perPage && isTrue) return perPage
-  const sent = itemsOf(page.rows).length
+  const sent = page.rows.length
   // The last of several pages may be shorter than those before it.
   const isLast = page.number > 1 && page.currentPage === lastPage
   if ((sent >= requested && !isLast) || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
   // Without any number, it is the whole list, unless its length may be the size of a page.
   const isWhole = requested === Number.POSITIVE_INFINITY || (page.number === 1 && sent % pageStep > 0)
   if (!page.isPaged && isWhole) return requested
-  if (page.number > 1) return itemsOf((await fetch(1, requested)).rows).length || requested
+  if (page.number > 1) return (await fetch(1, requested)).rows.length || requested
   return sent === 0 || page.lastPage === 1 ? requested : sent
 }
 
 /** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */
-class Pages {
-  readonly #fetch: ReturnType<typeof numbered>
-  readonly #size: number
+function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number) {
   /** Rows before the first of these pages. */
-  readonly #before: number
-  readonly #rows: unknown[] = []
-  readonly #ids = new Set<string>()
-  #page: NumberedPage
+  const before = first.number === 1 ? 0 : (first.number - 1) * size
+  const rows: unknown[] = []
+  const ids = new Set<string>()
+  let page = first
   /** How many pages in a row had no new rows. */
-  #repeated = 0
+  let repeated = 0
+  add()
 
-  constructor(fetch: ReturnType<typeof numbered>, size: number, page: NumberedPage) {
-    this.#fetch = fetch
-    this.#size = size
-    this.#before = page.number === 1 ? 0 : (page.number - 1) * size
-    this.#page = page
-    this.#add(page)
+  function add(): void {
+    const known = rows.length
+    for (const row of page.rows) {
+      const id = idOf(row)
+      if (id !== undefined && ids.has(id)) continue
+      if (id !== undefined) ids.add(id)
+      rows.push(row)
+    }
+    repeated = rows.length > known ? 0 : repeated + 1
+  }
+
+  function hasMore(): boolean {
+    const { lastPage, currentPage, total } = page
+    // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
+    if (repeated > (lastPage !== undefined && page.rows.length > 0 ? 1 : 0)) return false
+    if (lastPage !== undefined) return currentPage < lastPage
+    if (total !== undefined) return before + rows.length < total
+    return page.rows.length >= size
   }
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
-  async read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
-    while (this.#rows.length < count && this.#hasMore() && !isEnough(itemsOf(this.#page.rows))) {
-      this.#page = await this.#fetch(this.#page.number + 1, this.#size)
-      this.#add(this.#page)
+  async function read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
+    while (rows.length < count && hasMore() && !isEnough(page.rows)) {
+      page = await fetch(page.number + 1, size)
+      add()
     }
-    return this.#rows
+    return rows
   }
 
-  async count(): Promise<Count> {
-    try {
-      return await this.#count()
-    } catch (error) {
-      if (!(error instanceof TooManyCalls)) throw error
-      return { total: this.#before + this.#rows.length, isCounted: false }
-    }
-  }
-
-  async #count(): Promise<Count> {
-    const counted = (total: number): Count => ({ total, isCounted: true })
-    const { total, lastPage, currentPage } = this.#page
-    if (total !== undefined) return counted(Math.max(total, this.#before + this.#rows.length))
+  async function counted(): Promise<Count> {
+    const { total, lastPage, currentPage } = page
+    if (total !== undefined) return exactly(Math.max(total, before + rows.length))
     if (lastPage) {
       // All pages but the last one are full.
-      const last = currentPage === lastPage ? this.#page : await this.#fetch(lastPage, this.#size)
-      return counted((lastPage - 1) * this.#size + itemsOf(last.rows).length)
+      const last = currentPage === lastPage ? page : await fetch(lastPage, size)
+      return exactly((lastPage - 1) * size + last.rows.length)
     }
-    const rows = await this.read(Number.POSITIVE_INFINITY)
-    if (rows.length > 0 || this.#before === 0) return counted(this.#before + rows.length)
+    await read(Number.POSITIVE_INFINITY)
+    if (rows.length > 0 || before === 0) return exactly(before + rows.length)
     // Past the end, only the pages before show where that is. A platform without paging may count rows that it never sends.
-    const { total: all, isCounted } = await new Pages(this.#fetch, this.#size, await this.#fetch(1, this.#size)).count()
-    return { total: Math.min(all, this.#before), isCounted }
+    const { total: all, isCounted } = await pagesFrom(await fetch(1, size), fetch, size).count()
+    return { total: Math.min(all, before), isCounted }
   }
 
-  #add(page: Page): void {
-    const before = this.#rows.length
-    for (const row of itemsOf(page.rows)) {
-      const id = idOf(row)
-      if (id !== undefined && this.#ids.has(id)) continue
-      if (id !== undefined) this.#ids.add(id)
-      this.#rows.push(row)
-    }
-    this.#repeated = this.#rows.length > before ? 0 : this.#repeated + 1
-  }
-
-  #hasMore(): boolean {
-    const { lastPage, currentPage, total, rows } = this.#page
-    // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
-    if (this.#repeated > (lastPage !== undefined && itemsOf(rows).length > 0 ? 1 : 0)) return false
-    if (lastPage !== undefined) return currentPage < lastPage
-    if (total !== undefined) return this.#before + this.#rows.length < total
-    return itemsOf(rows).length >= this.#size
-  }
+  const count = (): Promise<Count> =>
+    counted().catch((error: unknown) => {
+      if (!(error instanceof TooManyCalls)) throw error
+      return { total: before + rows.length, isCounted: false }
+    })
+  return { read, count }
 }
+
+const exactly = (total: number): Count => ({ total, isCounted: true })
 
 /** A row's id as text, since a platform may send it as a number or a text; undefined for a row without one. */
 function idOf(row: unknown): string | undefined {
