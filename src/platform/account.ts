@@ -5,7 +5,7 @@ import { checkPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
-import { LastSetup } from './last-setup.js'
+import { lastSetup } from './last-setup.js'
 import { pageOf } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
@@ -57,7 +57,7 @@ export class Account {
   readonly #onSkipped: OnSkipped
   readonly #inFlight = new Map<string, Promise<unknown>>()
   readonly #kept = new Map<Action, Promise<unknown>>()
-  readonly #lastSetup: LastSetup
+  readonly #orLastSetup: ReturnType<typeof lastSetup>
 
   /** @param stale the same account at its last validation. */
   constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped, stale?: Account) {
@@ -69,7 +69,7 @@ export class Account {
     this.hashName = digest('sha256', hash, 'hex')
     this.credentialName = `${who.id} ${this.hashName}`
     // Shared: what is late for the one before arrives here.
-    this.#lastSetup = stale ? stale.#lastSetup : new LastSetup(platform.now)
+    this.#orLastSetup = stale ? stale.#orLastSetup : lastSetup(platform.now)
     if (who.setup) void this.#keep('edit_setup_data', who.setup)
   }
 
@@ -93,9 +93,9 @@ export class Account {
     return this.#platform.addresses?.get(this.id, position) ?? null
   }
 
-  /** The setup; see `LastSetup`. */
+  /** The setup; see `lastSetup`. */
   setup(): Promise<wire.WireSetup> {
-    return this.#lastSetup.orLast(this.#once('edit_setup_data', wire.setupIn))
+    return this.#orLastSetup(this.#once('edit_setup_data', wire.setupIn))
   }
 
   /** The platform's own list of the types of events; empty where it has none. Never rejects. */

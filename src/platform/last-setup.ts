@@ -8,31 +8,25 @@ const maxWaitMs = 250
 /** Later, zone or units may well have changed: a request waits rather than have wrong numbers. */
 const recentForMs = 3_600_000
 
-export class LastSetup {
-  readonly #now: () => number
-  #last: { setup: WireSetup; at: number } | undefined
-
-  /** @param now monotonic milliseconds. */
-  constructor(now: () => number) {
-    this.#now = now
-  }
-
+/** @param now monotonic milliseconds. */
+export function lastSetup(now: () => number) {
+  let last: { setup: WireSetup; at: number } | undefined
   /**
    * The setup that is on its way; the last one while it is late, and where it fails with PlatformUnavailable other than `wrong_shape`: without it,
    * values are null or in another unit. Waits for the first one as long as it takes.
    */
-  async orLast(sent: Promise<WireSetup>): Promise<WireSetup> {
-    const last = this.#last
+  return async (sent: Promise<WireSetup>): Promise<WireSetup> => {
+    const known = last
     const arrived = sent.then((setup) => {
-      this.#last = { setup, at: this.#now() }
+      last = { setup, at: now() }
       return setup
     })
-    if (!last) return arrived
-    const isRecent = this.#now() - last.at < recentForMs
-    const late = isRecent ? [pause(maxWaitMs, last.setup, { ref: false })] : []
+    if (!known) return arrived
+    const isRecent = now() - known.at < recentForMs
+    const late = isRecent ? [pause(maxWaitMs, known.setup, { ref: false })] : []
     return Promise.race([arrived, ...late]).catch((error: unknown) => {
       if (!(error instanceof PlatformUnavailable) || error.reason === 'wrong_shape') throw error
-      return last.setup
+      return known.setup
     })
   }
 }

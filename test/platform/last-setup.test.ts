@@ -1,7 +1,7 @@
 /** The last known setup of an account. */
 import t from 'tap'
 import { failure } from '../../src/platform/errors.js'
-import { LastSetup } from '../../src/platform/last-setup.js'
+import { lastSetup } from '../../src/platform/last-setup.js'
 import { setupIn } from '../../src/platform/wire.js'
 import { failureOf } from '../devices/worker.js'
 
@@ -21,30 +21,29 @@ t.test('a late setup is waited for, unless an earlier one is known and younger t
   // The gateway's own sockets keep it alive.
   const alive = setInterval(() => {}, 1_000)
   t.teardown(() => clearInterval(alive))
-  const last = new LastSetup(() => now)
+  const orLast = lastSetup(() => now)
   const first = onItsWay()
-  const waiting = last.orLast(first.sent)
+  const waiting = orLast(first.sent)
   first.arrive(old)
   t.equal(await waiting, old)
   now = 3_599_999
   const late = onItsWay()
-  t.equal(await last.orLast(late.sent), old)
+  t.equal(await orLast(late.sent), old)
   now += 1
-  const pending = last.orLast(late.sent)
+  const pending = orLast(late.sent)
   late.arrive(next)
   t.equal(await pending, next, 'no longer')
-  t.equal(await last.orLast(onItsWay().sent), next, 'it was for the next request as well')
+  t.equal(await orLast(onItsWay().sent), next, 'it was for the next request as well')
 })
 
 t.test(
   'where the platform is unavailable, the last setup counts whatever its age; a refusal or a changed one ends it',
   async (t) => {
     let now = 0
-    const last = new LastSetup(() => now)
-    const fails = (reason: Parameters<typeof failure>[1]) =>
-      last.orLast(Promise.reject(failure('edit_setup_data', reason)))
+    const orLast = lastSetup(() => now)
+    const fails = (reason: Parameters<typeof failure>[1]) => orLast(Promise.reject(failure('edit_setup_data', reason)))
     t.equal(await failureOf(fails('timeout')), 'timeout')
-    await last.orLast(Promise.resolve(old))
+    await orLast(Promise.resolve(old))
     now = 1e9
     t.equal(await fails('timeout'), old)
     t.equal(await failureOf(fails('refused')), 'PlatformRefused')
