@@ -3,7 +3,6 @@ import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 // The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
 import request from 'undici/lib/api/api-request.js'
-import errors from 'undici/lib/core/errors.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Action, PlatformQuery } from './actions.js'
 import { textIn, unpacked } from './body.js'
@@ -36,8 +35,9 @@ const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
 
 function codeOf(error: unknown): string {
-  if (error instanceof errors.HTTPParserError) return parserError
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (!(error instanceof Error)) return ''
+  if (error.name === 'HTTPParserError') return parserError
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 export class HttpClient {

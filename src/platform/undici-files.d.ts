@@ -7,10 +7,6 @@ declare module 'undici/lib/api/api-request.js' {
   ): Promise<Dispatcher.ResponseData>
 }
 
-declare module 'undici/lib/core/errors.js' {
-  export { errors as default } from 'undici'
-}
-
 declare module 'undici/lib/dispatcher/pool.js' {
   export { Pool as default } from 'undici'
 }
