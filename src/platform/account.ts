@@ -1,12 +1,12 @@
 /** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
 import type { Action, Query } from './actions.js'
-import { checkPage } from './changed.js'
+import { checkedPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
 import { lastSetup } from './last-setup.js'
-import { pageOf } from './pages.js'
+import type { Page } from './pages.js'
 import type { Reading } from './reading.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
 import { type FetchPage, maxPageSize, readAll } from './window.js'
@@ -205,9 +205,9 @@ export class Account {
     return (number, size) => {
       const page = isUnpaged && number === 1 ? undefined : number
       const sent = { ...query, limit: pageSize && size, page }
-      const check = (body: unknown): void => checkPage(action, body, number, name)
+      const read = (body: unknown): Page => checkedPage(action, body, number, name)
       return reading.send(action, (memory) => {
-        const send = async () => pageOf(await this.#platform.get(action, this.#requester, sent, check, memory), name)
+        const send = () => this.#platform.get(action, this.#requester, sent, read, memory) as Promise<Page>
         return this.#shared(`${action} ${JSON.stringify(sent)}`, send, isFresh)
       })
     }

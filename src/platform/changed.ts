@@ -49,13 +49,15 @@ export function checkedRows(action: Action, page: Page, number: number): unknown
   return rows
 }
 
-/** Checks one page of a list as `checkedRows`, and its rows. @param name see `pageOf`. */
-export function checkPage(action: Action, body: unknown, number: number, name?: string): void {
-  const rows = checkedRows(action, pageOf(body, name), number)
+/** The page in a body, checked as by `checkedRows`, and its rows. @param name see `pageOf`. */
+export function checkedPage(action: Action, body: unknown, number: number, name?: string): Page {
+  const page = pageOf(body, name)
+  const rows = checkedRows(action, page, number)
   if (rows.length > 0 && !rows.some(hasId) && (number === 1 || rows.length > 1)) {
     // A single row at the end of a list may be one bad row, which is skipped.
     throw changed(action, 'id in any row', rows[0])
   }
+  return { ...page, rows }
 }
 
 /** Checks the groups of a device list or a history. @param raw the list of them, as the platform sent it. */

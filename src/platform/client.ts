@@ -74,8 +74,8 @@ export class Platform {
   }
 
   /**
-   * Requests one action and returns the data of the response, checked to be a response to it.
-   * @param check throws if the data cannot be used.
+   * Requests one action and returns the data of the response, checked to be a response to it, as it is or as `read` returns it.
+   * @param read throws if the data cannot be used.
    * @param list holds the memory of all pages of a list.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug of the gateway.
    */
@@ -83,7 +83,7 @@ export class Platform {
     action: Action,
     requester: Requester,
     query: Query = {},
-    check: (data: unknown) => void = () => {},
+    read: (data: unknown) => unknown = (data) => data,
     list?: Reservation,
   ): Promise<unknown> {
     const { id, hash } = requester
@@ -91,11 +91,9 @@ export class Platform {
       const reservation = list ?? this.#options.budget.open(id)
       try {
         const request = { action, hash, query }
-        return await this.#http.send(request, signal, async (body) => {
-          const data = await readDocument(request, body, reservation)
-          check(data)
-          return data
-        })
+        return await this.#http.send(request, signal, async (body) =>
+          read(await readDocument(request, body, reservation)),
+        )
       } finally {
         if (!list) reservation.release()
       }

@@ -1,6 +1,6 @@
 /** A list that is truly empty stays one; a response that holds rows and yields none is a changed platform. */
 import t, { type Test } from 'tap'
-import { changed, checkedHistory, checkGroups, checkPage } from '../../src/platform/changed.js'
+import { changed, checkedHistory, checkedPage, checkGroups } from '../../src/platform/changed.js'
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
 import { isDisplayTime } from '../../src/resources/display-time.js'
@@ -53,7 +53,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
   ]
   for (const [name, body, expected, page = 1] of pages)
     t.match(
-      outcome(() => checkPage('get_events', body, page)),
+      outcome(() => checkedPage('get_events', body, page)),
       expected,
       name,
     )
