@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { type Row, RowReader, TooLarge } from '../lib/json-rows/index.js'
 import type { PlatformQuery } from '../platform/actions.js'
-import { heapOf, reserve, tooLarge } from '../platform/body.js'
+import { heapOf, reserve } from '../platform/body.js'
 import { failure } from '../platform/errors.js'
 import { checked } from '../platform/response.js'
 import { isObject, read } from '../platform/shape.js'
@@ -59,7 +59,7 @@ export async function readItems(
     if (start[0] === '<') throw failure(action, 'html')
     received += chunk.byteLength
     ofTurn += chunk.byteLength
-    if (received > maxBytes) throw tooLarge(action, received)
+    if (received > maxBytes) throw failure(action, 'too_large', `${received} bytes`)
     if (ofTurn > turnBytes) {
       await endOfTurn()
       ofTurn = 0

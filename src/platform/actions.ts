@@ -4,16 +4,13 @@ import { isList, reportsError } from './error-body.js'
 import { isObject } from './shape.js'
 
 type Check = (data: Record<string, unknown>) => boolean
-const has =
-  (...keys: string[]): Check =>
-  (data) =>
-    keys.some((key) => Object.hasOwn(data, key))
 
 /** The key of a list. It may hold nothing, or words such as `No events`, but not beside an error, which may have `data: null` and a paginator. */
 const list =
   (...keys: string[]): Check =>
   (data) =>
-    keys.some((key) => key !== 'pagination' && isList(data[key])) || (has(...keys)(data) && !reportsError(data))
+    keys.some((key) => key !== 'pagination' && isList(data[key])) ||
+    (keys.some((key) => Object.hasOwn(data, key)) && !reportsError(data))
 
 const pageKeys = ['items', 'data', 'pagination']
 /** A page in any layout that `pageOf` reads. A key that is not usual must hold a list. */

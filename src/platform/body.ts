@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib'
 import type { Reservation } from '../lib/byte-budget.js'
 import { hasTooManyNames } from '../lib/json-rows/index.js'
 import type { Action, PlatformQuery } from './actions.js'
-import { failure, type PlatformError } from './errors.js'
+import { failure } from './errors.js'
 import { dataOf, isAccountAction } from './response.js'
 
 /** Maximum size of a body that is parsed as a whole: `JSON.parse` of more would hold the event loop for over 100 ms. */
@@ -24,11 +24,9 @@ const maxValues = 2_000_000
 export const heapOf = (bytes: number, openings: number, commas = 0): number =>
   heapFactor * bytes + heapPerOpening * openings + heapPerComma * commas
 
-const isGzip = (encoding: unknown): boolean => typeof encoding === 'string' && /^(x-)?gzip$/i.test(encoding)
-
 /** The body without its content encoding. A corrupt gzip throws zlib's error, whose code starts with `Z_`. */
 export function unpacked(body: Readable, encoding: unknown): Readable {
-  if (!isGzip(encoding)) return body
+  if (typeof encoding !== 'string' || !/^(x-)?gzip$/i.test(encoding)) return body
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
   // A failure of either stream destroys both and is thrown to the reader of the unpacked bytes, if there is one.
   pipeline(body, gunzip, () => {})
@@ -66,7 +64,7 @@ export async function readDocument(
   let [received, values] = [0, 0]
   for await (const chunk of body) {
     received += chunk.byteLength
-    if (received > maxBytes) throw tooLarge(action, received)
+    if (received > maxBytes) throw failure(action, 'too_large', `${received} bytes`)
     const { openings, commas } = valuesIn(chunk)
     values += openings + commas
     if (values > maxValues) throw failure(action, 'too_large', `${values} values`)
@@ -94,5 +92,3 @@ function valuesIn(chunk: Uint8Array): { openings: number; commas: number } {
 export function reserve(action: Action, reservation: Reservation, bytes: number): void {
   if (!reservation.grow(bytes)) throw failure(action, 'overload', 'no memory for the response')
 }
-
-export const tooLarge = (action: Action, bytes: number): PlatformError => failure(action, 'too_large', `${bytes} bytes`)

@@ -6,13 +6,6 @@ import { hasErrorText, isErrorName, isNoData, isOff, isStatusZero, textsOf } fro
 import { type FailedOutcome, failure, loginRedirect, type PlatformError } from './errors.js'
 import { isObject, itemsOf, read } from './shape.js'
 
-/** A response without a success status. */
-interface FailedResponse {
-  status: number
-  location: string | undefined
-  body: string | undefined
-}
-
 const authenticationText = /hash|auth|login|credential|unauthor|log ?in|token/i
 /** Accounts and devices can both expire or be blocked; a response about one device may not say which of the two has. */
 const lapsedText = /deactiv|blocked|expired/i
@@ -26,7 +19,10 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const mayRefuse = (status: number): boolean => status === 401 || status === 403 || status === 419
 
 /** The failure of a response without a success status. */
-export function failureOfStatus(action: Action, { status, location, body }: FailedResponse): PlatformError {
+export function failureOfStatus(
+  action: Action,
+  { status, location, body }: { status: number; location: string | undefined; body: string | undefined },
+): PlatformError {
   const failed = (reason: FailedOutcome): PlatformError => failure(action, reason, `status ${status}`)
   if (mayRefuse(status)) {
     if (!isRefusal(body)) return failed('foreign_refusal')
@@ -89,7 +85,5 @@ const accountActions: readonly Action[] = ['get_user_data', 'edit_setup_data', '
 /** Whether the response is kept with the account. */
 export const isAccountAction = (action: Action): boolean => accountActions.includes(action)
 
-function isDeactivated(data: unknown): boolean {
-  if (!isObject(data)) return false
-  return isOff(data.active) || (isObject(data.item) && isOff(data.item.active))
-}
+const isDeactivated = (data: unknown): boolean =>
+  isObject(data) && [data, data.item].some((record) => isObject(record) && isOff(record.active))
