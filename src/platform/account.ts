@@ -1,4 +1,4 @@
-/** One account's view of the platform: a method for each kind of data. The hash stays in a private field. */
+/** One account's view of the platform: its lists, and a method for each other kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
 import type { Action, Query } from './actions.js'
 import { checkedPage } from './changed.js'
