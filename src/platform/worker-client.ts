@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { failure } from './errors.js'
-import type { FromWorker, Job, JobAction, JobResults, ToWorker } from './worker-messages.js'
+import type { FromWorker, Job, JobAction, JobEnd, JobResults, ToWorker } from './worker-messages.js'
 
 const bytesPerMb = 1024 * 1024
 
@@ -18,16 +18,11 @@ const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit
  */
 const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 }
 
-interface Pending {
-  readonly action: JobAction
-  resolve(result: JobResults[JobAction]): void
-  reject(error: Error): void
-}
-
 /** One worker for all requests, started by the first; when it ends, its requests fail and the next one starts another. */
 export class WorkerClient {
   readonly #module: URL
-  readonly #pending = new Map<number, Pending>()
+  /** Called when the job of an id ends. */
+  readonly #pending = new Map<number, (end: JobEnd) => void>()
   #worker: Worker | undefined
   #lastId = 0
   /** Written by the worker. */
@@ -59,24 +54,23 @@ export class WorkerClient {
    * Runs a job; an aborted signal cancels it.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable: `timeout` when aborted, `overload` when the worker ended.
    */
-  run<A extends JobAction>(job: Job<A>, signal: AbortSignal): Promise<JobResults[A]> {
+  async run<A extends JobAction>(job: Job<A>, signal: AbortSignal): Promise<JobResults[A]> {
     const worker = this.#started()
     const id = ++this.#lastId
     const post = (message: ToWorker): void => worker.postMessage(message)
     const cancel = (): void => {
       post({ kind: 'cancel', id })
-      this.#pending.get(id)?.reject(failure(job.action, 'timeout'))
+      this.#pending.get(id)?.({ kind: 'failure', failure: { reason: 'timeout', detail: undefined } })
     }
-    const result = new Promise<JobResults[JobAction]>((resolve, reject) => {
-      this.#pending.set(id, { action: job.action, resolve, reject })
-    })
+    const ended = new Promise<JobEnd>((resolve) => this.#pending.set(id, resolve))
     signal.addEventListener('abort', cancel, { once: true })
     post({ kind: 'start', id, job })
     if (signal.aborted) cancel()
-    return result.finally(() => {
-      this.#pending.delete(id)
-      signal.removeEventListener('abort', cancel)
-    }) as Promise<JobResults[A]>
+    const end = await ended
+    this.#pending.delete(id)
+    signal.removeEventListener('abort', cancel)
+    if (end.kind === 'failure') throw failure(job.action, end.failure.reason, end.failure.detail)
+    return end.result as JobResults[A]
   }
 
   /** Ends the worker; its requests fail. */
@@ -89,7 +83,9 @@ export class WorkerClient {
     this.#usedBytes = new Float64Array(new SharedArrayBuffer(8))
     // `execArgv`: without the options of the process, such as the loaders of a test.
     const worker = new Worker(this.#module, { execArgv: [], resourceLimits, workerData: this.#usedBytes })
-    worker.on('message', (message: FromWorker) => this.#receive(message))
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind !== 'ready') this.#pending.get(message.id)?.(message)
+    })
     worker.on('error', (error) => this.#ended(worker, error))
     worker.on('exit', () => this.#ended(worker, undefined))
     // Last, since adding a message listener undoes it: the worker keeps no process alive.
@@ -98,19 +94,12 @@ export class WorkerClient {
     return worker
   }
 
-  #receive(message: FromWorker): void {
-    if (message.kind === 'ready') return
-    const pending = this.#pending.get(message.id)
-    if (message.kind === 'result') pending?.resolve(message.result)
-    else pending?.reject(failure(pending.action, message.failure.reason, message.failure.detail))
-  }
-
   /** The error's message may quote a response, so only its code is kept. */
   #ended(worker: Worker, error: Error | undefined): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     this.#usedBytes = new Float64Array(1)
     const detail = `the worker ended${error && 'code' in error ? `: ${error.code}` : ''}`
-    for (const { action, reject } of this.#pending.values()) reject(failure(action, 'overload', detail))
+    for (const end of this.#pending.values()) end({ kind: 'failure', failure: { reason: 'overload', detail } })
   }
 }

@@ -69,7 +69,7 @@ export interface Job<A extends JobAction = JobAction> {
 
 export type ToWorker = { kind: 'start'; id: number; job: Job } | { kind: 'cancel'; id: number }
 
-export type FromWorker =
-  | { kind: 'ready' }
-  | { kind: 'result'; id: number; result: JobResults[JobAction] }
-  | { kind: 'failure'; id: number; failure: Failure }
+/** How a job ended. */
+export type JobEnd = { kind: 'result'; result: JobResults[JobAction] } | { kind: 'failure'; failure: Failure }
+
+export type FromWorker = { kind: 'ready' } | (JobEnd & { id: number })
