@@ -182,9 +182,9 @@ export class Account {
     return call
   }
 
-  async #reading<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
+  async #reading<T>(readList: (reading: Reading) => Promise<T>): Promise<T> {
     const reading = this.#platform.openList(this.id)
-    return await read(reading).finally(() => reading.close())
+    return await readList(reading).finally(() => reading.close())
   }
 
   /** The rows of all pages. */
@@ -205,9 +205,9 @@ export class Account {
     return (number, size) => {
       const page = isUnpaged && number === 1 ? undefined : number
       const sent = { ...query, limit: pageSize && size, page }
-      const read = (body: unknown): Page => checkedPage(action, body, number, name)
+      const toPage = (body: unknown): Page => checkedPage(action, body, number, name)
       return reading.send(action, (memory) => {
-        const send = () => this.#platform.get(action, this.#requester, sent, read, memory) as Promise<Page>
+        const send = () => this.#platform.get(action, this.#requester, sent, toPage, memory) as Promise<Page>
         return this.#shared(`${action} ${JSON.stringify(sent)}`, send, isFresh)
       })
     }
