@@ -123,20 +123,12 @@ export class Platform {
   }
 
   /** Every call except address lookups passes through here, whichever thread sends its request. */
-  async #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
+  #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
     const { id: account } = requester
     const started = performance.now()
-    const report = (outcome: CallOutcome): void =>
-      this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
-    try {
-      const found = await this.#guarded(action, requester, send)
-      report('ok')
-      return found
-    } catch (error) {
-      // Anything else is a bug of the gateway.
-      if (error instanceof PlatformError) report(error.reason)
-      throw error
-    }
+    return recorded(this.#guarded(action, requester, send), (outcome) => {
+      if (outcome) this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
+    })
   }
 
   async #guarded<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
@@ -147,18 +139,23 @@ export class Platform {
     }
     if (this.#breaker.waitMs(call) > 0) throw refusal()
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
-    return await this.#bulkhead.run(call, signal, async () => {
+    return await this.#bulkhead.run(call, signal, () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw refusal()
-      try {
-        const found = await send(signal)
-        permit.record('success')
-        return found
-      } catch (error) {
-        permit.record(error instanceof PlatformError ? meanings[error.reason].breaker : 'ignored')
-        throw error
-      }
+      return recorded(send(signal), (outcome) => permit.record(outcome ? meanings[outcome].breaker : 'ignored'))
     })
+  }
+}
+
+/** @param record called with how the call has ended; undefined for a bug of the gateway. */
+async function recorded<T>(call: Promise<T>, record: (outcome: CallOutcome | undefined) => void): Promise<T> {
+  try {
+    const found = await call
+    record('ok')
+    return found
+  } catch (error) {
+    record(error instanceof PlatformError ? error.reason : undefined)
+    throw error
   }
 }
