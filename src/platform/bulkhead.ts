@@ -13,6 +13,8 @@ export const maxInFlight = 64
  */
 const limits = { all: [maxInFlight, 56, 56, 48, 32], account: [8, 8, 8, 7, 6] }
 
+/** The priorities of known accounts; 3 for every other action. */
+const priorities: Partial<Record<Action, number>> = { get_devices: 0, get_user_data: 1, get_history: 4 }
 /** The priority of credentials that anyone may have invented. Each counts as a new account, and many addresses may send any number. */
 const unknown = 2
 /** Limits of all calls of unknown accounts together: in flight, and in the queue. */
@@ -22,13 +24,6 @@ const [maxUnknownInFlight, maxUnknownQueued] = [40, 750]
 const maxQueuedPerAccount = 64
 /** All calls that wait for a slot. */
 const maxQueued = 1_000
-
-function priorityOf({ action, isKnown }: Call): number {
-  if (!isKnown) return unknown
-  if (action === 'get_devices') return 0
-  if (action === 'get_user_data') return 1
-  return action === 'get_history' ? 4 : 3
-}
 
 /** Calls in flight, by priority. */
 type Counts = number[]
@@ -66,8 +61,8 @@ export class Bulkhead {
    * @throws PlatformUnavailable `overload` when the queue is full, or the deadline passes in it; else what `send` throws.
    */
   async run<T>(call: Call & { action: Action }, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
-    const { account, action } = call
-    const priority = priorityOf(call)
+    const { account, action, isKnown } = call
+    const priority = isKnown ? (priorities[action] ?? 3) : unknown
     if (this.#isFree(account, priority)) this.#count(account, priority, 1)
     else await this.#wait(account, action, priority, signal)
     try {
