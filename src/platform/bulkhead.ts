@@ -25,13 +25,11 @@ const maxQueuedPerAccount = 64
 /** All calls that wait for a slot. */
 const maxQueued = 1_000
 
-/** Calls in flight, by priority. */
+/** Calls in flight of each priority and all later ones, as they are limited. */
 type Counts = number[]
 
-const sum = (counts: Counts): number => counts.reduce((total, count) => total + count)
-
 const isFree = (limits: readonly number[], inFlight: Counts, priority: number): boolean =>
-  limits.every((limit, at) => at > priority || sum(inFlight.slice(at)) < limit)
+  limits.every((limit, at) => at > priority || inFlight[at]! < limit)
 
 type Queues = Map<string, (() => void)[]>
 
@@ -75,14 +73,14 @@ export class Bulkhead {
 
   #isFree(account: string, priority: number): boolean {
     const own = this.#byAccount.get(account)
-    if (priority === unknown && this.#all[unknown]! >= maxUnknownInFlight) return false
+    if (priority === unknown && this.#all[unknown]! - this.#all[unknown + 1]! >= maxUnknownInFlight) return false
     return isFree(limits.all, this.#all, priority) && (!own || isFree(limits.account, own, priority))
   }
 
   #count(account: string, priority: number, calls: 1 | -1): void {
     const own = this.#byAccount.get(account) ?? limits.all.map(() => 0)
-    for (const counts of [this.#all, own]) counts[priority]! += calls
-    if (sum(own) > 0) this.#byAccount.set(account, own)
+    for (const counts of [this.#all, own]) for (let at = 0; at <= priority; at += 1) counts[at]! += calls
+    if (own[0]! > 0) this.#byAccount.set(account, own)
     else this.#byAccount.delete(account)
   }
 
