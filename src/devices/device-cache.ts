@@ -76,7 +76,6 @@ export class DeviceCache {
     const cached = this.#newest(account, id, (key) => this.#cache.get(key))
     this.#options.onLookup(cached !== undefined)
     if (cached) return cached
-    if (id === undefined) return this.#request(account)
     return this.#request(account, id).catch((error: unknown) => {
       if (error instanceof OnlyInList) return this.#request(account)
       throw error
