@@ -1,7 +1,7 @@
 /** The OpenAPI document: the operations that @fastify/swagger collects, completed by everything they share. Pure. */
+import { isDeepStrictEqual } from 'node:util'
 import { errorResponses, headerRefs, headers, isProtected, notModified } from './error-responses.js'
-import type { Operation, Parameter, PathItem, Response } from './openapi.js'
-import { shareSchemas } from './shared-schemas.js'
+import type { Operation, Parameter, PathItem, Response, Schema } from './openapi.js'
 import { plannedTag, webhooks } from './webhook.js'
 
 const info = {
@@ -64,6 +64,25 @@ export function createDocument(paths: Record<string, PathItem>, publicUrl: strin
 }
 
 export type OpenApi = ReturnType<typeof createDocument>
+
+/**
+ * The value with every titled object schema as a reference, and these schemas by title, so that the document contains each once.
+ * Examples of such objects are dropped: each operation shows its own. So is `additionalProperties: false`, which keeps
+ * undocumented fields out of our responses: for clients it would forbid every new field (spec.md, Versioning).
+ * @throws when two different schemas have the same title.
+ */
+function shareSchemas<T>(value: T): { shared: T; schemas: Record<string, Schema> } {
+  const schemas: Record<string, Schema> = {}
+  // An example is data, and stays: no `type` in it, such as that of an event or a sensor, is `object`.
+  const shared: T = JSON.parse(JSON.stringify(value), (_, json) => {
+    if (typeof json?.title !== 'string' || json.type !== 'object') return json
+    const { title, examples, additionalProperties, ...schema } = json
+    if (!isDeepStrictEqual(schemas[title] ?? schema, schema)) throw new Error(`two schemas have the title ${title}`)
+    schemas[title] = schema
+    return { $ref: `#/components/schemas/${title}` }
+  })
+  return { shared, schemas }
+}
 
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
