@@ -3,8 +3,14 @@ import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { type Exchange, type Folder, type PlatformRequest, parseTarget, type RecordedResponse } from './exchange.js'
-import { match, nearest } from './match.js'
+import {
+  type Exchange,
+  type Folder,
+  fileNameOf,
+  type PlatformRequest,
+  parseTarget,
+  type RecordedResponse,
+} from './exchange.js'
 
 /** A request without a recorded response, and the recording that comes nearest. */
 export type Miss = { folder: string; request: PlatformRequest; nearest: ReturnType<typeof nearest> | null }
@@ -55,6 +61,40 @@ export function buildReplay(folders: readonly Folder[], options: ReplayOptions =
   })
   app.setNotFoundHandler((_, reply) => reply.code(405).header('allow', 'GET').send({ error: 'only_get_below_api' }))
   return app
+}
+
+/** As a recorded value: any value, as long as the parameter is sent. In `any`: every parameter. */
+const wildcard = '*'
+
+/** The parameters in which request and recording differ; a side that lacks one is undefined. */
+function differencesOf({ query }: PlatformRequest, { query: recorded, any = [] }: Exchange) {
+  const isAny = (name: string): boolean => any.includes(name) || any.includes(wildcard)
+  return [...new Set([...Object.keys(recorded), ...Object.keys(query)])]
+    .map((name) => ({ name, sent: query[name], recorded: recorded[name] }))
+    .filter(({ name, sent, recorded }) =>
+      recorded === undefined ? !isAny(name) : recorded !== sent && (sent === undefined || recorded !== wildcard),
+    )
+}
+
+/** The exchange without a difference that names most parameters of the request; an exact value wins over `*`. */
+export function match(request: PlatformRequest, exchanges: readonly Exchange[]): Exchange | undefined {
+  const score = ({ query }: Exchange) =>
+    Object.values(query).reduce((sum, value) => sum + (value === wildcard ? 100 : 101), 0)
+  const [best] = exchanges
+    .filter((exchange) => exchange.action === request.action && differencesOf(request, exchange).length === 0)
+    .sort((a, b) => score(b) - score(a))
+  return best
+}
+
+/** The exchange that comes nearest to a request without a match, and where they differ. */
+export function nearest(request: PlatformRequest, exchanges: readonly Exchange[]) {
+  const same = exchanges.filter((exchange) => exchange.action === request.action)
+  const [best] = (same.length > 0 ? same : exchanges).toSorted(
+    (a, b) => differencesOf(request, a).length - differencesOf(request, b).length,
+  )
+  if (best === undefined) return undefined
+  const found = { file: fileNameOf(best), differs: differencesOf(request, best) }
+  return best.action === request.action ? found : { ...found, action: best.action }
 }
 
 async function send(recorded: RecordedResponse, response: ServerResponse): Promise<void> {
