@@ -76,8 +76,4 @@ export const shown = (text: string, source: object = { text }): string =>
 
 /** Whether a value cannot be a credential: it is empty, was replaced, or is a flag such as `can_change_password`. */
 const isBlank = (value: unknown): boolean =>
-  value === null ||
-  value === '' ||
-  value === 'scrubbed' ||
-  typeof value === 'boolean' ||
-  (Array.isArray(value) && value.length === 0)
+  [null, '', 'scrubbed', true, false].some((blank) => blank === value) || (Array.isArray(value) && value.length === 0)

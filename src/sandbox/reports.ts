@@ -50,22 +50,17 @@ export function timelineOf(account: Account, index: number): Timeline {
   }
 }
 
-/** The number of items before `at`, in a list sorted by `at`. */
-function countBefore(list: { at: number }[], at: number): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (list[middle]!.at < at) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** The number of items before `seconds`, in a list that repeats every week since 0. */
+/** The number of items before `seconds`, in a list sorted by `at` that repeats every week since 0. */
 export function rankIn(week: { at: number }[], seconds: number): number {
   const weeks = Math.floor(seconds / WEEK)
-  return weeks * week.length + countBefore(week, seconds - weeks * WEEK)
+  let low = 0
+  let high = week.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (week[middle]!.at < seconds - weeks * WEEK) low = middle + 1
+    else high = middle
+  }
+  return weeks * week.length + low
 }
 
 /** The item of a rank in such a list, and the number of its week. */

@@ -17,7 +17,6 @@ export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, 
  */
 export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date.now } = {}) {
   const accounts = createAccounts(seed, devices)
-  const byHash = new Map(accounts.map((account) => [account.hash, account]))
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onReady', () => compilePrograms(accounts[0]))
   app.removeAllContentTypeParsers()
@@ -39,7 +38,7 @@ export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Da
     })
   for (const [path, action] of Object.entries(actions))
     route(path, async (query) => {
-      const account = byHash.get(query.get('user_api_hash') ?? '')
+      const account = accounts.find(({ hash }) => hash === query.get('user_api_hash'))
       if (!account) return refused({ error: 'Unauthorized' })
       await compilePrograms(account)
       return action({ account, now: Math.floor(clock() / 1000), query })

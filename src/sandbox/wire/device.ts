@@ -80,8 +80,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
 /** One item of `get_devices_latest`: the lists inside are JSON in a string. */
 export function latestRow(account: Account, index: number, instant: number) {
   const { sensors, services, tail, ...row } = deviceRow(account, index, instant)
-  const text = { sensors: JSON.stringify(sensors), services: JSON.stringify(services), tail: JSON.stringify(tail) }
-  return { ...row, ...text }
+  return { ...row, sensors: JSON.stringify(sensors), services: JSON.stringify(services), tail: JSON.stringify(tail) }
 }
 
 /** What driver rows and `driver_data` share; all null without a driver. */
