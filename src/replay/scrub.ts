@@ -64,18 +64,15 @@ class Scrubber {
 
   readonly scrub: Scrub = ({ action, query, responses, ...rest }) => {
     const isDevices = action.startsWith('get_devices')
-    const scrubbed = this.#record(isDevices ? 'device' : '', query)
+    const scrubbed = this.#record(isDevices ? 'device' : '', query) as Exchange['query']
     const ownKey = isDevices ? 'get_devices' : action === 'get_user_data' ? 'user' : ''
     const key = isAddressLookup(action) ? 'address' : ownKey
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
-    const texts = Object.entries(scrubbed).map(([name, raw]) => [
-      name,
-      isCoordinateKey(name) ? `${toNumber(raw)}` : raw,
-    ])
+    for (const name of Object.keys(scrubbed).filter(isCoordinateKey)) scrubbed[name] = `${toNumber(scrubbed[name])}`
     return {
       ...rest,
       action: action.replace(/(?<=^services\/)\d+$/, (found) => this.#id(found)),
-      query: Object.fromEntries(texts),
+      query: scrubbed,
       responses: responses.map((response) => this.#response(key, response)),
     }
   }
@@ -91,15 +88,14 @@ class Scrubber {
   }
 
   #value(key: string, raw: unknown): unknown {
+    if (raw === null || raw === '' || typeof raw === 'boolean') return raw
+    if (isCredentialKey(key)) return typeof raw === 'string' ? 'scrubbed' : null
     if (typeof raw === 'string') return this.#string(key, raw)
     if (typeof raw === 'number') return this.#number(key, raw)
-    if (typeof raw !== 'object' || raw === null) return raw
-    if (isCredentialKey(key)) return null
     return Array.isArray(raw) ? this.#list(key, raw) : this.#record(key, raw as Record<string, unknown>)
   }
 
   #string(key: string, raw: string): string {
-    if (raw === '' || isCredentialKey(key)) return raw === '' ? raw : 'scrubbed'
     const isJson = /^\s*[[{]/.test(raw)
     if (idKey.test(key) && /\d/.test(raw) && !isJson) return this.#id(raw)
     if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
@@ -148,11 +144,10 @@ class Scrubber {
   /** Values by name, for example the tags `<lat>` and `<lng>` of a text. */
   #named(values: [string, string][]): Record<string, string> {
     const moved = relocate(this.#pseudonyms.rotation, Object.fromEntries(values))
-    return Object.fromEntries(values.map(([name, raw]) => [name, String(moved[name] ?? this.#string(name, raw))]))
+    return Object.fromEntries(values.map(([name, raw]) => [name, String(moved[name] ?? this.#value(name, raw))]))
   }
 
-  #number(key: string, raw: number): number | null {
-    if (isCredentialKey(key)) return null
+  #number(key: string, raw: number): number {
     if (idKey.test(key)) return this.#id(raw)
     if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
     // A phone has nine digits or more, but so may the id of an event.
