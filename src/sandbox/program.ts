@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Account, siteAt } from './account.js'
 import { courseOf, distanceM, moved, type Point, round6 } from './geometry.js'
-import { between, dice } from './random.js'
+import { between, roll } from './random.js'
 
 /**
  * One message of a tracker. In a program, times, `km` and `engineSeconds` count from the start of the week.
@@ -34,7 +34,8 @@ const SLEEP_SECONDS = 1800
  * between the days: the first programs of a process take up to 30 ms each.
  */
 export async function compileProgram(account: Account, number: number): Promise<Report[]> {
-  const next = dice(account.seed, 13, number)
+  let turn = 0
+  const next = () => roll(account.seed, 13, number, ++turn)
   const home = siteAt(account.center, number % 2 === 0 ? 'north' : 'south')
   const log = new ReportLog(account.altitude, home)
   for (let day = 0; day < 6; day++) {

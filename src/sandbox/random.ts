@@ -16,9 +16,3 @@ export function roll(seed: number, ...keys: number[]): number {
 export function between(low: number, high: number, fraction: number): number {
   return low + Math.floor(fraction * (high - low + 1))
 }
-
-/** A sequence of numbers in [0, 1), the same for the same keys. */
-export function dice(seed: number, ...keys: number[]): () => number {
-  let turn = 0
-  return () => roll(seed, ...keys, ++turn)
-}
