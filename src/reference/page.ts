@@ -4,7 +4,6 @@ import type { OpenApi } from './document.js'
 import { errorEntries } from './error-guide.js'
 import { codeBlock, codeExample, escaped, markdown, prose } from './html.js'
 import { methodBadge, type OperationGroup, operationAnchor, operationArticle, operationGroups } from './operation.js'
-import { contents, filled, linked, type Values } from './template.js'
 import { eventNames, exampleMessage } from './webhook.js'
 
 /** The settings of the service that the page shows. */
@@ -25,6 +24,37 @@ interface PageOptions {
   text: (name: string) => string
   /** The URL of an asset, relative to the page. */
   asset: (name: string) => string
+}
+
+/** By name what fills `{{name}}`, as HTML; a function fills `{{name word word}}` with the words. */
+type Values = Record<string, string | ((...words: string[]) => string)>
+
+/**
+ * The HTML with its placeholders filled. Of the blocks `{{#demo}}…{{/demo}}` and `{{^demo}}…{{/demo}}`, the first remains
+ * with a demo, the second without.
+ * @throws for a placeholder without a value.
+ */
+export function filled(html: string, values: Values, hasDemo: boolean): string {
+  const [kept, dropped] = hasDemo ? ['{{#demo}}', '{{^demo}}'] : ['{{^demo}}', '{{#demo}}']
+  const parts = html.split('{{/demo}}').map((part) => part.split(dropped, 1)[0]?.replace(kept, ''))
+  return parts.join('').replace(/\{\{([^{}]+)\}\}/g, (_, placeholder: string) => {
+    const [name = '', ...words] = placeholder.split(' ')
+    const value = values[name]
+    if (value === undefined) throw new Error(`{{${placeholder}}} has no value`)
+    return typeof value === 'string' ? value : value(...words)
+  })
+}
+
+const heading = /<section id="([\w-]+)">\n<h2>([^<]+)<\/h2>/g
+
+/** The HTML with the heading of each chapter as a link to itself. */
+const linked = (html: string): string =>
+  html.replace(heading, '<section id="$1" aria-labelledby="$1-title"><h2 id="$1-title"><a href="#$1">$2</a></h2>')
+
+/** Links to the chapters of the HTML. */
+function contents(html: string): string {
+  const links = [...html.matchAll(heading)].map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`)
+  return `<ul>${links.join('')}</ul>`
 }
 
 const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { Response as Documented } from '../../src/reference/openapi.js'
-import { filled } from '../../src/reference/template.js'
+import { filled } from '../../src/reference/page.js'
 import { sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { gateway } from '../helper.js'
 import { createKey } from '../limits.js'
