@@ -43,45 +43,46 @@ export const securitySchemes = {
 
 const anyCredential = Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }))
 
-/** The document as served. @param paths those that @fastify/swagger collected. @param publicUrl only `servers` depends on it. */
+/**
+ * The document before `shareSchemas`.
+ * @param paths those that @fastify/swagger collected. @param publicUrl only `servers` depends on it.
+ */
 export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string) {
   const operations = Object.values(paths).flatMap((item) => Object.values(item))
   const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response] as const)
-  const { shared, schemas } = shareSchemas({
-    paths: mapValues(paths, (item) => mapValues(item, completeOperation)),
-    webhooks,
-    responses: { NotModified: notModified, ...Object.fromEntries(errors) },
-  })
+  const responses: Record<string, Response> = { NotModified: notModified, ...Object.fromEntries(errors) }
+  const schemas: Record<string, Schema> = {}
   return {
     openapi: '3.1.0',
     info: { ...info, version },
     servers: [{ url: publicUrl, description: 'This service' }],
     tags,
-    paths: shared.paths,
-    webhooks: shared.webhooks,
-    components: { securitySchemes, schemas: sorted(schemas), responses: sorted(shared.responses), headers },
+    paths: mapValues(paths, (item) => mapValues(item, completeOperation)),
+    webhooks,
+    components: { securitySchemes, schemas, responses: sorted(responses), headers },
   }
 }
 
 export type OpenApi = ReturnType<typeof createDocument>
 
 /**
- * The value with every titled object schema as a reference, and these schemas by title, so that the document contains each once.
+ * The document as served, which contains every object schema with a title once, in `components.schemas`.
  * Examples of such objects are dropped: each operation shows its own. So is `additionalProperties: false`, which keeps
  * undocumented fields out of our responses: for clients it would forbid every new field (spec.md, Versioning).
  * @throws when two different schemas have the same title.
  */
-function shareSchemas<T>(value: T): { shared: T; schemas: Record<string, Schema> } {
+export function shareSchemas(document: OpenApi): OpenApi {
   const schemas: Record<string, Schema> = {}
   // An example is data, and stays: no `type` in it, such as that of an event or a sensor, is `object`.
-  const shared: T = JSON.parse(JSON.stringify(value), (_, json) => {
+  const shared: OpenApi = JSON.parse(JSON.stringify(document), (_, json) => {
     if (typeof json?.title !== 'string' || json.type !== 'object') return json
     const { title, examples, additionalProperties, ...schema } = json
     if (!isDeepStrictEqual(schemas[title] ?? schema, schema)) throw new Error(`two schemas have the title ${title}`)
     schemas[title] = schema
     return { $ref: `#/components/schemas/${title}` }
   })
-  return { shared, schemas }
+  shared.components.schemas = sorted(schemas)
+  return shared
 }
 
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>

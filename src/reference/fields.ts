@@ -2,21 +2,15 @@
 import { escaped, prose } from './html.js'
 import type { Operation, Parameter, Response, Schema } from './openapi.js'
 
-type Schemas = Record<string, Schema>
 type Field = Pick<Parameter, 'name' | 'schema' | 'description' | 'required'>
-
-const titleIn = (ref: string): string => ref.split('/').at(-1) as string
-
-const resolved = (schema: Schema = {}, schemas: Schemas): Schema =>
-  schema.$ref === undefined ? schema : resolved(schemas[titleIn(schema.$ref)], schemas)
 
 /** The type in a few words: `integer or null`, `array of Sensor`, `moving | online`. */
 function typeName(schema: Schema): string {
-  const { anyOf, enum: values, $ref, type = 'any', items = {} } = schema
+  const { anyOf, enum: values, title, type = 'any', items = {} } = schema
   if (anyOf) return [...new Set(anyOf.map(typeName))].join(' or ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (values) return values.filter((one) => one !== null).join(' | ')
-  if ($ref !== undefined) return titleIn($ref)
+  if (title !== undefined && type === 'object') return title
   return type === 'array' ? `array of ${typeName(items)}` : [type].flat().join(' or ')
 }
 
@@ -35,33 +29,28 @@ function fieldItem({ name, schema, description = '', required = false }: Field):
 const fieldList = (fields: Field[]): string => `<dl class="fields">${fields.map(fieldItem).join('\n')}</dl>`
 
 /** The fields of a schema, those of nested objects as `location.lat` and `sensors[].type`. */
-function fieldsOf({ properties = {}, required = [] }: Schema, schemas: Schemas, prefix = ''): Field[] {
+function fieldsOf({ properties = {}, required = [] }: Schema = {}, prefix = ''): Field[] {
   return Object.entries(properties).flatMap(([property, schema]) => {
     const name = prefix + property
-    const description = schema.description ?? resolved(schema, schemas).description ?? ''
-    const own = { name, schema, description, required: required.includes(property) }
-    return [own, ...[schema, ...(schema.anyOf ?? [])].flatMap((one) => nestedFields(one, schemas, name))]
+    const own = { name, schema, description: schema.description ?? '', required: required.includes(property) }
+    const nested = [schema, ...(schema.anyOf ?? [])].flatMap((one) =>
+      one.items?.properties ? fieldsOf(one.items, `${name}[].`) : fieldsOf(one, `${name}.`),
+    )
+    return [own, ...nested]
   })
 }
 
-function nestedFields(schema: Schema, schemas: Schemas, name: string): Field[] {
-  const object = resolved(schema, schemas)
-  const items = resolved(object.items, schemas)
-  return items.properties ? fieldsOf(items, schemas, `${name}[].`) : fieldsOf(object, schemas, `${name}.`)
-}
-
 /** The parameters of an operation and the fields of its body; '' without any. */
-export function parameterList({ parameters = [], requestBody }: Operation, schemas: Schemas): string {
-  const body = resolved(requestBody?.content['application/json']?.schema, schemas)
-  const fields = [...parameters, ...fieldsOf(body, schemas)]
+export function parameterList({ parameters = [], requestBody }: Operation): string {
+  const fields = [...parameters, ...fieldsOf(requestBody?.content['application/json']?.schema)]
   return fields.length === 0 ? '' : `<h4>Parameters</h4>\n${fieldList(fields)}`
 }
 
 /** The fields of a response: of a list, those of its items, because the envelope has a chapter of its own. */
-export function responseFields({ content }: Response, schemas: Schemas): string {
-  const whole = resolved(content?.['application/json']?.schema, schemas)
-  const { items } = whole.properties?.data ?? {}
-  const fields = fieldsOf(items ? resolved(items, schemas) : whole, schemas)
+export function responseFields({ content }: Response): string {
+  const whole = content?.['application/json']?.schema
+  const { items } = whole?.properties?.data ?? {}
+  const fields = fieldsOf(items ?? whole)
   const list = fieldList(fields.map((field) => ({ ...field, required: false })))
   const summary = `The ${fields.length} fields${items ? ' of an item of <code>data</code>' : ''}`
   return `<h4>Response</h4>\n<details class="field-details"><summary>${summary}</summary>\n${list}</details>`

@@ -5,7 +5,6 @@ export type JsonObject = { [name: string]: Json }
 
 /** The keywords of JSON Schema that the page and the webhook use. */
 export interface Schema {
-  $ref?: string
   title?: string
   type?: string | string[]
   format?: string

@@ -31,7 +31,7 @@ function errorList({ operation }: Endpoint): string {
   return links.length === 0 ? '' : `<h4>Errors</h4>\n<ul class="codes">${links.join('')}</ul>`
 }
 
-export function operationArticle(endpoint: Endpoint, schemas: OpenApi['components']['schemas']): string {
+export function operationArticle(endpoint: Endpoint): string {
   const { method, path, operation } = endpoint
   const { operationId, summary, description, responses } = operation
   const anchor = operationAnchor(endpoint)
@@ -41,8 +41,8 @@ export function operationArticle(endpoint: Endpoint, schemas: OpenApi['component
 <p class="endpoint">${methodBadge(endpoint)} <code>${escaped(path)}</code></p>
 <div class="columns"><div>
 <p>${prose(description)}</p>
-${parameterList(operation, schemas)}
-${responseFields(responses[200], schemas)}
+${parameterList(operation)}
+${responseFields(responses[200])}
 ${errorList(endpoint)}
 </div><div class="beside">
 ${codeTabs(operationId, samplesOf(endpoint))}

@@ -59,12 +59,11 @@ function contents(html: string): string {
 
 const groupId = ({ tag }: OperationGroup): string => `group-${tag.toLowerCase().replace(/\W+/g, '-')}`
 
-function groupChapter(group: OperationGroup, document: OpenApi): string {
-  const articles = group.endpoints.map((endpoint) => operationArticle(endpoint, document.components.schemas))
+function groupChapter(group: OperationGroup): string {
   return `<section id="${groupId(group)}">
 <h2>${group.tag}</h2>
 <p>${escaped(group.description)}.</p>
-${articles.join('\n')}
+${group.endpoints.map(operationArticle).join('\n')}
 </section>`
 }
 
@@ -113,7 +112,7 @@ export function renderPage(options: PageOptions): string {
   const page = fill('page.html', {
     guide,
     terms,
-    operations: groups.map((group) => groupChapter(group, document)).join('\n'),
+    operations: groups.map(groupChapter).join('\n'),
     guideLinks: contents(guide),
     termsLinks: contents(terms),
     operationLinks: groups.map(groupLinks).join('\n'),

@@ -8,7 +8,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { App } from '../http/types.js'
-import { createDocument, securitySchemes } from './document.js'
+import { createDocument, securitySchemes, shareSchemas } from './document.js'
 import type { PathItem } from './openapi.js'
 import { type Facts, renderPage } from './page.js'
 
@@ -77,7 +77,7 @@ export function reference(
   app.addHook('onReady', async () => {
     const { paths } = app.swagger() as unknown as { paths: Record<string, PathItem> }
     const document = createDocument(paths, facts.publicUrl, version)
-    json = Buffer.from(`${JSON.stringify(document, null, 2)}\n`)
+    json = Buffer.from(`${JSON.stringify(shareSchemas(document), null, 2)}\n`)
     html = Buffer.from(renderPage({ facts, document, text, asset }))
   })
   app.get('/openapi.json', { onRequest }, async (_request, reply) =>
