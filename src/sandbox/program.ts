@@ -79,7 +79,7 @@ class ReportLog {
     for (let leg = 0, driven = 0; driven < hours * 3600; leg++) {
       driven += this.#drive(sites[leg % sites.length]!, next)
       if (leg % 4 === 1) this.#stay(between(120, 720, next()), true)
-      else this.#stay(leg === 9 ? 2700 : between(180, 540, next()), false)
+      else this.#stay(between(180, 540, next()), false)
     }
     this.#drive(home, next)
     this.stand(15, false)
