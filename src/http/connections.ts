@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, overloaded } from '../errors.js'
 import type { Reservation } from '../lib/byte-budget.js'
 import { stopParsing } from '../lib/stop-parsing.js'
+import type { Metrics } from '../ops/metrics.js'
 import { addressName } from '../rate-limit/limiter.js'
 
 /** Pipelined requests of one connection, the one in progress included; one more closes it. */
@@ -26,13 +28,13 @@ export interface Connection {
   /** Responses that are not written yet, oldest first; only the first one is in progress. */
   readonly pending: ServerResponse[]
   /** The reply to the request in progress. */
-  reply: { reply: FastifyReply; since: number } | undefined
+  reply?: { reply: FastifyReply; since: number } | undefined
   /** The last request, if it had its response before it had arrived completely. */
-  unfinished: IncomingMessage | undefined
+  unfinished?: IncomingMessage | undefined
   /** `socket.bytesRead` at the end of the last response; -1 before the first one. */
   receivedBytes: number
   /** The bytes of the response that the client is reading, for the write budget. */
-  unread: { reservation: Reservation; since: number } | undefined
+  unread?: { reservation: Reservation; since: number } | undefined
 }
 
 /**
@@ -43,11 +45,11 @@ export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): str
   (caller?.credential === 'demo' ? undefined : (account?.id ?? accountId)) ?? addressName(ip)
 
 /** Whether no complete request waits for its response. An incomplete one is not waited for: its body may never arrive. */
-const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
+export const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
   first === undefined || !first.req.complete || socket.destroyed
 
 /** Whether the client has yet to read what is written. */
-const isUnread = (socket: Socket): boolean => socket.writableLength > 0
+export const isUnread = (socket: Socket): boolean => socket.writableLength > 0
 
 /** When the request in progress began. */
 const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
@@ -61,16 +63,20 @@ export function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer)).end()
 }
 
-interface ConnectionListeners {
-  onCut: (reason: CutReason) => void
-  /** A connection ended before the response in progress was sent. */
-  onAborted: (reply: FastifyReply) => void
-  /** Refuses a request in progress, because its account leaves no place for others. */
-  onCrowded: (reply: FastifyReply) => void
+/** The reply to the request in progress, unless it has a response or an error already. */
+export function unanswered({ reply: current }: Connection): Connection['reply'] {
+  return current?.reply.isSending || current?.reply.request.errorCode ? undefined : current
+}
+
+/** Responds with a 503 in place of the handler. */
+export function refuse(reply: FastifyReply, message: string, retryAfterS?: number): void {
+  reply.isRefused = true
+  reply.send(new ApiError('gateway_error', { message, retryAfterS }))
 }
 
 export class Connections {
-  readonly #listeners: ConnectionListeners
+  readonly #metrics: Pick<Metrics, 'cuts' | 'shed'>
+  readonly #onAborted: (reply: FastifyReply) => void
   readonly #bySocket = new WeakMap<Socket, Connection>()
   /** Least recently used first: a response that ends moves its connection to the back. */
   readonly #open = new Set<Connection>()
@@ -78,8 +84,10 @@ export class Connections {
   /** Requests that waited on connections that are cut, until these are closed. */
   #closing = 0
 
-  constructor(listeners: ConnectionListeners) {
-    this.#listeners = listeners
+  /** @param onAborted called when a connection ends before the response in progress is sent. */
+  constructor(metrics: Pick<Metrics, 'cuts' | 'shed'>, onAborted: (reply: FastifyReply) => void) {
+    this.#metrics = metrics
+    this.#onAborted = onAborted
   }
 
   /** Listener of a server's `connection` event. */
@@ -88,8 +96,7 @@ export class Connections {
     socket.on('error', () => {})
     // Node caches the address once it is read; after a reset it can no longer be read.
     if (socket.remoteAddress === undefined) return void socket.destroy()
-    const nothing = { reply: undefined, unfinished: undefined, unread: undefined }
-    const connection: Connection = { socket, pending: [], receivedBytes: -1, ...nothing }
+    const connection: Connection = { socket, pending: [], receivedBytes: -1 }
     this.#bySocket.set(socket, connection)
     this.#open.add(connection)
     socket.once('close', () => this.#open.delete(connection))
@@ -116,7 +123,7 @@ export class Connections {
     const start = (connection: Connection, response: ServerResponse): void => {
       response.once('close', () => {
         // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
-        if (response.socket !== null && connection.reply) this.#listeners.onAborted(connection.reply.reply)
+        if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
         finish(connection)
       })
@@ -172,19 +179,23 @@ export class Connections {
     if (isNew && this.#cutSlowest('slow_reader', ({ socket }) => isUnread(socket))) return
     const share = Math.max(1, max * maxShare)
     const crowd = isNew ? this.#largestCrowd().slice(share).slice(-maxRefused) : []
-    for (const reply of crowd) this.#listeners.onCrowded(reply)
+    for (const reply of crowd) {
+      this.#metrics.shed.inc()
+      refuse(reply.header('connection', 'close'), overloaded, 2)
+    }
     if (idlest && crowd.length === 0) this.cut(idlest, 'idle')
   }
 
   /** The requests in progress of the owner that has the most. */
   #largestCrowd(): FastifyReply[] {
     const crowds = new Map<string, FastifyReply[]>()
-    for (const { reply: current } of this.#open) {
-      if (!current || current.reply.isSending || current.reply.request.errorCode) continue
-      const owner = ownerOf(current.reply.request)
+    for (const connection of this.#open) {
+      const reply = unanswered(connection)?.reply
+      if (!reply) continue
+      const owner = ownerOf(reply.request)
       const crowd = crowds.get(owner)
-      if (crowd) crowd.push(current.reply)
-      else crowds.set(owner, [current.reply])
+      if (crowd) crowd.push(reply)
+      else crowds.set(owner, [reply])
     }
     return [...crowds.values()].reduce((a, b) => (b.length > a.length ? b : a), [])
   }
@@ -193,17 +204,6 @@ export class Connections {
   closeIdle(): void {
     for (const { socket, pending, receivedBytes } of this.#open)
       if (pending.length === 0 && socket.writable && socket.bytesRead === receivedBytes) socket.destroy()
-  }
-
-  /** Closes the connections without a complete request. */
-  closeIncomplete(): void {
-    for (const connection of this.#open) if (isIdle(connection)) connection.socket.destroy()
-  }
-
-  /** Closes the connections with an unread response sent at `latest` or before. Small responses have no time and always match. */
-  closeUnread(latest: number): void {
-    for (const { socket, unread } of this.#open)
-      if (isUnread(socket) && (unread?.since ?? latest) <= latest) socket.destroy()
   }
 
   /** Of the connections that match, cuts the one whose response is in progress for longest. @returns false if none matches. */
@@ -218,7 +218,7 @@ export class Connections {
   /** Closes a connection and releases the bytes and places it holds. */
   cut({ socket, unread, pending }: Connection, reason: CutReason): void {
     if (socket.destroyed) return
-    this.#listeners.onCut(reason)
+    this.#metrics.cuts.inc({ reason })
     unread?.reservation.release()
     socket.destroy()
     stopParsing(socket)

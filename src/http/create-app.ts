@@ -2,12 +2,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { TObject } from 'typebox'
-import { ApiError, overloaded } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { Pace } from '../lib/pace.js'
 import { installBodyHook } from './body-hook.js'
 import { clientErrorResponder } from './client-errors.js'
 import { Connections } from './connections.js'
+import { installDeadlines } from './deadlines.js'
 import { type ErrorHandlerOptions, errorHandler } from './error-handler.js'
 import { installBodyParser } from './request-body.js'
 import {
@@ -18,8 +18,7 @@ import {
   requestReport,
 } from './request-hooks.js'
 import { requestId } from './request-id.js'
-import { installResponseDeadline } from './response-deadline.js'
-import { closeIdleConnections, limitedServer, maxHeadBytes } from './server-limits.js'
+import { limitedServer, maxHeadBytes } from './server-limits.js'
 import { type CallerOf, sendTogether } from './turns.js'
 import type { App } from './types.js'
 import { validatorOf } from './validators.js'
@@ -38,16 +37,7 @@ interface CreateAppOptions extends RequestHookOptions, ErrorHandlerOptions {
 export function createApp(options: CreateAppOptions): App {
   const { log, metrics, ticks } = options
   const report = requestReport(options)
-  const connections = new Connections({
-    onCut: (reason) => metrics.cuts.inc({ reason }),
-    onAborted: (reply) => report(reply, closedByClient),
-    onCrowded: (reply) => {
-      metrics.shed.inc()
-      reply.header('connection', 'close')
-      reply.isRefused = true
-      reply.send(new ApiError('gateway_error', { message: overloaded, retryAfterS: 2 }))
-    },
-  })
+  const connections = new Connections(metrics, (reply) => report(reply, closedByClient))
   const { onClientError, onConnect } = clientErrorResponder({
     ...options,
     connections,
@@ -81,9 +71,8 @@ export function createApp(options: CreateAppOptions): App {
   app.decorateRequest('isRehearsed', false)
   app.setValidatorCompiler<TObject>(validatorOf)
   app.setErrorHandler(errorHandler(options))
-  installResponseDeadline(app, connections, ticks)
+  installDeadlines(app, connections, options.budget, ticks)
   installRequestHooks(app, report, options.isDraining)
-  closeIdleConnections(app, connections, ticks)
   installBodyHook(app)
   installWriteBudget(app, options.budget, connections, ticks)
   sendTogether(app)

@@ -1,13 +1,11 @@
 /** The Node HTTP server below Fastify: what a client may cost in time, bytes and connections before there is a request. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import type { Pace } from '../lib/pace.js'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
 import { type CallerOf, paced, writeAtOnce } from './turns.js'
-import type { App } from './types.js'
 
 /** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
@@ -40,12 +38,6 @@ const serverOptions = {
  * 1 s: of 1,000 that connected at once, the last used to be served after 1.1 s, and now after 0.4 s.
  */
 export const maxBacklog = 4_096
-/** How often idle connections are closed while the last requests finish. */
-const closeIdleMs = 200
-/** While closing: the time for the rest of incomplete requests to arrive, and for clients to read each response. */
-const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
-/** While closing, for all responses: after the last 503 of the response deadline, and before the process would be ended by force. */
-const maxClosingMs = 19_000
 
 interface ServerOptions {
   connections: Connections
@@ -81,34 +73,4 @@ export function limitedServer(
   // Without a listener, a failed `accept` ends the process.
   server.on('error', (error) => server.listening && onError(error))
   return server
-}
-
-/**
- * Closes idle connections until the last request has its response: otherwise the app would not close before they time out.
- * @param ticks monotonic milliseconds.
- */
-export function closeIdleConnections(app: App, connections: Connections, ticks: () => number): void {
-  let timer: NodeJS.Timeout | undefined
-  app.addHook('preClose', async () => {
-    const started = ticks()
-    timer = setInterval(() => {
-      connections.closeIdle()
-      const now = ticks()
-      // While closing, Node no longer limits the time of incomplete requests, and a silent connection counts as one.
-      if (now - started > maxIncompleteMs) connections.closeIncomplete()
-      if (now - started > maxClosingMs) connections.closeUnread(now)
-      else if (now - started > maxUnreadMs) connections.closeUnread(now - maxUnreadMs)
-    }, closeIdleMs)
-    // Node accepts one connection in a turn of the event loop, and the system resets those that wait when the listener closes.
-    let [accepted, before] = [0, -1]
-    app.server.on('connection', () => {
-      accepted += 1
-    })
-    await endOfTurn()
-    while (before < accepted && accepted < maxBacklog) {
-      before = accepted
-      await endOfTurn()
-    }
-  })
-  app.addHook('onClose', async () => clearInterval(timer))
 }

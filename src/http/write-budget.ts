@@ -1,16 +1,12 @@
-/** The memory of responses being made and read: bounded by a budget in bytes, and reclaimed from slow readers when it is short. */
+/** The memory of responses being made and read: bounded by a budget in bytes. */
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors.js'
 import type { ByteBudget } from '../lib/byte-budget.js'
-import { type Connection, type Connections, ownerOf } from './connections.js'
+import { type Connections, ownerOf } from './connections.js'
 import type { App } from './types.js'
 
 /** Smaller bodies are not counted: the system's send buffer takes one whole, and most responses are smaller. */
 const minBytes = 16_384
-/** The time that a client may take to read a response while memory is short. */
-const slowReaderMs = 5_000
-
-const sinceOf = ({ unread }: Connection): number => unread?.since ?? Number.POSITIVE_INFINITY
 
 const noRoom = (message: string): ApiError => new ApiError('gateway_error', { message })
 
@@ -39,14 +35,4 @@ export function installWriteBudget(app: App, budget: ByteBudget, connections: Co
     connection.unread = { reservation, since: ticks() }
     next(null, bytes)
   })
-  const cutSlowReaders = (): void => {
-    if (!budget.isShort) return
-    const latest = ticks() - slowReaderMs
-    const slow = [...connections.open].filter((connection) => sinceOf(connection) <= latest)
-    for (const connection of slow.sort((a, b) => sinceOf(a) - sinceOf(b))) {
-      if (budget.isShort) connections.cut(connection, 'slow_reader')
-    }
-  }
-  const timer = setInterval(cutSlowReaders, 1_000).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
 }

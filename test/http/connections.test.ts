@@ -5,7 +5,8 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { ownerOf } from '../../src/http/connections.js'
-import { closeIdleConnections } from '../../src/http/server-limits.js'
+import { installDeadlines } from '../../src/http/deadlines.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { until } from '../redis.js'
@@ -226,7 +227,7 @@ t.test('a client that half-closes after its last request gets all responses, and
 
 t.test('requests on connections that are not accepted yet when the gateway closes are served', async (t) => {
   const { app, connections } = bareApp(t)
-  closeIdleConnections(app, connections, () => performance.now())
+  installDeadlines(app, connections, new ByteBudget(1), () => performance.now())
   app.get('/api/x', async () => 'served')
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const texts = Array.from({ length: 50 }, () => exchange(url, request('/x', 'Connection: close\r\n')))

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { closeIdleConnections } from '../../src/http/server-limits.js'
+import { installDeadlines } from '../../src/http/deadlines.js'
 import type { Caller } from '../../src/http/types.js'
 import { installWriteBudget } from '../../src/http/write-budget.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
@@ -90,7 +90,7 @@ async function budgeted(t: Test, ticks: () => number, isReady?: Promise<void>) {
     request.account = { id } as Account
     request.caller = { credential, key: null }
   })
-  closeIdleConnections(app, connections, ticks)
+  installDeadlines(app, connections, budget, ticks)
   installWriteBudget(app, budget, connections, ticks)
   app.get('/:bytes', async ({ params }, reply) => {
     await isReady

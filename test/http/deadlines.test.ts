@@ -2,8 +2,9 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { brotliCompressSync } from 'node:zlib'
 import t from 'tap'
-import { installResponseDeadline } from '../../src/http/response-deadline.js'
+import { installDeadlines } from '../../src/http/deadlines.js'
 import { sendTogether } from '../../src/http/turns.js'
+import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { isUnavailable } from '../faults.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
@@ -46,7 +47,7 @@ t.test('a request of more than 50 seconds gets the documented 503, in authentica
 t.test('a request still in flight 18 seconds after the close gets 503', async (t) => {
   const { app, connections } = bareApp(t)
   const time = new Clock(0)
-  installResponseDeadline(app, connections, time.now)
+  installDeadlines(app, connections, new ByteBudget(1), time.now)
   const steps: string[] = []
   app.addHook('preClose', async () => void steps.push('closing'))
   app.get('/stuck', () => new Promise(() => steps.push('started')))
@@ -62,7 +63,7 @@ t.test('a request still in flight 18 seconds after the close gets 503', async (t
 t.test('a response that is being compressed at the deadline is sent, and its connection stays open', async (t) => {
   const { app, connections } = bareApp(t)
   const time = new Clock(0)
-  installResponseDeadline(app, connections, time.now)
+  installDeadlines(app, connections, new ByteBudget(1), time.now)
   let started = 0
   let endCompression = (): void => {}
   app.addHook('onSend', (request, reply, payload, next) => {
