@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
+import type { Metrics } from '../ops/metrics.js'
 import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
 import { type Connections, linger } from './connections.js'
 import { maxTargetBytes } from './server-limits.js'
@@ -40,8 +41,7 @@ interface ClientErrorOptions {
   limits: Limits
   /** The page with the error codes. */
   docsUrl: string
-  /** Called with the status of every response. */
-  onResponse: (status: number) => void
+  metrics: Pick<Metrics, 'observeRequest'>
 }
 
 /** Responds to client errors and to `CONNECT`, after the responses to all earlier requests of the connection. */
@@ -80,7 +80,7 @@ const closeNow = (socket: Socket): void => void socket.end(() => socket.destroy(
 
 /** Counts the request on the address of the peer, which may be a proxy, and sends the error in the documented shape. */
 async function write(error: ApiError, socket: Socket, options: ClientErrorOptions, isHead: boolean) {
-  const { limits, docsUrl, onResponse } = options
+  const { limits, docsUrl, metrics } = options
   const usage = await limits.count(addressName(socket.remoteAddress))
   const sent = limitError(usage) ?? error
   const { statusCode: status } = sent
@@ -99,5 +99,5 @@ async function write(error: ApiError, socket: Socket, options: ClientErrorOption
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : body}`)
-  onResponse(status)
+  metrics.observeRequest({ method: 'none', route: 'none', status, ms: 0 })
 }

@@ -38,12 +38,7 @@ export function createApp(options: CreateAppOptions): App {
   const { log, metrics, ticks } = options
   const report = requestReport(options)
   const connections = new Connections(metrics, (reply) => report(reply, closedByClient))
-  const { onClientError, onConnect } = clientErrorResponder({
-    ...options,
-    connections,
-    onResponse: (status) => metrics.observeRequest({ method: 'none', route: 'none', status, ms: 0 }),
-  })
-  const onError = (err: Error): void => log.warn({ err }, 'connection not accepted')
+  const { onClientError, onConnect } = clientErrorResponder({ ...options, connections })
   const app: App = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,7 +51,7 @@ export function createApp(options: CreateAppOptions): App {
       // Parsed by the validators: thousands of unknown parameters take 120 kB, and the request may wait before.
       querystringParser: (text) => ({ text }),
     },
-    serverFactory: (handle) => limitedServer(handle, { ...options, connections, onConnect, onError }),
+    serverFactory: (handle) => limitedServer(handle, { ...options, connections, onConnect }),
     clientErrorHandler: onClientError,
     frameworkErrors: (_error, { raw }, reply) => {
       markMalformed(raw)

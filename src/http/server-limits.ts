@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getHeapStatistics } from 'node:v8'
 import type { Pace } from '../lib/pace.js'
+import type { Log } from '../ops/log.js'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
 import { type CallerOf, paced, writeAtOnce } from './turns.js'
@@ -45,13 +46,12 @@ interface ServerOptions {
   callerOf: CallerOf
   /** Responds to `CONNECT`, which has no path. */
   onConnect: (socket: Socket) => void
-  /** A connection could not be accepted, for example because file descriptors ran out. */
-  onError: (error: Error) => void
+  log: Pick<Log, 'warn'>
 }
 
 export function limitedServer(
   handle: RequestListener,
-  { connections, pace, callerOf, onConnect, onError }: ServerOptions,
+  { connections, pace, callerOf, onConnect, log }: ServerOptions,
 ): Server {
   const inOrder = connections.inOrder(readBodies(paced(pace, callerOf, handle)))
   const server = createServer(serverOptions, inOrder)
@@ -70,7 +70,7 @@ export function limitedServer(
   // Node would respond to an expectation without a body, and close the connection of a `CONNECT` without a response.
   server.on('checkExpectation', inOrder)
   server.on('connect', (_request, socket) => onConnect(socket as Socket))
-  // Without a listener, a failed `accept` ends the process.
-  server.on('error', (error) => server.listening && onError(error))
+  // Without a listener, a failed `accept` ends the process, for example when file descriptors run out.
+  server.on('error', (err) => server.listening && log.warn({ err }, 'connection not accepted'))
   return server
 }

@@ -15,7 +15,7 @@ export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
   const callerOf = ({ socket }: IncomingMessage): string => `${socket.remoteAddress}`
   const [connections, pace] = [new Connections(new Metrics(), nothing), new Pace(ticks)]
-  const options = { connections, pace, callerOf, onConnect: nothing, onError: nothing }
+  const options = { connections, pace, callerOf, onConnect: nothing, log: { warn: nothing } }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
   t.teardown(() => app.close())
