@@ -136,18 +136,12 @@ async function validate(platform: Platform, requester: Requester, now: number): 
     return emailIn(read(wireUserData, await platform.get('get_user_data', requester)))
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
-    await validateByDevices(platform, requester, now)
-    return null
   }
-}
-
-/**
- * A 403 on user data may come from a missing permission or from a firewall; only devices show that the hash is valid. They are read in the
- * worker, because some platforms send all of them whatever the limit.
- */
-async function validateByDevices(platform: Platform, requester: Requester, now: number): Promise<void> {
+  // The 403 may come from a missing permission or from a firewall; only devices show that the hash is valid. They are read in the worker,
+  // because some platforms send all of them whatever the limit.
   try {
     await platform.run('get_devices', requester, { id: undefined, now })
+    return null
   } catch (error) {
     if (!(error instanceof PlatformForbidden)) throw error
     const detail = 'status 403, also on get_devices'

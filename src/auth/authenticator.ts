@@ -12,7 +12,7 @@ import {
   type Limits,
   type Usage,
 } from '../rate-limit/limiter.js'
-import { isStale, type KeyRecord, type KeyStore, type StoreUnavailable, type Used, usedAt } from '../store/store.js'
+import { isStale, type KeyRecord, type KeyStore, type StoreUnavailable, usedAt } from '../store/store.js'
 import type { AccountCache } from './account-cache.js'
 import { type Credential, hashPrintOf, type Secret, toCredential } from './credential.js'
 import { PendingValidations } from './pending-validations.js'
@@ -94,8 +94,7 @@ export class Authenticator {
     const { secret: hash } = credential
     if (!accounts.peek(hash)) {
       await limits.countFailureOfNetwork(ip)
-      const spent = this.#spentBudget(await limits.readFailures(ip), hash, 1)
-      if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
+      this.#requireBudget(await limits.readFailures(ip), hash, 1)
     }
     return { account: await accounts.fetch(hash), hash }
   }
@@ -168,14 +167,10 @@ export class Authenticator {
   async #use(key: Secret, now: number): Promise<{ record: KeyRecord; usage: Usage }> {
     const { keys, limits } = this.#options
     const name = `key:${key.digest.slice(0, 32)}`
-    let used: Used | undefined
-    try {
-      used = await keys.use(key.digest, limits.windowMs, now)
-    } catch (error) {
+    const used = await keys.use(key.digest, limits.windowMs, now).catch(async (error: StoreUnavailable) => {
       // Validity unknown: do not charge the IP.
-      const { limit } = error as StoreUnavailable
-      throw new AuthFailure(await limits.count(name, limit ?? limits.max), error)
-    }
+      throw new AuthFailure(await limits.count(name, error.limit ?? limits.max), error)
+    })
     if (!used) throw new ApiError('invalid_token')
     const { record, count } = used
     const limit = record.limit ?? limits.max
@@ -208,9 +203,7 @@ export class Authenticator {
     const { accounts, limits } = this.#options
     const failures = await limits.readFailures(ip)
     // Nothing awaits between this check and `begin`, so concurrent validations see each other.
-    const spent = this.#spentBudget(failures, hash, 0)
-    // It costs the address nothing more: the hash may be valid.
-    if (spent) throw new AuthFailure({ ...spent, limit: limits.max, used: limits.max + 1 })
+    this.#requireBudget(failures, hash, 0)
     const names = failures.map(({ name }) => name)
     const end = this.#pending.begin(names, hash.digest)
     try {
@@ -223,9 +216,14 @@ export class Authenticator {
     }
   }
 
-  /** The budget that is used up if all pending validations fail. @param counted how often it has been charged for this request already. */
-  #spentBudget(failures: FailureBudget[], { digest }: Secret, counted: 0 | 1): FailureBudget | undefined {
-    return failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
+  /**
+   * @param counted how often the budgets have been charged for this request already.
+   * @throws AuthFailure if one is used up should all pending validations fail. It costs the address nothing more: the hash may be valid.
+   */
+  #requireBudget(failures: FailureBudget[], { digest }: Secret, counted: 0 | 1): void {
+    const spent = failures.find(({ name, used, limit }) => used - counted + this.#pending.count(name, digest) >= limit)
+    const { max } = this.#options.limits
+    if (spent) throw new AuthFailure({ ...spent, limit: max, used: max + 1 })
   }
 }
 
