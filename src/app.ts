@@ -68,18 +68,15 @@ interface Deps {
 
 /** The gateway as a value. @throws if there is neither a platform nor a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
-  const { logger, ticks, metrics, isDraining } = deps
   const parts = openParts(config, deps)
   const { accounts, callers, demo, limits } = parts
   const app = createApp({
+    ...deps,
     ...parts,
     callerOf: (request) => callers.of(request),
-    log: logger,
+    log: deps.logger,
     docsUrl: `${config.publicUrl}/docs`,
     trustProxy: config.trustProxy,
-    ticks,
-    isDraining,
-    metrics,
     demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
     onRefused: (account) => accounts.refuse(account),
   })
@@ -132,10 +129,7 @@ function openPlatforms(
     skippedAt.set(action, ticks())
     logger.warn({ action, rows }, 'rows skipped')
   }
-  const unknown = unknownValues({
-    onUnknown: (action, field, rows) => metrics.unknownValues.inc({ action, field }, rows),
-    onFirst: (found) => logger.warn(found, 'unknown value in a platform response'),
-  })
+  const unknown = unknownValues(metrics.unknownValues, logger)
   const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
     // The rest is for the process itself and the responses.

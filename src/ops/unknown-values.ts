@@ -1,6 +1,7 @@
 /** Detects values of platform fields that the gateway does not know, before a caller reports them. */
 import { kindOf } from '../resources/event-kind.js'
 import { word } from '../resources/units.js'
+import type { Log } from './log.js'
 
 const alertTypes = [
   ...['overspeed', 'stop_duration', 'offline_duration', 'move_duration', 'ignition_duration', 'idle_duration'],
@@ -34,23 +35,21 @@ export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown;
 const maxReported = 50
 const maxLength = 40
 
-interface UnknownValuesOptions {
-  /** Called with the number of rows that have an unknown value. */
-  onUnknown: (action: string, field: string, rows: number) => void
-  /** Called once per value, which is platform text: truncated, and not for a metric label. */
-  onFirst: (found: { action: string; field: string; value: string }) => void
+interface RowCounter {
+  inc(labels: { action: string; field: string }, rows: number): void
 }
 
-export function unknownValues({ onUnknown, onFirst }: UnknownValuesOptions) {
+/** @param log receives each value once: it is platform text, therefore truncated, and not for a metric label. */
+export function unknownValues(counter: RowCounter, log: Pick<Log, 'warn'>) {
   const reported = new Set<string>()
   /** Reports a value that the caller has found to be unknown. @param rows how many rows have it. */
   const report = (action: string, field: string, sent: string, rows: number): void => {
-    onUnknown(action, field, rows)
+    counter.inc({ action, field }, rows)
     const value = sent.trim().slice(0, maxLength).toLowerCase()
     const key = `${action} ${value}`
     if (reported.size >= maxReported || reported.has(key)) return
     reported.add(key)
-    onFirst({ action, field, value })
+    log.warn({ action, field, value }, 'unknown value in a platform response')
   }
   /** Checks the rows of one response. */
   const check = (action: string, rows: readonly object[]): void => {

@@ -5,10 +5,10 @@ import { unknownValues } from '../../src/ops/unknown-values.js'
 function watched() {
   const counted: string[] = []
   const reported: object[] = []
-  const values = unknownValues({
-    onUnknown: (action, field) => void counted.push(`${action} ${field}`),
-    onFirst: (found) => void reported.push(found),
-  })
+  const values = unknownValues(
+    { inc: ({ action, field }) => void counted.push(`${action} ${field}`) },
+    { warn: (found: object) => void reported.push(found) },
+  )
   return { values, counted, reported }
 }
 
