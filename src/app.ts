@@ -96,7 +96,7 @@ function openParts(config: Config, deps: Deps) {
   const { logger, clock, ticks, metrics } = deps
   const outages = outagesIn(logger, ticks)
   const store = instrumented(deps.store, (report) => {
-    metrics.observeStoreCall(report)
+    metrics.observeStoreCall({ verb: report.verb }, report)
     if (report.outcome === 'unavailable') outages.failed('key store', report.error)
     else outages.succeeded('key store')
   })
@@ -151,7 +151,7 @@ function openPlatforms(
     const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
     const addresses = perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup }) : undefined
     const onCall = (report: CallReport): void => {
-      metrics.observeCall(realm, report)
+      metrics.observeCall({ realm, action: report.action }, report)
       // The sandbox is no part of the health of a gateway with a platform.
       if (realm === 'platform') health.record(report)
       if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
