@@ -140,7 +140,7 @@ function openPlatforms(
     onWallClock: (account, offsetMinutes) =>
       logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
     onCorrected: () => metrics.corrected.inc(),
-    onLookup: (isHit) => metrics.countLookup(isHit ? 'hit' : 'miss'),
+    onLookup: metrics.countLookup,
     onEvicted: () => metrics.evictions.inc(),
   })
   const onRefused = (account: Account): void => deviceCache.delete(account)
