@@ -18,15 +18,11 @@ function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
   return before < 0 ? parsed : parsed.slice(before + 4)
 }
 
-/** Whether the target is what overflowed: longer than any that the gateway accepts. */
-function isTargetTooLong(parsed: string): boolean {
-  const [, target = ''] = parsed.split(' ', 2)
-  return /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
-}
-
 function toApiError({ code }: ParserError, parsed: string): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ApiError(isTargetTooLong(parsed) ? 'uri_too_long' : 'headers_too_large')
+    const [, target = ''] = parsed.split(' ', 2)
+    const isTarget = /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
+    return new ApiError(isTarget ? 'uri_too_long' : 'headers_too_large')
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ApiError('invalid_request', { message: 'The request did not arrive in time.' })

@@ -125,18 +125,14 @@ export class Connections {
         // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
         if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
-        finish(connection)
+        this.#shift(connection)
+        if (this.#open.delete(connection)) this.#open.add(connection)
+        const { socket, pending } = connection
+        if (pending[0]) start(connection, pending[0])
+        else if (socket.isPaused()) socket.resume()
+        connection.receivedBytes = socket.bytesRead
       })
       handle(response.req, response as Parameters<RequestListener>[1])
-    }
-    const finish = (connection: Connection): void => {
-      this.#shift(connection)
-      if (this.#open.delete(connection)) this.#open.add(connection)
-      const { socket, pending } = connection
-      const [first] = pending
-      if (first) start(connection, first)
-      else if (socket.isPaused()) socket.resume()
-      connection.receivedBytes = socket.bytesRead
     }
     return (request, response) => {
       const { socket } = request
@@ -162,8 +158,8 @@ export class Connections {
   /** Resolves when every complete request of a connection has its response. Closes it if its incomplete request has one, too. */
   async idle(socket: Socket): Promise<void> {
     const connection = this.#bySocket.get(socket)
-    while (connection && !isIdle(connection)) await once(connection.pending[0]!, 'close')
     if (!connection) return
+    while (!isIdle(connection)) await once(connection.pending[0]!, 'close')
     // The caller responds to what is left of it, a request that is incomplete.
     connection.reply = undefined
     if (connection.unfinished?.complete === false) socket.destroy()

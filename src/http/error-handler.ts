@@ -1,6 +1,6 @@
 /** The Fastify error handler: counts and logs the error, and sends the response of its row in the error table. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js'
+import { errorBody, errorHeaders, toApiError } from '../errors.js'
 import type { Realm } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
@@ -18,6 +18,9 @@ export interface ErrorHandlerOptions {
   /** The platform refused this account's hash: nothing of it may stay in a cache. */
   onRefused: (account: Account) => void
 }
+
+/** Headers of a response that failed after they were set. */
+const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
 
 export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }: ErrorHandlerOptions) {
   const [count, show] = [countAddress(limits), showLimits(limits)]
@@ -39,26 +42,19 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
     const charge = error.code === 'gateway_error' ? show : count
     const sent = isCounted ? error : await charge(request, reply).then(() => error, toApiError)
     request.errorCode = sent.code
-    return send(reply, sent, docsUrl)
+    for (const name of headersOfBody) reply.removeHeader(name)
+    // Without `no-store` some shared caches store errors, also those of requests with a credential.
+    return reply
+      .code(sent.statusCode)
+      .headers({ 'cache-control': 'no-store', ...errorHeaders(sent) })
+      .type('application/json; charset=utf-8')
+      .serializer(JSON.stringify)
+      .send(errorBody(sent, docsUrl))
   }
 }
-
-/** Headers of a response that failed after they were set. */
-const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
 
 /** The name of what is unavailable, as in the reports of successful calls. */
 function failedPart(cause: unknown, realm: Realm): string {
   if (cause instanceof PlatformUnavailable && cause.reason !== 'overload') return `${realm} ${cause.action}`
   return 'gateway'
-}
-
-/** Without `no-store` some shared caches store errors, also those of requests with a credential. */
-function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
-  for (const name of headersOfBody) reply.removeHeader(name)
-  return reply
-    .code(error.statusCode)
-    .headers({ 'cache-control': 'no-store', ...errorHeaders(error) })
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(errorBody(error, docsUrl))
 }

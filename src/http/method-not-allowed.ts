@@ -10,9 +10,7 @@ export function methodNotAllowed(app: App): () => void {
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const allowedByUrl = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    const allowed = allowedByUrl.get(url) ?? new Set()
-    for (const one of [method].flat()) allowed.add(one)
-    allowedByUrl.set(url, allowed)
+    allowedByUrl.set(url, new Set([...(allowedByUrl.get(url) ?? []), method].flat()))
   })
   return () => {
     for (const [url, allowed] of [...allowedByUrl]) {
