@@ -6,6 +6,7 @@ import { ApiError } from '../errors.js'
 import type { Log } from '../ops/log.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Outages } from '../ops/outages.js'
+import { maxAddressLength } from '../rate-limit/limiter.js'
 import { maxHeaders, maxTargetBytes } from './server-limits.js'
 import type { App } from './types.js'
 
@@ -19,9 +20,6 @@ export interface RequestHookOptions {
 
 /** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
 export const closedByClient = 499
-
-/** Of IPv6 with a zone. */
-const maxAddressLength = 64
 
 /** More than any chain of proxies writes. */
 const maxForwarded = 1_024

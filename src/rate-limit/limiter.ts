@@ -140,8 +140,8 @@ export const showLimits =
   async ({ ip }, reply) =>
     void reply.headers(limitHeaders(await limits.read(addressName(ip))))
 
-/** Longest address that is kept: a proxy may forward any text as one. */
-const maxAddressLength = 64
+/** Longest address that is kept or logged, of IPv6 with a zone: a proxy may forward any text as one. */
+export const maxAddressLength = 64
 
 const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
