@@ -10,12 +10,11 @@ import { DeviceCache } from './devices/device-cache.js'
 import { createApp } from './http/create-app.js'
 import { methodNotAllowed } from './http/method-not-allowed.js'
 import { shedOverload } from './http/overload.js'
-import type { App } from './http/types.js'
+import type { App, HttpOptions } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
 import type { BreakerState } from './lib/circuit-breaker.js'
 import { Pace } from './lib/pace.js'
-import type { Log } from './ops/log.js'
-import type { Metrics, Realm } from './ops/metrics.js'
+import type { Realm } from './ops/metrics.js'
 import { type Outages, outagesIn } from './ops/outages.js'
 import { unknownValues } from './ops/unknown-values.js'
 import type { Account } from './platform/account.js'
@@ -49,36 +48,27 @@ const sandboxAddressLookups = 600
 
 const skippedLogMs = 60_000
 
-interface Deps {
-  logger: Log
+interface Deps extends Pick<HttpOptions, 'log' | 'metrics' | 'ticks' | 'isDraining'> {
   /** Epoch milliseconds. */
   clock: () => number
-  /** Monotonic milliseconds. */
-  ticks: () => number
   /** Stays open when the app closes. */
   store: Store
   /** A sandbox that listens: its API base, and the hash of the account behind the demo token. */
   sandbox: { url: string; demoHash: string } | undefined
-  metrics: Metrics
   /** Sends device list and history requests; stays open when the app closes. */
   worker: WorkerClient
-  /** While true, responses carry `Connection: close`. */
-  isDraining: () => boolean
 }
 
 /** The gateway as a value. @throws if there is neither a platform nor a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const parts = openParts(config, deps)
-  const { accounts, callers, demo, limits } = parts
+  const { accounts, demo, limits } = parts
   const app = createApp({
     ...deps,
     ...parts,
-    callerOf: (request) => callers.of(request),
-    log: deps.logger,
     docsUrl: `${config.publicUrl}/docs`,
     trustProxy: config.trustProxy,
     demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
-    onRefused: (account) => accounts.refuse(account),
   })
   app.addHook('onClose', () => parts.close())
   const addMethodNotAllowed = methodNotAllowed(app)
@@ -93,8 +83,8 @@ type Parts = ReturnType<typeof openParts>
 
 /** The objects that hooks and routes share. */
 function openParts(config: Config, deps: Deps) {
-  const { logger, clock, ticks, metrics } = deps
-  const outages = outagesIn(logger, ticks)
+  const { log, clock, ticks, metrics } = deps
+  const outages = outagesIn(log, ticks)
   const store = instrumented(deps.store, (report) => {
     metrics.observeStoreCall({ verb: report.verb }, report)
     if (report.outcome === 'unavailable') outages.failed('key store', report.error)
@@ -117,7 +107,7 @@ function openParts(config: Config, deps: Deps) {
 /** The platforms, the caches in front of them, and what they report. */
 function openPlatforms(
   config: Config,
-  { logger, clock, ticks, sandbox, metrics, worker }: Deps,
+  { log, clock, ticks, sandbox, metrics, worker }: Deps,
   { budget, pace, outages }: { budget: ByteBudget; pace: Pace; outages: Outages },
 ) {
   const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
@@ -127,9 +117,9 @@ function openPlatforms(
     // Once a minute for each action, because every response of a changed platform has such rows.
     if (ticks() - (skippedAt.get(action) ?? Number.NEGATIVE_INFINITY) < skippedLogMs) return
     skippedAt.set(action, ticks())
-    logger.warn({ action, rows }, 'rows skipped')
+    log.warn({ action, rows }, 'rows skipped')
   }
-  const unknown = unknownValues(metrics.unknownValues, logger)
+  const unknown = unknownValues(metrics.unknownValues, log)
   const deviceCache = new DeviceCache({
     ttlMs: config.positionTtlMs,
     // The rest is for the process itself and the responses.
@@ -138,7 +128,7 @@ function openPlatforms(
     onSkipped: (rows) => onSkipped('get_devices', rows),
     onUnknownState: (word, rows) => unknown.report('get_devices', 'online', word, rows),
     onWallClock: (account, offsetMinutes) =>
-      logger.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
+      log.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
     onCorrected: () => metrics.corrected.inc(),
     onLookup: metrics.countLookup,
     onEvicted: () => metrics.evictions.inc(),

@@ -80,7 +80,7 @@ async function serve(): Promise<void> {
     const store = await openStore(config, { clock, onDamaged })
     // A demo token needs the sandbox even if there is a real platform.
     const sandbox = config.demoToken === undefined ? undefined : await openSandbox(config)
-    const deps = { logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
+    const deps = { log: logger, clock, ticks, store, sandbox, metrics, worker, isDraining }
     return { store, sandbox, app: await buildApp(config, deps) }
   }
   // The worker loads its modules meanwhile, on a core of its own where there is one.

@@ -97,7 +97,7 @@ export async function gateway(t: Test, options: GatewayOptions = {}) {
   const fleet = config.demoToken === undefined ? undefined : await sandbox(t, { clock, seed: config.sandboxSeed })
   const metrics = new Metrics()
   const parts = {
-    logger,
+    log: logger,
     clock,
     ticks,
     store: own,

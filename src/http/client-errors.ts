@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody, errorHeaders } from '../errors.js'
-import type { Metrics } from '../ops/metrics.js'
-import { addressName, type Limits, limitError, limitHeaders } from '../rate-limit/limiter.js'
+import { addressName, limitError, limitHeaders } from '../rate-limit/limiter.js'
 import { type Connections, linger } from './connections.js'
 import { maxTargetBytes } from './server-limits.js'
+import type { HttpOptions } from './types.js'
 
 type ParserError = Error & { code?: unknown; rawPacket?: unknown; bytesParsed?: number }
 
@@ -21,8 +21,8 @@ function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
 function toApiError({ code }: ParserError, parsed: string): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const [, target = ''] = parsed.split(' ', 2)
-    const isTarget = /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
-    return new ApiError(isTarget ? 'uri_too_long' : 'headers_too_large')
+    const isTargetTooLong = /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
+    return new ApiError(isTargetTooLong ? 'uri_too_long' : 'headers_too_large')
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ApiError('invalid_request', { message: 'The request did not arrive in time.' })
@@ -32,16 +32,8 @@ function toApiError({ code }: ParserError, parsed: string): ApiError {
   return new ApiError('invalid_request', { message })
 }
 
-interface ClientErrorOptions {
-  connections: Connections
-  limits: Limits
-  /** The page with the error codes. */
-  docsUrl: string
-  metrics: Pick<Metrics, 'observeRequest'>
-}
-
 /** Responds to client errors and to `CONNECT`, after the responses to all earlier requests of the connection. */
-export function clientErrorResponder(options: ClientErrorOptions) {
+export function clientErrorResponder(options: HttpOptions, connections: Connections) {
   const rejected = new WeakSet<Socket>()
   const respond = async (error: ApiError, socket: Socket, close: (socket: Socket) => void, isHead = false) => {
     // A parser that has failed fails again with each further packet.
@@ -50,7 +42,7 @@ export function clientErrorResponder(options: ClientErrorOptions) {
     // Node would close the gateway's side, too, when the client closes its own.
     socket.removeAllListeners('end')
     try {
-      await options.connections.idle(socket)
+      await connections.idle(socket)
       if (!socket.writable) return void socket.destroy()
       await write(error, socket, options, isHead)
       close(socket)
@@ -75,7 +67,7 @@ export function clientErrorResponder(options: ClientErrorOptions) {
 const closeNow = (socket: Socket): void => void socket.end(() => socket.destroy())
 
 /** Counts the request on the address of the peer, which may be a proxy, and sends the error in the documented shape. */
-async function write(error: ApiError, socket: Socket, options: ClientErrorOptions, isHead: boolean) {
+async function write(error: ApiError, socket: Socket, options: HttpOptions, isHead: boolean) {
   const { limits, docsUrl, metrics } = options
   const usage = await limits.count(addressName(socket.remoteAddress))
   const sent = limitError(usage) ?? error

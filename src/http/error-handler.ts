@@ -2,27 +2,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorHeaders, toApiError } from '../errors.js'
 import type { Realm } from '../ops/metrics.js'
-import type { Outages } from '../ops/outages.js'
-import type { Account } from '../platform/account.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
-import { AuthFailure, countAddress, type Limits, limitHeaders, showLimits } from '../rate-limit/limiter.js'
+import { AuthFailure, countAddress, limitHeaders, showLimits } from '../rate-limit/limiter.js'
 import { StoreUnavailable } from '../store/store.js'
-
-export interface ErrorHandlerOptions {
-  limits: Limits
-  /** The page with the error codes. */
-  docsUrl: string
-  outages: Outages
-  /** The platform of the demo token. */
-  demoRealm: Realm
-  /** The platform refused this account's hash: nothing of it may stay in a cache. */
-  onRefused: (account: Account) => void
-}
+import type { HttpOptions } from './types.js'
 
 /** Headers of a response that failed after they were set. */
 const headersOfBody = ['age', 'cache-status', 'content-encoding', 'etag', 'vary']
 
-export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }: ErrorHandlerOptions) {
+export function errorHandler({ limits, docsUrl, outages, demoRealm, accounts }: HttpOptions) {
   const [count, show] = [countAddress(limits), showLimits(limits)]
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = toApiError(thrown)
@@ -30,7 +18,7 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, onRefused }:
     request.errorCode = error.code
     const { cause = error } = error
     if (error instanceof AuthFailure) reply.headers(limitHeaders(error.usage))
-    if (cause instanceof PlatformRefused && request.account) onRefused(request.account)
+    if (cause instanceof PlatformRefused && request.account) accounts.refuse(request.account)
     if (error.statusCode >= 500 && !request.isRehearsed) {
       const realm = request.caller?.credential === 'demo' ? demoRealm : 'platform'
       if (error.code === 'internal_error') request.log.error({ reqId: request.id, err: cause }, error.code)

@@ -3,20 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
-import type { Log } from '../ops/log.js'
-import type { Metrics } from '../ops/metrics.js'
-import type { Outages } from '../ops/outages.js'
 import { maxAddressLength } from '../rate-limit/limiter.js'
 import { maxHeaders, maxTargetBytes } from './server-limits.js'
-import type { App } from './types.js'
-
-export interface RequestHookOptions {
-  log: Log
-  metrics: Metrics
-  /** While true, responses carry `Connection: close`. */
-  isDraining: () => boolean
-  outages: Outages
-}
+import type { App, HttpOptions } from './types.js'
 
 /** The status in log and metrics of a request whose connection ended before the response was sent, as proxies write it. */
 export const closedByClient = 499
@@ -41,7 +30,7 @@ export function markMalformed(raw: IncomingMessage): void {
 /** Reports the outcome of a request to metrics, callers, outages and log. */
 type Report = (reply: FastifyReply, status: number) => void
 
-export function requestReport({ log, metrics, outages }: RequestHookOptions): Report {
+export function requestReport({ log, metrics, outages }: HttpOptions): Report {
   return ({ request, elapsedTime }, status) => {
     const { method, ip: sent, id: reqId, caller, errorCode: error } = request
     const route = request.routeOptions.url ?? null

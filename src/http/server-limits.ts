@@ -2,11 +2,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getHeapStatistics } from 'node:v8'
-import type { Pace } from '../lib/pace.js'
-import type { Log } from '../ops/log.js'
 import type { Connections } from './connections.js'
 import { readBodies } from './request-body.js'
-import { type CallerOf, paced, writeAtOnce } from './turns.js'
+import { paced, writeAtOnce } from './turns.js'
+import type { HttpOptions } from './types.js'
 
 /** Request line and headers together. */
 export const maxHeadBytes = 16 * 1024
@@ -40,20 +39,14 @@ const serverOptions = {
  */
 export const maxBacklog = 4_096
 
-interface ServerOptions {
-  connections: Connections
-  pace: Pace
-  callerOf: CallerOf
-  /** Responds to `CONNECT`, which has no path. */
-  onConnect: (socket: Socket) => void
-  log: Pick<Log, 'warn'>
-}
-
+/** @param onConnect responds to `CONNECT`, which has no path. */
 export function limitedServer(
   handle: RequestListener,
-  { connections, pace, callerOf, onConnect, log }: ServerOptions,
+  options: Pick<HttpOptions, 'pace' | 'callers' | 'log'>,
+  connections: Connections,
+  onConnect: (socket: Socket) => void,
 ): Server {
-  const inOrder = connections.inOrder(readBodies(paced(pace, callerOf, handle)))
+  const inOrder = connections.inOrder(readBodies(paced(options, handle)))
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders
@@ -62,7 +55,7 @@ export function limitedServer(
   server.closeIdleConnections = () => connections.closeIdle()
   server.setTimeout(idleTimeoutMs)
   server.on('connection', (socket) => {
-    pace.accepted()
+    options.pace.accepted()
     connections.add(socket)
     writeAtOnce(socket)
     connections.cutIdlest(server.maxConnections)
@@ -71,6 +64,6 @@ export function limitedServer(
   server.on('checkExpectation', inOrder)
   server.on('connect', (_request, socket) => onConnect(socket as Socket))
   // Without a listener, a failed `accept` ends the process, for example when file descriptors run out.
-  server.on('error', (err) => server.listening && log.warn({ err }, 'connection not accepted'))
+  server.on('error', (err) => server.listening && options.log.warn({ err }, 'connection not accepted'))
   return server
 }

@@ -1,19 +1,15 @@
 /** How requests begin in the turns of the event loop, and how the responses of a turn are sent. */
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import type { Pace } from '../lib/pace.js'
-import type { App } from './types.js'
-
-/** Whose turn a request is. */
-export type CallerOf = (request: IncomingMessage) => string
+import type { App, HttpOptions } from './types.js'
 
 /** A request listener that begins a few requests in one turn. */
 export const paced =
-  (pace: Pace, callerOf: CallerOf, handle: RequestListener): RequestListener =>
+  ({ pace, callers }: Pick<HttpOptions, 'pace' | 'callers'>, handle: RequestListener): RequestListener =>
   (request, response) =>
     pace.enter(
-      () => callerOf(request),
+      () => callers.of(request),
       (waitedMs) => {
         if (waitedMs > 0) request.waitedMs = waitedMs
         handle(request, response)

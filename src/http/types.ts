@@ -1,18 +1,48 @@
-/** The types of the app and its requests. */
+/** The types of the app, its options and its requests. */
+import type { IncomingMessage } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ErrorCode } from '../errors.js'
-import type { Reservation } from '../lib/byte-budget.js'
+import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
+import type { Pace } from '../lib/pace.js'
+import type { Log } from '../ops/log.js'
+import type { Metrics, Realm } from '../ops/metrics.js'
+import type { Outages } from '../ops/outages.js'
 import type { Account } from '../platform/account.js'
+import type { Limits } from '../rate-limit/limiter.js'
 import type { KeyRecord } from '../store/store.js'
 
 export type App = FastifyInstance<
   RawServerDefault,
-  import('node:http').IncomingMessage,
+  IncomingMessage,
   import('node:http').ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >
+
+/** What the server, the hooks and the handlers of all routes are made of. */
+export interface HttpOptions {
+  log: Log
+  metrics: Metrics
+  outages: Outages
+  limits: Limits
+  pace: Pace
+  /** For the responses in flight. */
+  budget: ByteBudget
+  /** Whose turn a request is. */
+  callers: { of(request: IncomingMessage): string }
+  trustProxy: false | string[] | ((address: string, hop: number) => boolean)
+  /** Monotonic milliseconds. */
+  ticks: () => number
+  /** While true, responses carry `Connection: close`. */
+  isDraining: () => boolean
+  /** The page with the error codes. */
+  docsUrl: string
+  /** The platform of the demo token. */
+  demoRealm: Realm
+  /** To refuse an account whose hash the platform has refused: nothing of it may stay in a cache. */
+  accounts: { refuse(account: Account): void }
+}
 
 /** How the account was reached; `key` only for an API key. */
 export interface Caller {

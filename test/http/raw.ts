@@ -7,16 +7,17 @@ import { Connections } from '../../src/http/connections.js'
 import { limitedServer } from '../../src/http/server-limits.js'
 import type { App } from '../../src/http/types.js'
 import { Pace } from '../../src/lib/pace.js'
+import { createLogger } from '../../src/ops/log.js'
 import { Metrics } from '../../src/ops/metrics.js'
 import type { Test } from '../helper.js'
 
 /** An app without hooks and routes on the server of the gateway. @param ticks monotonic milliseconds. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
-  const callerOf = ({ socket }: IncomingMessage): string => `${socket.remoteAddress}`
+  const callers = { of: ({ socket }: IncomingMessage): string => `${socket.remoteAddress}` }
   const [connections, pace] = [new Connections(new Metrics(), nothing), new Pace(ticks)]
-  const options = { connections, pace, callerOf, onConnect: nothing, log: { warn: nothing } }
-  const serverFactory = (handle: RequestListener) => limitedServer(handle, options)
+  const options = { pace, callers, log: createLogger('silent', { destination: { write: nothing } }) }
+  const serverFactory = (handle: RequestListener) => limitedServer(handle, options, connections, nothing)
   const app = fastify({ return503OnClosing: false, serverFactory }) as unknown as App
   t.teardown(() => app.close())
   return { app, connections, pace }

@@ -21,14 +21,11 @@ t.test('connections are accepted while many requests wait, which begin in order 
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
   const begunBefore: number[] = []
-  const begin = paced(
-    new Pace(() => 7_000),
-    () => 'a',
-    ({ url }, response) => {
-      begun.push(url)
-      response.end(url)
-    },
-  )
+  const options = { pace: new Pace(() => 7_000), callers: { of: () => 'a' } }
+  const begin = paced(options, ({ url }, response) => {
+    begun.push(url)
+    response.end(url)
+  })
   const server = createServer((request, response) => {
     arrived.push(request.url)
     begin(request, response)
