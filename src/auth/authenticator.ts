@@ -1,6 +1,7 @@
 /** Authentication: the account behind a credential, and the counting of its requests, failed ones included. */
+import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.js'
-import type { Caller } from '../http/types.js'
+import { maxStaleMs } from '../http/stale-if-error.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { isLocal, PlatformRefused } from '../platform/errors.js'
@@ -30,19 +31,6 @@ interface AuthenticatorOptions {
   clock: () => number
 }
 
-interface Identity {
-  account: Account
-  usage: Usage
-}
-
-interface Attempt {
-  ip: string
-  /** Age up to which the last good validation counts while the platform is unavailable. */
-  maxStaleMs: number
-  /** Filled in as far as it is known, also if authentication fails, so that the log shows whose request it was. */
-  attribution: { caller?: Caller; accountId?: string | undefined }
-}
-
 export class Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #pending = new PendingValidations()
@@ -58,26 +46,27 @@ export class Authenticator {
   }
 
   /**
-   * Counts a request on its credential and finds the account.
+   * Counts a request on its credential, and sets its account. Sets `caller` and `accountId` as far as they are known, also if
+   * authentication fails, so that the log shows whose request it was.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
-  async authenticate(credential: Credential, attempt: Attempt): Promise<Identity> {
-    const { ip } = attempt
+  async authenticate(credential: Credential, request: FastifyRequest): Promise<Usage> {
+    const { limits } = this.#options
     try {
       switch (credential.kind) {
         case 'none':
-          throw new AuthFailure(await this.#options.limits.count(addressName(ip)), new ApiError('unauthorized'))
+          throw new AuthFailure(await limits.count(addressName(request.ip)), new ApiError('unauthorized'))
         case 'malformed':
           throw new ApiError('invalid_token')
         case 'demo':
-          return await this.#demo(attempt)
+          return await this.#demo(request)
         case 'hash':
-          return await this.#hash(credential.secret, attempt)
+          return await this.#hash(credential.secret, request)
         case 'key':
-          return await this.#key(credential.secret, attempt)
+          return await this.#key(credential.secret, request)
       }
     } catch (error) {
-      throw error instanceof AuthFailure ? error : new AuthFailure(await this.#options.limits.countFailure(ip), error)
+      throw error instanceof AuthFailure ? error : new AuthFailure(await limits.countFailure(request.ip), error)
     }
   }
 
@@ -104,54 +93,56 @@ export class Authenticator {
     return this.#options.accounts.fetch(hash, { forceRefresh: true })
   }
 
-  async #demo({ ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
-    const { demo } = this.#options
+  async #demo(request: FastifyRequest): Promise<Usage> {
+    const { demo, limits } = this.#options
     if (!demo) throw new ApiError('invalid_token')
-    attribution.caller = { credential: 'demo', key: null }
-    attribution.accountId = demo.accounts.peek(demo.hash)?.id
-    const usage = within(await this.#options.limits.count(`demo:${addressName(ip)}`))
-    return { account: await fetchCharged(demo.accounts, demo.hash, usage, maxStaleMs), usage }
+    request.caller = { credential: 'demo', key: null }
+    request.accountId = demo.accounts.peek(demo.hash)?.id
+    const usage = within(await limits.count(`demo:${addressName(request.ip)}`))
+    request.account = await fetchCharged(demo.accounts, demo.hash, usage, request)
+    return usage
   }
 
-  async #hash(hash: Secret, { ip, maxStaleMs, attribution }: Attempt): Promise<Identity> {
+  async #hash(hash: Secret, request: FastifyRequest): Promise<Usage> {
     const { accounts, limits } = this.#options
     const known = accounts.peek(hash)
-    const account = known ?? (await this.#validate(hash, ip))
-    attribution.accountId = account.id
-    attribution.caller = { credential: 'platform_hash', key: null }
+    const account = known ?? (await this.#validate(hash, request.ip))
+    request.accountId = account.id
+    request.caller = { credential: 'platform_hash', key: null }
     // On the account, because a platform may accept several spellings of a hash.
     const usage = await limits.count(`hash:${account.id}`)
     if (!known && isExceeded(usage) && !this.#charged.has(account)) {
       // Beyond its limit, further spellings would cost the platform a validation each.
       this.#charged.add(account)
-      await limits.countFailure(ip)
+      await limits.countFailure(request.ip)
     }
     within(usage)
-    return { account: known ? await fetchCharged(accounts, hash, usage, maxStaleMs) : account, usage }
+    request.account = known ? await fetchCharged(accounts, hash, usage, request) : account
+    return usage
   }
 
-  async #key(key: Secret, attempt: Attempt): Promise<Identity> {
-    const { attribution } = attempt
+  async #key(key: Secret, request: FastifyRequest): Promise<Usage> {
     const { keys, clock } = this.#options
     const now = clock()
     const { record, usage } = await this.#use(key, now)
-    attribution.caller = { credential: 'api_key', key: record }
+    request.caller = { credential: 'api_key', key: record }
     // Also on its first use here: an instance of the first release may just have used the key, so it is not stale.
     const completes = !record.renewal && (isStale(record, now) || !this.#unsealed.has(record))
     const hash = this.#unseal(record, key)
     if (isExceeded(usage)) {
       // An account without an e-mail is named by its hash.
       const name = record.email || hash?.digest
-      attribution.accountId = name && this.#options.accounts.idOf(name)
+      request.accountId = name && this.#options.accounts.idOf(name)
       throw new AuthFailure(usage)
     }
     if (!hash) throw new ApiError('invalid_token')
-    attribution.accountId = this.#options.accounts.peek(hash)?.id
-    const account = await this.#accountOf(record, hash, usage, attempt)
+    request.accountId = this.#options.accounts.peek(hash)?.id
+    const account = await this.#accountOf(record, hash, usage, request)
     // A failed update fails no request; the store reports it.
     if (isStale(record, now)) keys.update(record.digest, usedAt(now), now).catch(() => {})
     if (completes) this.#makeRenewable(record, key, hash, account).catch(() => {})
-    return { account, usage }
+    request.account = account
+    return usage
   }
 
   /** Adds `renewal` to a record without it (see `KeyRecord`), which takes the key itself, and its hash while that is valid. */
@@ -185,11 +176,11 @@ export class Authenticator {
     return hash
   }
 
-  async #accountOf({ sealed }: KeyRecord, hash: Secret, usage: Usage, { ip, maxStaleMs }: Attempt): Promise<Account> {
+  async #accountOf({ sealed }: KeyRecord, hash: Secret, usage: Usage, request: FastifyRequest): Promise<Account> {
     const { accounts } = this.#options
-    if (!accounts.peek(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, ip)
+    if (!accounts.peek(hash) && this.#refusedSeals.has(sealed)) return this.#validate(hash, request.ip)
     try {
-      const account = await fetchCharged(accounts, hash, usage, maxStaleMs)
+      const account = await fetchCharged(accounts, hash, usage, request)
       this.#refusedSeals.delete(sealed)
       return account
     } catch (error) {
@@ -234,8 +225,8 @@ function within(usage: Usage): Usage {
 }
 
 /** The account of a known hash whose request has been counted. An unavailable platform costs nothing more; a refusal counts on the address. */
-function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, maxStaleMs: number) {
-  const account = accounts.fetch(hash, { maxStaleMs, isKnown: true })
+function fetchCharged(accounts: AccountCache, hash: Secret, usage: Usage, request: FastifyRequest) {
+  const account = accounts.fetch(hash, { maxStaleMs: maxStaleMs(request), isKnown: true })
   if (!(account instanceof Promise)) return account
   return account.catch((error) => {
     throw error instanceof PlatformRefused ? error : new AuthFailure(usage, error)

@@ -1,7 +1,6 @@
 /** The hook of every route behind a credential: authenticates the request, counts it, and sets `request.account` and `request.caller`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
-import { maxStaleMs } from '../http/stale-if-error.js'
 import type { Caller } from '../http/types.js'
 import { type Pace, resumedWeight } from '../lib/pace.js'
 import { addressName, admit, type Limits } from '../rate-limit/limiter.js'
@@ -22,14 +21,13 @@ export function authentication(
   pace: Pace | undefined,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const attempt = { ip: request.ip, maxStaleMs: maxStaleMs(request), attribution: request }
     try {
-      const { account, usage } = await authenticator.authenticate(callers.credentialOf(request.raw), attempt)
+      const usage = await authenticator.authenticate(callers.credentialOf(request.raw), request)
       admit(reply, usage)
-      request.account = account
+      const { account, caller } = request
       // Many callers share the demo.
-      if (request.caller.credential === 'demo') rehearse(request, reply, usage)
-      else callers.add(request.caller.key?.digest ?? account.hashName, account.id)
+      if (caller.credential === 'demo') rehearse(request, reply, usage)
+      else callers.add(caller.key?.digest ?? account.hashName, account.id)
     } finally {
       announceExpiry(reply, request.caller, clock())
       if (pace) await pace.turn(callers.of(request.raw), resumedWeight)
