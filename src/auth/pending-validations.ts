@@ -24,10 +24,8 @@ export class PendingValidations {
 
   #add(name: string, digest: string, requests: 1 | -1): void {
     const digests = this.#byName.get(name) ?? new Map<string, number>()
-    const waiting = (digests.get(digest) ?? 0) + requests
-    if (waiting > 0) digests.set(digest, waiting)
-    else digests.delete(digest)
-    if (digests.size > 0) this.#byName.set(name, digests)
-    else this.#byName.delete(name)
+    this.#byName.set(name, digests.set(digest, (digests.get(digest) ?? 0) + requests))
+    if (digests.get(digest) === 0) digests.delete(digest)
+    if (digests.size === 0) this.#byName.delete(name)
   }
 }
