@@ -5,8 +5,6 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { ownerOf } from '../../src/http/connections.js'
-import { installDeadlines } from '../../src/http/deadlines.js'
-import { ByteBudget } from '../../src/lib/byte-budget.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { until } from '../redis.js'
@@ -223,16 +221,6 @@ t.test('a client that half-closes after its last request gets all responses, and
     }
     hasDevices(t, await text, ids)
   }
-})
-
-t.test('requests on connections that are not accepted yet when the gateway closes are served', async (t) => {
-  const { app, connections } = bareApp(t)
-  installDeadlines(app, connections, new ByteBudget(1), () => performance.now())
-  app.get('/api/x', async () => 'served')
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const texts = Array.from({ length: 50 }, () => exchange(url, request('/x', 'Connection: close\r\n')))
-  void app.close()
-  for (const text of await Promise.all(texts)) t.match(text, /served$/)
 })
 
 t.test('closing idle connections spares the next request in a packet, up to the last response', async (t) => {

@@ -1,4 +1,4 @@
-/** The response deadline: a request that waits too long gets a 503, and what arrives later does no harm. */
+/** Deadlines: a request that waits too long gets a 503, and what arrives later does no harm; requests at the close are served. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { brotliCompressSync } from 'node:zlib'
 import t from 'tap'
@@ -9,6 +9,7 @@ import { isUnavailable } from '../faults.js'
 import { answers, Clock, gatewayOn, someHash } from '../helper.js'
 import { otherHash } from '../limits.js'
 import { until } from '../redis.js'
+import { request } from './held.js'
 import { bareApp, exchange } from './raw.js'
 
 const thirdHash = someHash.replace('ab', 'yy')
@@ -86,4 +87,14 @@ t.test('a response that is being compressed at the deadline is sent, and its con
   endCompression()
   const response = await compressed
   t.same([response.status, await response.text(), closed], [200, 'all of it', []])
+})
+
+t.test('requests on connections that are not accepted yet when the gateway closes are served', async (t) => {
+  const { app, connections } = bareApp(t)
+  installDeadlines(app, connections, new ByteBudget(1), () => performance.now())
+  app.get('/api/x', async () => 'served')
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const texts = Array.from({ length: 50 }, () => exchange(url, request('/x', 'Connection: close\r\n')))
+  void app.close()
+  for (const text of await Promise.all(texts)) t.match(text, /served$/)
 })
