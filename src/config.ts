@@ -6,8 +6,8 @@ import { type Static, Type } from 'typebox'
 
 const integer = (fallback: number, description: string, minimum = 1, maximum = 2_147_483_647) =>
   Type.Integer({ default: fallback, minimum, maximum, description })
-const text = (description: string, fallback?: string) =>
-  Type.String({ ...(fallback !== undefined && { default: fallback }), description })
+const text = (description: string, fallback: string) => Type.String({ default: fallback, description })
+const optional = (description: string) => Type.Optional(Type.String({ description }))
 
 /** Every variable the gateway reads. An empty value counts as unset. */
 export const Environment = Type.Object({
@@ -15,21 +15,21 @@ export const Environment = Type.Object({
   PORT: integer(3000, 'Port of the API; 0 = any free port', 0, 65_535),
   OPS_HOST: text('Address that the operations listener (`OPS_PORT`) listens on; it has no authentication', '127.0.0.1'),
   OPS_PORT: text('Port of `/metrics`, `/callers`, `/ready` and `/live`; 0 = any free port, `off` = none', '9091'),
-  PLATFORM_URL: Type.Optional(
-    text("The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process"),
+  PLATFORM_URL: optional(
+    "The platform's API base, for example `https://tracker.example.com/api`; unset = the sandbox in the process",
   ),
   PLATFORM_TIMEOUT_MS: integer(
     10_000,
     'Deadline of one call to the platform, or of all pages of a device list, milliseconds',
   ),
-  REDIS_URL: Type.Optional(
-    text('One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store'),
+  REDIS_URL: optional(
+    'One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store',
   ),
   DATA_DIR: text(
     'Folder of the embedded store, on a local disk: its file system must have locks and shared memory maps',
     './data',
   ),
-  DEMO_TOKEN: Type.Optional(text('The shared demo token; unset = `demo` when the sandbox is the platform, else none')),
+  DEMO_TOKEN: optional('The shared demo token; unset = `demo` when the sandbox is the platform, else none'),
   RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
   POSITION_TTL_MS: integer(5_000, 'Time to live of cached positions, milliseconds'),
@@ -51,19 +51,17 @@ export const Environment = Type.Object({
   ),
   MAX_KEYS_PER_ACCOUNT: integer(20, 'Active API keys an account may hold', 1, 1_000),
   HISTORY_MAX_DAYS: integer(31, 'Maximum number of days in one history request', 1, 3_660),
-  TRUST_PROXY: Type.Optional(
-    text('Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted'),
+  TRUST_PROXY: optional(
+    'Proxies in front: a hop count, or their addresses as comma-separated CIDRs; unset = none is trusted',
   ),
-  PUBLIC_URL: Type.Optional(text("The API's address as callers see it; unset = `http://localhost:PORT/api`")),
+  PUBLIC_URL: optional("The API's address as callers see it; unset = `http://localhost:PORT/api`"),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     type: 'string',
     default: 'info',
     description: 'Minimum level to log',
   }),
-  GATEWAY_CLOCK: Type.Optional(
-    text(
-      'An ISO 8601 instant at which the clock stands still, so that two replays send the same bytes; unset = real time',
-    ),
+  GATEWAY_CLOCK: optional(
+    'An ISO 8601 instant at which the clock stands still, so that two replays send the same bytes; unset = real time',
   ),
   SANDBOX_SEED: integer(7, 'Seed of the simulated fleet', 0),
 })
