@@ -1,5 +1,5 @@
 /** The types of the app, its options and its requests. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ErrorCode } from '../errors.js'
@@ -15,7 +15,7 @@ import type { KeyRecord } from '../store/store.js'
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
-  import('node:http').ServerResponse,
+  ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >
