@@ -62,18 +62,17 @@ interface Deps extends Pick<HttpOptions, 'log' | 'metrics' | 'ticks' | 'isDraini
 /** The gateway as a value. @throws if there is neither a platform nor a sandbox. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const parts = openParts(config, deps)
-  const { accounts, demo, limits } = parts
   const app = createApp({
     ...deps,
     ...parts,
     docsUrl: `${config.publicUrl}/docs`,
     trustProxy: config.trustProxy,
-    demoRealm: demo?.accounts === accounts ? 'platform' : 'sandbox',
+    demoRealm: config.platformUrl === undefined ? 'platform' : 'sandbox',
   })
   app.addHook('onClose', () => parts.close())
   const addMethodNotAllowed = methodNotAllowed(app)
   await gatherRoutes(app)
-  app.get('/', { onRequest: countAddress(limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
+  app.get('/', { onRequest: countAddress(parts.limits, 'docs:') }, (_request, reply) => reply.redirect('api/docs'))
   await app.register((api) => serve(api, config, deps, parts), { prefix: '/api' })
   addMethodNotAllowed()
   return app
