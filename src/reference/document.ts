@@ -71,7 +71,7 @@ export type OpenApi = ReturnType<typeof createDocument>
  * undocumented fields out of our responses: for clients it would forbid every new field (spec.md, Versioning).
  * @throws when two different schemas have the same title.
  */
-export function shareSchemas(document: OpenApi): OpenApi {
+export function shareSchemas(document: OpenApi): object {
   const schemas: Record<string, Schema> = {}
   // An example is data, and stays: no `type` in it, such as that of an event or a sensor, is `object`.
   const shared: OpenApi = JSON.parse(JSON.stringify(document), (_, json) => {

@@ -69,8 +69,9 @@ const wildcard = '*'
 /** The parameters in which request and recording differ; a side that lacks one is undefined. */
 function differencesOf({ query }: PlatformRequest, { query: recorded, any = [] }: Exchange) {
   const isAny = (name: string): boolean => any.includes(name) || any.includes(wildcard)
-  return [...new Set([...Object.keys(recorded), ...Object.keys(query)])]
-    .map((name) => ({ name, sent: query[name], recorded: recorded[name] }))
+  const [sentBy, recordedBy] = [new Map(Object.entries(query)), new Map(Object.entries(recorded))]
+  return [...new Set([...recordedBy.keys(), ...sentBy.keys()])]
+    .map((name) => ({ name, sent: sentBy.get(name), recorded: recordedBy.get(name) }))
     .filter(({ name, sent, recorded }) =>
       recorded === undefined ? !isAny(name) : recorded !== sent && (sent === undefined || recorded !== wildcard),
     )

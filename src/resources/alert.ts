@@ -1,7 +1,7 @@
 /** The alert resource, a configured rule: its schema and its translation from the platform's row. */
 import { type Static, Type } from 'typebox'
 import type { WireAlert } from '../platform/wire.js'
-import { field, ObjectName, Part, Resource, shown } from './schema.js'
+import { field, ObjectName, Part, Resource, withExample } from './schema.js'
 import { flag, id, number, text, word } from './units.js'
 
 const AlertDevice = Part('AlertDevice', {
@@ -17,7 +17,7 @@ export const Alert = Resource('Alert', 'A configured rule that generates events'
     "`overspeed`, `geofence_in`, `geofence_out`, `ignition_on`, `ignition_off`, `sos`, `device_offline`, or the platform's own word for any other rule",
     'geofence_in',
   ),
-  types: shown(
+  types: withExample(
     Type.Array(Type.String(), {
       minItems: 1,
       description: 'All types that the rule covers; more than one for a geofence or ignition rule in both directions',

@@ -4,7 +4,7 @@ import type { WireGeofence } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
 import { CollectionOf, type Coordinate, Feature, Format, Point, Polygon, toFeature } from './geojson.js'
 import { ListQuery } from './list.js'
-import { field, Nullable, PlatformTime, Resource, shown } from './schema.js'
+import { field, Nullable, PlatformTime, Resource, withExample } from './schema.js'
 import { degrees, flag, number, text, toMetres, word } from './units.js'
 
 const listItem = {
@@ -23,7 +23,7 @@ const geometry = Type.Union([Polygon, Point, Type.Null()], {
   description:
     'GeoJSON (RFC 7946): `Polygon`, or `Point` for the centre of a circle. Null if the platform has no usable shape: fewer than three different corners, an unusable corner, a circle without a centre, or another type',
 })
-const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', undefined, { minimum: 0 })
+const radius = field.numberOrNull('Radius of a circle in metres; null for other shapes', null, { minimum: 0 })
 const exampleGeometry: Static<typeof Polygon> = {
   type: 'Polygon',
   coordinates: [
@@ -38,7 +38,7 @@ const exampleGeometry: Static<typeof Polygon> = {
 
 export const GeofenceDetail = Resource('GeofenceDetail', 'A geofence with its geometry', {
   ...listItem,
-  geometry: shown(geometry, exampleGeometry),
+  geometry: withExample(geometry, exampleGeometry),
   radius,
 })
 export type GeofenceDetail = Static<typeof GeofenceDetail>
@@ -71,7 +71,8 @@ function colorOf(value: string | undefined): string {
 const signedArea = (ring: readonly Coordinate[]): number =>
   ring.reduce((sum, [x, y], at) => {
     const [nextX, nextY] = ring[(at + 1) % ring.length] as Coordinate
-    return sum + x * nextY - nextX * y
+    // With another order of additions, rounding would give an area of zero another sign.
+    return sum + (x * nextY - nextX * y)
   }, 0)
 
 const same = (a: Coordinate | undefined, b: Coordinate | undefined): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]

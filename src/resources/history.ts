@@ -31,7 +31,7 @@ export const History = Resource('History', 'Positions, trips, stops, events and 
   stop_duration: Duration('Total time stopped', '22h 47min 54s'),
   move_seconds: Seconds('Total time moving', 4325),
   stop_seconds: Seconds('Total time stopped', 82074),
-  fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', undefined, {
+  fuel_l: field.numberOrNull('Fuel used in litres; null unless the platform sends it in litres', null, {
     minimum: 0,
   }),
   trips: Type.Array(Trip, { description: 'Drives, oldest first' }),

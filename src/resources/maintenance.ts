@@ -12,7 +12,7 @@ import { flag, id, number, quantity, rounded, text, toKm, word } from './units.j
 
 const Amount = (description: string, example: number) => field.numberOrNull(`${description}; null if unknown`, example)
 const DateOrNull = (description: string) =>
-  field.textOrNull(`${description}, \`YYYY-MM-DD\`; null if unknown, and for other units`, undefined, {
+  field.textOrNull(`${description}, \`YYYY-MM-DD\`; null if unknown, and for other units`, null, {
     pattern: '^\\d{4}-\\d{2}-\\d{2}$',
   })
 

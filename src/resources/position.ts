@@ -4,7 +4,7 @@ import type { Steps } from '../lib/in-turns.js'
 import type { WireHistory, WireHistoryGroup, WirePoint, WireSetup } from '../platform/wire.js'
 import type { HistoryRequest } from '../platform/worker-messages.js'
 import { displayTime } from './display-time.js'
-import { field, Integer, LatLng, Nullable, Part, shown, WallClock } from './schema.js'
+import { field, Integer, LatLng, Nullable, Part, WallClock, withExample } from './schema.js'
 import { asIfUtc, durationSeconds } from './time.js'
 import { coordinates, id as idOf, number, quantity, text, toDegrees, toKmh, toMetres } from './units.js'
 import { fromWallClock, maxRepeatMinutes, repeatsAfter, wallClock, type Zone } from './zone.js'
@@ -12,7 +12,7 @@ import { fromWallClock, maxRepeatMinutes, repeatsAfter, wallClock, type Zone } f
 export const Position = Part('Position', {
   time: WallClock('Time of the position', '2026-05-11 06:58:12'),
   timestamp: Nullable(
-    shown(
+    withExample(
       Integer({ description: "The same in Unix seconds; null if the account's UTC offset is unknown" }),
       1778475492,
     ),

@@ -5,7 +5,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 const exampleValues = new WeakMap<object, unknown>()
 
 /** The schema, with its value in the example of a resource. */
-export function shown<T extends TSchema>(schema: T, value: unknown): T {
+export function withExample<T extends TSchema>(schema: T, value: unknown): T {
   exampleValues.set(schema, value)
   return schema
 }
@@ -36,19 +36,19 @@ export const Part = <T extends TProperties>(title: string, fields: T) =>
  * With a plain `number` the serializer writes null as 0.
  */
 export const Nullable = <T extends { type: 'string' | 'number' | 'integer' | 'boolean' }>(of: T) =>
-  shown(Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema), exampleValues.get(of))
+  withExample(Type.Unsafe<Static<T> | null>({ ...of, type: [of.type, 'null'] } as TSchema), exampleValues.get(of))
 
 /** Numbers as exact as JSON has them: without a format, generators for Java, C#, Go and Rust read one or the other into 32 bits. */
 export const Integer = (options: object) => Type.Integer({ format: 'int64', ...options })
 export const Double = (options: object = {}) => Type.Number({ format: 'double', ...options })
 
-const text = (description: string, example?: string, form: { pattern?: string; format?: string } = {}) =>
-  shown(Type.String({ ...form, description }), example)
-const number = (description: string, example?: number, range: { minimum?: number; maximum?: number } = {}) =>
-  shown(Double({ ...range, description }), example)
-const count = (description: string, example?: number) => shown(Integer({ minimum: 0, description }), example)
-const id = (description: string, example?: number) => shown(Integer({ minimum: 1, description }), example)
-const flag = (description: string, example?: boolean) => shown(Type.Boolean({ description }), example)
+const text = (description: string, example?: string | null, form: { pattern?: string; format?: string } = {}) =>
+  withExample(Type.String({ ...form, description }), example)
+const number = (description: string, example?: number | null, range: { minimum?: number; maximum?: number } = {}) =>
+  withExample(Double({ ...range, description }), example)
+const count = (description: string, example?: number) => withExample(Integer({ minimum: 0, description }), example)
+const id = (description: string, example?: number) => withExample(Integer({ minimum: 1, description }), example)
+const flag = (description: string, example?: boolean) => withExample(Type.Boolean({ description }), example)
 
 /** The schemas of fields, by the kind of their value, with the value in the example of the resource: null by default where it may be. */
 export const field = {
@@ -68,7 +68,7 @@ export const field = {
 export const Word = <const T extends readonly string[]>(
   words: T,
   { example, ...options }: { description: string; example?: T[number]; $defs?: { [value: string]: TSchema } },
-) => shown(Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options }), example)
+) => withExample(Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options }), example)
 
 /** The `object` field, which names the resource (spec.md, List envelope and Location). */
 export const ObjectName = <const T extends string>(name: T) =>

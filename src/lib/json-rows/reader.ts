@@ -18,6 +18,8 @@ const PIECE_BYTES = 1 << 16
 const MAX_ROW_BYTES = 1 << 20
 /** Nesting of the envelope, and of a row within it. */
 const MAX_DEPTH = 512
+/** Lists around a row. */
+const ROW_LEVEL = 2
 
 /** What is open; `rows` is a list whose objects are rows. */
 type Open = 'object' | 'list' | 'rows'
@@ -46,6 +48,8 @@ export class RowReader {
   readonly #envelope: Envelope
   /** The open objects and lists of the envelope, outermost first. */
   readonly #open: Open[] = []
+  /** Of these, the lists: to count them for each new one would take long in a document that is nested deeply. */
+  #openLists = 0
   #opened = 0
   #rows = 0
   #inString = false
@@ -133,7 +137,7 @@ export class RowReader {
         this.#envelope.append(input, copied, at)
         copied = at
         this.#push(this.#isRowList() ? 'rows' : 'list')
-      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#open.pop()
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#pop()
       at++
     }
     this.#envelope.append(input, copied, end)
@@ -159,13 +163,18 @@ export class RowReader {
 
   /** Whether the list that starts here is the member `items` of an item of the outermost list. */
   #isRowList(): boolean {
-    const isItem = this.#open.at(-1) === 'object' && this.#open.at(-2) === 'list'
-    return isItem && this.#open.indexOf('list') === this.#open.length - 2 && this.#envelope.namesItems
+    return this.#openLists === ROW_LEVEL - 1 && this.#open.at(-2) === 'list' && this.#envelope.namesItems
   }
 
   #push(open: Open): void {
     if (this.#open.push(open) > MAX_DEPTH) throw tooDeep()
+    if (open !== 'object') this.#openLists++
     this.#opened++
+  }
+
+  #pop(): void {
+    const closed = this.#open.pop()
+    if (closed !== undefined && closed !== 'object') this.#openLists--
   }
 
   /** Passes on the row at `at`; returns where it ends, or 0 if it is incomplete. */
