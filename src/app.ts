@@ -85,7 +85,7 @@ function openParts(config: Config, deps: Deps) {
   const { log, clock, ticks, metrics } = deps
   const outages = outagesIn(log, ticks)
   const store = instrumented(deps.store, (report) => {
-    metrics.observeStoreCall({ verb: report.verb }, report)
+    metrics.observeStoreCall(report)
     if (report.outcome === 'unavailable') outages.failed('key store', report.error)
     else outages.succeeded('key store')
   })
@@ -140,7 +140,7 @@ function openPlatforms(
     const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
     const addresses = perMinute > 0 ? new Addresses({ url, perMinute, now: ticks, onLookup }) : undefined
     const onCall = (report: CallReport): void => {
-      metrics.observeCall({ realm, action: report.action }, report)
+      metrics.observeCall(realm, report)
       // The sandbox is no part of the health of a gateway with a platform.
       if (realm === 'platform') health.record(report)
       if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)

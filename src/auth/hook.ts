@@ -1,4 +1,4 @@
-/** The hook of every route behind a credential: authenticates the request, counts it, and sets `request.account` and `request.caller`. */
+/** The hook of every route behind a credential: has the request authenticated, which counts it and sets its `account` and `caller`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rehearse } from '../http/rehearsal.js'
 import type { Caller } from '../http/types.js'

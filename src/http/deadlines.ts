@@ -11,7 +11,7 @@ const deadlineMs = 50_000
 const slowReaderMs = 5_000
 /** While closing: the time for the rest of incomplete requests to arrive, and for clients to read each response. */
 const [maxIncompleteMs, maxUnreadMs] = [3_000, 10_000]
-/** From the close of the app, before the process is ended by force: until every request gets a 503, and until each connection is closed. */
+/** From the close of the app, before the process is ended by force: until every request gets a 503, and until clients that still read are cut off. */
 const [closingDeadlineMs, maxClosingMs] = [18_000, 19_000]
 
 const [checkMs, closingCheckMs] = [1_000, 200]

@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ByteBudget } from '../lib/byte-budget.js'
 import type { BreakerState } from '../lib/circuit-breaker.js'
 import { actions } from '../platform/actions.js'
+import type { CallReport } from '../platform/client.js'
+import type { StoreReport } from '../store/instrumented.js'
 import type { Store } from '../store/store.js'
 import { Callers } from './callers.js'
 import { knownValues } from './unknown-values.js'
@@ -54,7 +56,14 @@ export class Metrics {
   readonly cuts = this.#counter('gateway_connections_cut_total', 'Connections closed early', 'reason')
   readonly logDropped = this.#counter('gateway_log_dropped_bytes_total', 'Bytes of dropped log lines')
 
-  readonly observeCall = this.#timed('gateway_platform_call', 'the platform', callBuckets, 'realm', 'action')
+  readonly #calls = this.#counter('gateway_platform_calls_total', 'Calls to the platform', 'realm', 'action', 'outcome')
+  readonly #callLatency = this.#histogram(
+    'gateway_platform_call_seconds',
+    'Latency of calls to the platform',
+    callBuckets,
+    'realm',
+    'action',
+  )
   readonly #breaker = this.#gauge('gateway_breaker_state', '1 for the current state of the breaker', 'realm', 'state')
   readonly skipped = this.#counter('gateway_rows_skipped_total', 'Platform rows skipped as unreadable', 'action')
   readonly unknownValues = this.#counter(
@@ -71,7 +80,13 @@ export class Metrics {
   )
 
   readonly evictions = this.#counter('gateway_positions_evictions_total', 'Evictions from the device cache')
-  readonly observeStoreCall = this.#timed('gateway_store_call', 'the key store', storeBuckets, 'verb')
+  readonly #storeCalls = this.#counter('gateway_store_calls_total', 'Calls to the key store', 'verb', 'outcome')
+  readonly #storeLatency = this.#histogram(
+    'gateway_store_call_seconds',
+    'Latency of calls to the key store',
+    storeBuckets,
+    'verb',
+  )
 
   /** Plain numbers that are read when they are scraped: `inc` takes 0.7 µs, and these count every request. */
   readonly #lookups = { hit: 0, miss: 0 }
@@ -98,6 +113,16 @@ export class Metrics {
     this.#requestLatency.observe({ route }, ms / 1_000)
     if (status === 429) this.#limited.inc()
     if (status === 500) this.#errors.inc()
+  }
+
+  readonly observeCall = (realm: Realm, { action, outcome, ms }: CallReport): void => {
+    this.#calls.inc({ realm, action, outcome })
+    this.#callLatency.observe({ realm, action }, ms / 1_000)
+  }
+
+  readonly observeStoreCall = ({ verb, outcome, ms }: StoreReport): void => {
+    this.#storeCalls.inc({ verb, outcome })
+    this.#storeLatency.observe({ verb }, ms / 1_000)
   }
 
   readonly setBreakerState = (realm: Realm, now: BreakerState): void => {
@@ -147,16 +172,6 @@ export class Metrics {
 
   #counter<T extends string>(name: string, help: string, ...labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
-  }
-
-  /** Counts calls by label and outcome in `<name>s_total`, and measures them by label in `<name>_seconds`. */
-  #timed<T extends string>(name: string, target: string, buckets: number[], ...labelNames: T[]) {
-    const count = this.#counter<T | 'outcome'>(`${name}s_total`, `Calls to ${target}`, ...labelNames, 'outcome')
-    const latency = this.#histogram(`${name}_seconds`, `Latency of calls to ${target}`, buckets, ...labelNames)
-    return (labels: Record<T, string>, { outcome, ms }: { outcome: string; ms: number }): void => {
-      count.inc({ ...labels, outcome })
-      latency.observe(labels, ms / 1_000)
-    }
   }
 
   /** A metric that is read when it is scraped, for each value of the label, or without one. */

@@ -94,8 +94,8 @@ t.test('requests, calls, lookups and limiter counts are counted as they happened
 t.test('latencies are in seconds, with the stated target as a boundary', async (t) => {
   const metrics = new Metrics()
   for (const ms of [300, 301]) metrics.observeRequest({ method: 'GET', route: '/one', status: 200, ms })
-  for (const ms of [0.6, 251]) metrics.observeStoreCall({ verb: 'use' }, { outcome: 'ok', ms })
-  metrics.observeCall({ realm: 'platform', action: 'get_devices' }, { outcome: 'ok', ms: 2_500 })
+  for (const ms of [0.6, 251]) metrics.observeStoreCall({ verb: 'use', outcome: 'ok', ms })
+  metrics.observeCall('platform', { action: 'get_devices', outcome: 'ok', ms: 2_500, account: 'a' })
   const { body: text } = await metrics.text()
   const expected: Record<string, number> = {
     'gateway_request_seconds_bucket{le="0.3",route="/one"}': 1,
