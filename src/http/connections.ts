@@ -125,14 +125,17 @@ export class Connections {
         // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
         if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
-        this.#shift(connection)
-        if (this.#open.delete(connection)) this.#open.add(connection)
-        const { socket, pending } = connection
-        if (pending[0]) start(connection, pending[0])
-        else if (socket.isPaused()) socket.resume()
-        connection.receivedBytes = socket.bytesRead
+        finish(connection)
       })
       handle(response.req, response as Parameters<RequestListener>[1])
+    }
+    const finish = (connection: Connection): void => {
+      this.#shift(connection)
+      if (this.#open.delete(connection)) this.#open.add(connection)
+      const { socket, pending } = connection
+      if (pending[0]) start(connection, pending[0])
+      else if (socket.isPaused()) socket.resume()
+      connection.receivedBytes = socket.bytesRead
     }
     return (request, response) => {
       const { socket } = request

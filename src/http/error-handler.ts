@@ -1,6 +1,6 @@
 /** The Fastify error handler: counts and logs the error, and sends the response of its row in the error table. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorBody, errorHeaders, toApiError } from '../errors.js'
+import { type ApiError, errorBody, errorHeaders, toApiError } from '../errors.js'
 import type { Realm } from '../ops/metrics.js'
 import { PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { AuthFailure, countAddress, limitHeaders, showLimits } from '../rate-limit/limiter.js'
@@ -30,14 +30,7 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, accounts }: 
     const charge = error.code === 'gateway_error' ? show : count
     const sent = isCounted ? error : await charge(request, reply).then(() => error, toApiError)
     request.errorCode = sent.code
-    for (const name of headersOfBody) reply.removeHeader(name)
-    // Without `no-store` some shared caches store errors, also those of requests with a credential.
-    return reply
-      .code(sent.statusCode)
-      .headers({ 'cache-control': 'no-store', ...errorHeaders(sent) })
-      .type('application/json; charset=utf-8')
-      .serializer(JSON.stringify)
-      .send(errorBody(sent, docsUrl))
+    return send(reply, sent, docsUrl)
   }
 }
 
@@ -45,4 +38,15 @@ export function errorHandler({ limits, docsUrl, outages, demoRealm, accounts }: 
 function failedPart(cause: unknown, realm: Realm): string {
   if (cause instanceof PlatformUnavailable && cause.reason !== 'overload') return `${realm} ${cause.action}`
   return 'gateway'
+}
+
+/** Without `no-store` some shared caches store errors, also those of requests with a credential. */
+function send(reply: FastifyReply, error: ApiError, docsUrl: string): FastifyReply {
+  for (const name of headersOfBody) reply.removeHeader(name)
+  return reply
+    .code(error.statusCode)
+    .headers({ 'cache-control': 'no-store', ...errorHeaders(error) })
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(errorBody(error, docsUrl))
 }
