@@ -166,7 +166,6 @@ function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number) {
   let page = first
   /** How many pages in a row had no new rows. */
   let repeated = 0
-  add()
 
   function add(): void {
     const known = rows.length
@@ -217,6 +216,7 @@ function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number) {
       if (!(error instanceof TooManyCalls)) throw error
       return { total: before + rows.length, isCounted: false }
     })
+  add()
   return { read, count }
 }
 
