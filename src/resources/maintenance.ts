@@ -107,7 +107,7 @@ const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined 
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
 /** What services need of their account. */
-export interface ServiceAccount {
+interface ServiceAccount {
   /** Has the unit of distance, for a device that is not known; undefined if it is unknown. */
   setup: WireSetup | undefined
   /** The day on the account's clock, in days since 1970-01-01. */
