@@ -7,8 +7,9 @@ import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.j
 import { displayTime, isDayFirst } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Resource } from './schema.js'
-import { dayText, epochDay, LAST_SECOND } from './time.js'
+import { asIfUtc, dayText, epochDay, LAST_SECOND } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
+import { today as dayAt, type Zone } from './zone.js'
 
 const Amount = (description: string, example: number) => field.numberOrNull(`${description}; null if unknown`, example)
 const DateOrNull = (description: string) =>
@@ -49,14 +50,22 @@ type Maybe = number | undefined
 /** `odometer`, `engine_hours`, `days` or another word of the platform. */
 export const unitOf = (wire: WireService): string => word(wire.expiration_by) ?? 'odometer'
 
-/**
- * Days since 1970-01-01 of a date in any display format, or of such a number.
- * @param dayFirst the account's order of day and month; undefined = both are possible.
- */
-function daysOf(value: WireService['last_service'], dayFirst: boolean | undefined): number[] {
+/** How to read the dates of an account. */
+interface Calendar {
+  zone: Zone
+  /** The account's order of day and month, for a device that does not show it; undefined = both are possible. */
+  dayFirst: boolean | undefined
+}
+
+/** The day of a date. Some platforms write the account's midnight in UTC. */
+const dayOf = (date: string, zone: Zone): number =>
+  date.endsWith(' 00:00:00') ? epochDay(date) : dayAt(asIfUtc(date) * 1000, zone)
+
+/** Days since 1970-01-01 of a date in any display format, or of such a number. */
+function daysOf(value: WireService['last_service'], { zone, dayFirst }: Calendar): number[] {
   const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
   const inOrder = dates.filter((date) => isDayFirst(value, date) === dayFirst)
-  if (dates.length > 0) return (inOrder.length > 0 ? inOrder : dates).map(epochDay)
+  if (dates.length > 0) return (inOrder.length > 0 ? inOrder : dates).map((date) => dayOf(date, zone))
   const days = number(value)
   return days !== undefined && days > 0 && dayText(days) !== undefined ? [Math.floor(days)] : []
 }
@@ -65,10 +74,10 @@ const nearest = (days: readonly number[], day: number): Maybe =>
   days.toSorted((a, b) => Math.abs(a - day) - Math.abs(b - day))[0]
 
 /** The day of the last service: if possible not in the future, and fitting the next due day. `expected` is that due day, from a text. */
-function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe, dayFirst?: boolean): Maybe {
-  const days = daysOf(wire.last_service, dayFirst)
+function lastDay(wire: WireService, interval: Maybe, today: number, expected: Maybe, calendar: Calendar): Maybe {
+  const days = daysOf(wire.last_service, calendar)
   const past = days.filter((day) => day <= today)
-  const due = daysOf(wire.expires_date, dayFirst)
+  const due = daysOf(wire.expires_date, calendar)
   const fitting = past.filter((day) => interval !== undefined && due.includes(day + interval))
   return nearest([fitting, past, days].find(({ length }) => length > 0) ?? [], minus(expected, interval) ?? today)
 }
@@ -107,13 +116,11 @@ const plus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined 
 const minus = (a: Maybe, b: Maybe): Maybe => (a === undefined || b === undefined ? undefined : rounded(a - b, 2))
 
 /** What services need of their account. */
-interface ServiceAccount {
+interface ServiceAccount extends Calendar {
   /** Has the unit of distance, for a device that is not known; undefined if it is unknown. */
   setup: WireSetup | undefined
   /** The day on the account's clock, in days since 1970-01-01. */
   today: number
-  /** The account's order of day and month, for a device that does not show it; undefined if no device does, or no service needs it. */
-  dayFirst: boolean | undefined
 }
 
 /** Amounts of one service in the unit of its `expiration_by`, distances in km. */
@@ -126,11 +133,11 @@ function amountsOf(wire: WireService, device: ServiceDevice | undefined, account
   const written = leftInText(wire, device)
   const { amount, unit } = quantity(written) ?? {}
   const expected = plus(today, amount)
-  const dayFirst = device?.dayFirst ?? account.dayFirst
-  const last = isDays ? lastDay(wire, interval, today, expected, dayFirst) : number(wire.last_service)
+  const calendar = { zone: account.zone, dayFirst: device?.dayFirst ?? account.dayFirst }
+  const last = isDays ? lastDay(wire, interval, today, expected, calendar) : number(wire.last_service)
   const due =
     plus(last, interval) ??
-    (isDays ? nearest(daysOf(wire.expires_date, dayFirst), expected ?? today) : number(wire.expires))
+    (isDays ? nearest(daysOf(wire.expires_date, calendar), expected ?? today) : number(wire.expires))
   const accountUnit = device ? device.unit : setup?.item.unit_of_distance
   const km = (value: Maybe, unit = ''): Maybe => {
     if (!isDistance) return value

@@ -47,9 +47,11 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     // They wait for it, and nothing else counts them.
     if (isNeeded) reply.reserve(rows.reduce((sum, row) => sum + rowBytes + rowCharBytes * charsIn(row), 0))
     const setup = isNeeded ? await setupOf(account) : undefined
+    const zone = setup ? toZone(setup) : { offsetMinutes: 0 }
     const facts = {
       setup,
-      today: today(clock(), setup ? toZone(setup) : { offsetMinutes: 0 }),
+      zone,
+      today: today(clock(), zone),
       dayFirst: requested.some(({ row }) => unitOf(row) === 'days') ? dayFirstIn(fleet) : undefined,
     }
     // The services of a device come one after another: each row is read once, and one is kept.

@@ -7,12 +7,12 @@ import { check } from './rows.js'
 
 const today = epochDay('2026-05-11')
 /** The service of a row; without an `owner` its device is unknown. */
-const service = (raw: object, owner?: object) =>
+const service = (raw: object, owner?: object, offsetMinutes = 0) =>
   toMaintenanceService(
     read(wireService, { id: 7, device_id: 318, name: 'Tyres', ...raw }),
     7,
     owner && serviceDevice(read(wireDevice, { id: 318, name: 'Van 4', ...owner })),
-    { setup: undefined, today, dayFirst: undefined },
+    { setup: undefined, zone: { offsetMinutes }, today, dayFirst: undefined },
   )
 
 const withBase = (base: object) => (raw: object, owner?: object) => service({ ...base, ...raw }, owner)
@@ -85,6 +85,16 @@ check('a day service is overdue from the day after its date (N47)', withBase({ e
   ['no interval', { interval: null, expires_date: '2026-05-20' }, { expires_date: '2026-05-20', remaining: 9 }],
   ['only a text', {}, { remaining: 6, expired: false }, text('6d.')],
   ['an overdue text', {}, { remaining: -2, expired: true }, text('-2d.')],
+])
+
+const days = { expiration_by: 'days', interval: 20 }
+const at = (time: string) => ({ ...days, last_service: `2026-04-20 ${time}`, expires_date: `2026-05-10 ${time}` })
+const on = (raw: object, hours = 0) => service(raw, undefined, hours * 60)
+check("a day service is due on the account's day, where the platform writes midnight in UTC, too", on, [
+  ['east of UTC', at('21:00:00'), dated('2026-04-21', '2026-05-11', 0), 3],
+  ['far east of UTC', at('18:30:00'), dated('2026-04-21', '2026-05-11', 0), 5.5],
+  ['west of UTC', at('05:00:00'), dated('2026-04-20', '2026-05-10', -1), -5],
+  ['a day with a time of zero', at('00:00:00'), dated('2026-04-20', '2026-05-10', -1), -5],
 ])
 
 const odometer = (fields: object) => ({ sensors: [{ type: 'Odometer', ...fields }], total_distance: 5 })

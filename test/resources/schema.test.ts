@@ -88,6 +88,7 @@ const locationOf = (raw: unknown) => {
 const serviceOf = (raw: unknown) =>
   toMaintenanceService(read(wire.wireService, raw), 7, serviceDevice(read(wire.wireDevice, raw)), {
     setup: undefined,
+    zone: { offsetMinutes: 0 },
     today: 20_584,
     dayFirst: undefined,
   })
