@@ -75,6 +75,8 @@ export const wireHistory = {
 export const wireAlert = {
   ...scalars('id', 'name', 'active', 'type', 'state', 'overspeed_speed', 'for_all_user_devices'),
   devices: 'ids',
+  // Ids, or the records of platform 2.x; not `{ zone: s }`, of which ids would be left out.
+  geofences: ['scalars'],
 } as const
 
 export const wireDriver = {

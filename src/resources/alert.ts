@@ -49,10 +49,20 @@ function ignition(state: number | undefined): Types {
   return state === 2 ? ['ignition_off'] : ['ignition_on', 'ignition_off']
 }
 
-/** Platform 2.x sends no type; only a speed rule is recognizable there. */
+/** Platform 2.x sends no type: a rule there may have a speed limit, and geofences with `zone` 1 for entering and 2 for leaving. */
+function recognized({ overspeed_speed, geofences }: WireAlert): Types {
+  const zones = new Set(geofences.map(({ zone }) => number(zone)))
+  const [first = 'custom', ...others] = [
+    (number(overspeed_speed) ?? 0) > 0 && 'overspeed',
+    zones.has(1) && 'geofence_in',
+    zones.has(2) && 'geofence_out',
+  ].filter((type) => type !== false)
+  return [first, ...others]
+}
+
 function typesOf(wire: WireAlert): Types {
   const type = word(wire.type)
-  if (type === undefined) return [(number(wire.overspeed_speed) ?? 0) > 0 ? 'overspeed' : 'custom']
+  if (type === undefined) return recognized(wire)
   if (type === 'ignition') return ignition(number(wire.state))
   return DOCUMENTED.get(type) ?? [type]
 }

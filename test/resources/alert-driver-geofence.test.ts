@@ -34,6 +34,15 @@ check("alert types are the documented words, any other is the platform's (N41, N
   ['in any case', { type: 'SOS' }, types('sos')],
   ['another word', { type: 'ignition_duration' }, types('ignition_duration')],
   ['no type, no speed', { overspeed_speed: '0' }, types('custom')],
+  ['2.x, entering', { overspeed_speed: '0', geofences: [{ id: 27, zone: 1 }] }, types('geofence_in')],
+  ['2.x, leaving', { geofences: [{ id: '27', zone: '2' }] }, types('geofence_out')],
+  [
+    '2.x, all at once',
+    { overspeed_speed: '95', geofences: [{ zone: 2 }, { zone: 1 }] },
+    types('overspeed', 'geofence_in', 'geofence_out'),
+  ],
+  ['ids of geofences say nothing', { geofences: [1, 2] }, types('custom')],
+  ['nor do geofences beside a type', { type: 'sos', geofences: [{ zone: 1 }] }, types('sos')],
 ])
 
 check('flags and devices are read in every form, each device once (N43, N44)', alert, [
