@@ -15,7 +15,7 @@ export const wireService = {
 
 export const wireDevice = {
   ...scalars('id', 'name', 'online', 'time', 'timestamp', 'acktimestamp', 'lat', 'lng', 'course', 'speed'),
-  ...scalars('altitude', 'address', 'protocol', 'driver'),
+  ...scalars('altitude', 'address', 'addr', 'protocol', 'driver', 'imei', 'plate_number'),
   driver_data: { id: s, name: s },
   sensors: [{ id: s, type: s, name: s, value: s, val: s, unit: s, formatted: s }],
   services: [{ id: s, name: s, value: s }],

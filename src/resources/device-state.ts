@@ -2,9 +2,9 @@
 import type { Scalar } from '../platform/shape.js'
 import type { WireDevice, WireDeviceState } from '../platform/wire.js'
 import { displayTime } from './display-time.js'
-import { sensorType, sensorValue, type WireSensor } from './sensor.js'
+import { sensorType, sensorValue } from './sensor.js'
 import { asIfUtc, durationSeconds, secondsPer, unixSeconds } from './time.js'
-import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
+import { id, number, quantity, rounded, text, toKm, word } from './units.js'
 
 /** The id of the device's current driver. */
 export const driverIdOf = ({ driver_data, device_data }: WireDeviceState): number | undefined =>
@@ -12,23 +12,23 @@ export const driverIdOf = ({ driver_data, device_data }: WireDeviceState): numbe
 
 const ignitionTypes = new Set(['acc', 'ignition', 'engine'])
 
-function switchOf(wire: WireSensor): boolean | undefined {
-  if (typeof wire.val === 'boolean') return wire.val
-  const val = number(wire.val)
-  if (val === 0 || val === 1) return val === 1
-  const shown = sensorValue(wire)?.toLowerCase()
-  return shown === 'on' || shown === 'off' ? shown === 'on' : undefined
+/** Whether a switch is on: `true`, `1`, `"0.00"`, `On` or `engine off`; undefined for any other value. */
+function switchState(value: Scalar): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  const amount = number(value)
+  if (amount === 0 || amount === 1) return amount === 1
+  const [, last] = /(?:^|\s)(on|true|off|false)$/.exec(word(value) ?? '') ?? []
+  return last === undefined ? undefined : last === 'on' || last === 'true'
 }
 
 /** Whether the ignition is on: by the first ignition sensor with a state, else by the platform's own status. */
 export function ignitionOf(wire: WireDevice): boolean | null {
   for (const sensor of wire.sensors) {
-    const state = ignitionTypes.has(sensorType(sensor) ?? '') ? switchOf(sensor) : undefined
+    if (!ignitionTypes.has(sensorType(sensor) ?? '')) continue
+    const state = switchState(sensor.val) ?? switchState(sensorValue(sensor))
     if (state !== undefined) return state
   }
-  const { engine_status: status, online } = wire
-  const isOn = flag(typeof status === 'boolean' ? status : text(status))
-  return isOn ?? (word(online) === 'engine' ? true : null)
+  return switchState(wire.engine_status) ?? (word(wire.online) === 'engine' ? true : null)
 }
 
 /** The first sensor of a type with a value: its text, and its value with unit if it is a number. */

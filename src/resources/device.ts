@@ -84,6 +84,7 @@ export const DevicesQuery = Type.Object({
 const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
+const DISCONNECTED = new Set(['offline', 'expired'])
 
 const stateOf = (wire: WireDeviceState): string | undefined => word(wire.online)
 
@@ -119,7 +120,7 @@ const speedOf = (wire: WireDeviceState): number =>
 /** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
 export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   const state = stateOf(wire) ?? ''
-  if (state === 'offline' || isWord(text(wire.time))) return 'offline'
+  if (DISCONNECTED.has(state) || isWord(text(wire.time))) return 'offline'
   if (!CONNECTED.has(state)) {
     if (now / 1000 - lastContact(wire) > FRESH_S) return 'offline'
     // An unknown word may mean that the speed is not valid.
@@ -162,7 +163,7 @@ export const deviceName = (wire: WireDevice): string =>
 /** Whether the platform's state of a device is one of the known words, or absent. */
 export const isKnownState = (wire: WireDeviceState): boolean => {
   const state = stateOf(wire)
-  return state === undefined || state === 'offline' || CONNECTED.has(state)
+  return state === undefined || DISCONNECTED.has(state) || CONNECTED.has(state)
 }
 
 /**
@@ -178,8 +179,8 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
   return {
     id,
     name: deviceName(wire),
-    imei: text(imei) ?? null,
-    plate_number: text(plate_number) ?? null,
+    imei: text(imei) ?? text(wire.imei) ?? null,
+    plate_number: text(plate_number) ?? text(wire.plate_number) ?? null,
     vin: text(vin) ?? null,
     sim_number: text(sim_number) ?? null,
     status: statusOf(wire, now),
@@ -199,7 +200,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     idle_seconds: seconds(undefined, wire.idle_duration),
     driver: text(wire.driver) ?? text(wire.driver_data.name) ?? null,
     driver_id: driverIdOf(wire) ?? null,
-    address: text(wire.address) ?? null,
+    address: text(wire.address) ?? text(wire.addr) ?? null,
     sensors: wire.sensors.map(toSensor).filter((sensor) => sensor !== undefined),
     group: text(wire.group) ?? 'Ungrouped',
   }

@@ -71,6 +71,7 @@ check('the status follows state, speed and age (N06, N07, N09, N10, N11, N65)', 
   ['no state, stale', { timestamp: seconds - 301, speed: 40 }, offline],
   ['an empty row', {}, offline],
   ['N06 never connected', { online: 'online', time: 'Not connected', timestamp: 0, speed: 9 }, offline],
+  ['an expired tracker that still sends', { online: 'expired', timestamp: fresh, speed: 9 }, offline],
   ['N07 expired', { online: 'ack', time: 'Expired', timestamp: fresh, speed: 9 }, offline],
   ['a time in Arabic digits', { online: 'ack', time: '١١-٠٥-٢٠٢٦ ١٤:٠٣:٢٧', timestamp: fresh, speed: 9 }, moving],
 ])
@@ -126,12 +127,14 @@ t.test('an expired device has a last time once the zone is known, and none befor
   t.equal(toDevice(never, now, { offsetMinutes: 120 })?.last_seen, null)
 })
 
-check('names, driver and protocol are found in every field that may have them (N03, N12)', device, [
+check('names, driver, address and protocol are found in every field that may have them (N03, N12)', device, [
   ['a name in device_data', { device_data: { name: 'Inner' } }, { name: 'Inner' }],
   ['no name', { name: '-' }, { name: 'Device 1' }],
   ['driver_data', { driver: '-', driver_data: { id: 4, name: 'Jo' } }, { driver: 'Jo' }],
   ['driver before driver_data', { driver: 'Ann', driver_data: { name: 'Jo' } }, { driver: 'Ann' }],
   ['N12 only nulls', { driver: '-', driver_data: { id: null, name: null } }, { driver: null }],
+  ['number plate and IMEI beside the name', { imei: 9901, plate_number: 'W 1' }, { imei: '9901', plate_number: 'W 1' }],
+  ['an address of another name', { address: '-', addr: 'Quay 3' }, { address: 'Quay 3' }],
   ['protocol of the server', { protocol: '-', device_data: { traccar: { protocol: 'GT06' } } }, { protocol: 'gt06' }],
 ])
 
