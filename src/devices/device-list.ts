@@ -5,6 +5,7 @@ import type { Row } from '../lib/json-rows/index.js'
 import type { Query } from '../platform/actions.js'
 import { changed, checkedRows, checkGroups } from '../platform/changed.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
+import { isObject } from '../platform/shape.js'
 import { wireDevice } from '../platform/wire.js'
 import type { Job } from '../platform/worker-messages.js'
 import type { JobContext, JobOutput } from '../platform/worker-server.js'
@@ -81,6 +82,12 @@ function isWhole(job: Job<'get_devices'>, { items, added }: ReadPage): boolean {
   return known?.items === items && Math.abs(job.params.now - known.at) < wholeForMs
 }
 
+/** Some platforms send the devices without groups. */
+const inGroups = (rows: unknown[]): unknown[] =>
+  rows.some((row) => isObject(row) && 'items' in row) || !rows.some(isDevice) ? rows : [{ items: rows }]
+
+const isDevice = (row: unknown): boolean => isObject(row) && 'id' in row && ('device_data' in row || 'lat' in row)
+
 function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, query: Query) {
   const request = { action: 'get_devices', hash, query } as const
   return context.client.send(request, context.signal, async (body) => {
@@ -91,7 +98,7 @@ function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: Flee
     const page = pageOf(envelope)
     // Once all are there, an empty page lacks none.
     const total = fleet.size > 0 && fleet.size >= (page.total ?? 0) ? undefined : page.total
-    const groups = checkedRows('get_devices', { ...page, total }, Number(query.page ?? 1))
+    const groups = inGroups(checkedRows('get_devices', { ...page, total }, Number(query.page ?? 1)))
     checkGroups('get_devices', groups)
     return { ...(await inTurns(fleet.addPage(groups, rowOf), context.signal)), lastPage: page.lastPage, sample }
   })
