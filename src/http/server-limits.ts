@@ -46,7 +46,12 @@ export function limitedServer(
   connections: Connections,
   onConnect: (socket: Socket) => void,
 ): Server {
-  const inOrder = connections.inOrder(readBodies(paced(options, handle)))
+  const handleInOrder = connections.inOrder(readBodies(paced(options, handle)))
+  const inOrder: RequestListener = (request, response) => {
+    // The only method that Node 20.19.2, 21 and 22.0 parse without its name; Fastify would log all routes, for each request.
+    request.method ??= 'QUERY'
+    handleInOrder(request, response)
+  }
   const server = createServer(serverOptions, inOrder)
   server.maxConnections = maxConnections
   server.maxHeadersCount = maxHeaders
