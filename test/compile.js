@@ -20,7 +20,7 @@ const packages = {
   'prom-client': ['.'],
   tap: ['.'],
   typebox: ['.', './compile', './schema'],
-  undici: ['.', './lib/api/api-request.js', './lib/dispatcher/pool.js'],
+  undici: ['.', './lib/api/api-request.js', './lib/dispatcher/client.js', './lib/dispatcher/pool.js'],
 }
 
 const write = (path, text) => {

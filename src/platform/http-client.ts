@@ -3,6 +3,7 @@ import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 // The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
 import request from 'undici/lib/api/api-request.js'
+import Client from 'undici/lib/dispatcher/client.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Action, PlatformQuery } from './actions.js'
 import { textIn, unpacked } from './body.js'
@@ -32,6 +33,9 @@ const retryable = new Set([
 /** An error page that is longer costs the socket; so does one that is slower, unless it decides what the failure is. */
 const [maxErrorPageBytes, maxErrorPageMs] = [128 * 1024, 1_000]
 
+/** The time to connect to one of several addresses, long enough to send a lost packet again. With Node's 250 ms no distant one is reached. */
+const connectMs = 1_500
+
 const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'gps-fleet-gateway' }
 
 function codeOf(error: unknown): string {
@@ -41,6 +45,8 @@ function codeOf(error: unknown): string {
 }
 
 export class HttpClient {
+  readonly #origin: string
+  readonly #options: Client.Options
   readonly #pool: Pool
   readonly #names = sharedLookup()
   readonly #basePath: string
@@ -48,29 +54,28 @@ export class HttpClient {
   /** @param url the platform's API base. @param connections sockets at once. */
   constructor({ url, connections }: { url: string; connections: number }) {
     const { origin, pathname } = new URL(url)
+    this.#origin = origin
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
-    this.#pool = new Pool(origin, {
-      connections,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { lookup: this.#names.lookup },
-    })
+    const connect = { lookup: this.#names.lookup, autoSelectFamilyAttemptTimeout: connectMs }
+    this.#options = { headersTimeout: 0, bodyTimeout: 0, connect }
+    this.#pool = new Pool(origin, { ...this.#options, connections })
   }
 
   /**
-   * Sends a GET and reads the body of its response; sent once more after a connection failure.
+   * Sends a GET and reads the body of its response; sent once more after a connection failure, over a new connection: all idle ones may be lost.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug in `read`.
    */
   async send<T>(request: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     const path = `${this.#basePath}/${request.action}${searchOf(request)}`
     try {
-      return await this.#attempt(request.action, path, signal, read).catch((error: unknown) => {
+      return await this.#attempt(this.#pool, request.action, path, signal, read).catch(async (error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
-        return this.#attempt(request.action, path, signal, read)
+        const client = new Client(this.#origin, this.#options)
+        return await this.#attempt(client, request.action, path, signal, read).finally(() => client.destroy())
       })
     } catch (error) {
-      throw asPlatformError(request.action, error, signal, this.#names.isPending())
+      throw asPlatformError(request.action, error, signal)
     }
   }
 
@@ -79,9 +84,22 @@ export class HttpClient {
     await this.#pool.destroy()
   }
 
-  async #attempt<T>(action: Action, path: string, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
-    const sent = request.call(this.#pool, { method: 'GET', path, headers, signal })
-    const response = await unlessAborted(signal, sent)
+  async #attempt<T>(
+    dispatcher: Pool | Client,
+    action: Action,
+    path: string,
+    signal: AbortSignal,
+    read: ReadBody<T>,
+  ): Promise<T> {
+    const sent = request.call(dispatcher, { method: 'GET', path, headers, signal })
+    const response = await unlessAborted(signal, sent, () => {
+      const isConnected = Number(dispatcher.stats.connected) > 0
+      return failure(
+        action,
+        'timeout',
+        this.#names.isPending() ? 'name lookup' : isConnected ? undefined : 'no connection',
+      )
+    })
     const { statusCode: status, body } = response
     const { location, 'content-encoding': encoding } = response.headers
     if (isSuccess(status)) return await read(unpacked(body, encoding))
@@ -111,9 +129,9 @@ function sharedLookup(): { lookup: LookupFunction; isPending: () => boolean } {
 }
 
 /** undici heeds the signal of a request only once it has a connection, for which it waits up to 10 seconds. */
-function unlessAborted<T>(signal: AbortSignal, request: Promise<T>): Promise<T> {
+function unlessAborted<T>(signal: AbortSignal, request: Promise<T>, reason: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
+    const abort = (): void => reject(reason())
     signal.addEventListener('abort', abort, { once: true })
     request.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
     if (signal.aborted) abort()
@@ -127,9 +145,9 @@ function searchOf({ hash, query }: PlatformRequest): string {
 }
 
 /** An error of undici, Node or zlib as a platform failure: it has a code, and never the URL's query. */
-function asPlatformError(action: Action, error: unknown, signal: AbortSignal, isLookup: boolean): unknown {
+function asPlatformError(action: Action, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof PlatformError) return error
-  if (signal.aborted) return failure(action, 'timeout', isLookup ? 'name lookup' : undefined)
+  if (signal.aborted) return failure(action, 'timeout')
   const code = codeOf(error)
   if (code === '') return error
   // A zlib error means that the connection held and the body is corrupt.

@@ -1,5 +1,7 @@
 /** The platform client over real sockets: what it sends, what it sends again, and how failures are reported. */
 import type { RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -45,7 +47,7 @@ t.test('a call ends at its deadline also while it has no connection', async (t) 
   })
   const platform = platformClient(t, url.replace('redis:', 'https:'), { timeoutMs: 300 })
   const started = performance.now()
-  t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
+  await t.rejects(platform.get('get_devices', someone), { message: 'get_devices: timeout (no connection)' })
   t.ok(performance.now() - started < 8_000, 'before the connection is given up')
 })
 
@@ -82,6 +84,20 @@ t.test('a connection that ends before its response is tried once more, and only 
     t.match(await failureOf(platform.get('get_devices', someone)), 'connection')
     t.equal(calls.length, 4)
   }
+})
+
+t.test('a call is not lost where all idle connections are lost at once', async (t) => {
+  const sockets: Socket[] = []
+  const waiting: ServerResponse[] = []
+  const { platform } = await clientOn(t, ({ socket }, response) => {
+    sockets.push(socket)
+    if (waiting.push(response) >= 4) for (const each of waiting) each.end('[]')
+  })
+  const get = () => platform.get('get_devices', someone)
+  await Promise.all([get(), get(), get(), get()])
+  await endOfTurn() // the client takes its connections back
+  for (const socket of sockets) socket.resetAndDestroy()
+  t.same(await Promise.all([get(), get()]), [[], []])
 })
 
 t.test('a page that stalls costs no time where the status decides, and a refusal may be late', async (t) => {
