@@ -157,8 +157,9 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     slotsRefreshTimeout: SILENCE_MS,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
-    // Five of these end before `REPLY_MS`: else a cluster that is down would pass for a late reply.
-    retryDelayOnClusterDown: 20,
+    // Before it tries again, the client reads the slots, which takes `SILENCE_MS` from a node that hangs: a cluster that is down would pass
+    // for a late reply.
+    retryDelayOnClusterDown: 0,
     maxRedirections: 5,
     scripts,
     redisOptions: {

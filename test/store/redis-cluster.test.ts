@@ -71,6 +71,23 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     await until(() => works(find()))
   })
 
+  t.test('is down because a node hangs, each command fails for that reason', async (t) => {
+    const { record } = await recordAt(0)
+    const find = () => store.keys.find(record.digest, NOW)
+    await find()
+    const needAll = (value: string) => ['config', 'set', 'cluster-require-full-coverage', value]
+    for (const node of nodes) await node.command(...needAll('yes'))
+    await nodes[2]!.freeze()
+    try {
+      await until(async () => (await nodes[0]!.command('cluster', 'info')).includes('cluster_state:fail'))
+      for (let n = 0; n < 8; n++) await t.rejects(find(), { cause: { message: 'CLUSTERDOWN The cluster is down' } })
+    } finally {
+      await nodes[2]!.thaw()
+    }
+    for (const node of nodes) await node.command(...needAll('no'))
+    await until(() => works(find()))
+  })
+
   t.test('loses a node, only its keys are unavailable, and work again when it is back', async (t) => {
     const [lost, kept] = [(await recordAt(2)).record, (await recordAt(1)).record]
     const find = ({ digest }: KeyRecord) => store.keys.find(digest, NOW)
