@@ -26,6 +26,8 @@ export function createApp(options: HttpOptions): App {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     return503OnClosing: false,
+    // By default, a start that takes longer than ten seconds, on a busy machine, would fail.
+    pluginTimeout: 0,
     genReqId: requestId,
     routerOptions: {
       ignoreTrailingSlash: true,

@@ -17,7 +17,8 @@ export const sandboxAccounts = (seed = 7, devices = 50) => createAccounts(seed, 
  */
 export function buildSandbox({ seed = 7, devices = 50, latencyMs = 0, clock = Date.now } = {}) {
   const accounts = createAccounts(seed, devices)
-  const app = Fastify({ logger: false, forceCloseConnections: true })
+  // By default, a start that takes longer than ten seconds, on a busy machine, would fail.
+  const app = Fastify({ logger: false, forceCloseConnections: true, pluginTimeout: 0 })
   app.addHook('onReady', () => compilePrograms(accounts[0]))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseBody)

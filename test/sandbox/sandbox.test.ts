@@ -23,6 +23,11 @@ t.test('the same request at the same instant has the same response, byte for byt
   )
 })
 
+t.test('a start may take any time', (t) => {
+  t.equal(buildSandbox().initialConfig.pluginTimeout, 0)
+  t.end()
+})
+
 t.test('no account sees anything of another', async (t) => {
   t.strictSame([(await devicesOf(demo)).length, (await devicesOf(other)).length], [50, 12])
   for (const own of [demo, other]) {
