@@ -34,10 +34,11 @@ function patternsOf(name: string, text: string): { patterns: Pattern[]; dynamic:
 const isBounded = (source: string): boolean => !/[*+]|\{\d+,\}/.test(source)
 
 /**
- * The same on every machine: a finding is not timed (`recallTimeout`), as a fast one would take a quadratic pattern for a linear one. Where the
- * checker searches at random it may find what is none; the seed decides.
+ * The same on every machine: nothing is timed. A fast one would take a quadratic pattern for a linear one (`recallTimeout`), and on a slow one
+ * the parts of the search would end early, which finds what is none. Where the checker searches at random, the seed decides.
  */
-const options = { timeout: 60_000, recallTimeout: -1, randomSeed: 0 }
+const untimed = { timeout: null, seedingTimeout: null, incubationTimeout: null, attackTimeout: null }
+const options = { ...untimed, recallTimeout: -1, randomSeed: 0 }
 
 const isSafe = ({ source, flags }: Pattern): boolean =>
   isBounded(source) || checkSync(source, flags, options).status === 'safe'
