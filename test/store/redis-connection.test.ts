@@ -149,7 +149,11 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
       for (const socket of [near, far]) socket.on('error', () => {})
       near.pipe(far).pipe(near)
     })
+    const started = performance.now()
     const store = await openRedis(t, proxy)
-    t.equal(store.up(), true)
+    // On a busy machine, both may take longer than opening waits.
+    t.ok(store.up() || performance.now() - started >= 999)
+    await until(() => store.up())
+    t.equal(connections, 2)
   })
 })
