@@ -87,10 +87,13 @@ export async function startedWorker(): Promise<WorkerClient> {
   return worker
 }
 
+/** What a test may set otherwise. On a busy machine, the first call to a platform may take longer than the ten seconds of the default. */
+const patient = { RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', PLATFORM_TIMEOUT_MS: '60000' }
+
 /** A gateway on a free port. Without `PLATFORM_URL`, or with a demo, it has a sandbox of its own on the same clock. */
 export async function gateway(t: Test, options: GatewayOptions = {}) {
   const { env = {}, clock = Date.now, ticks = () => performance.now(), store, isDraining = false } = options
-  const config = readConfig({ RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'trace', ...env })
+  const config = readConfig({ ...patient, ...env })
   const lines: string[] = []
   const logger = createLogger(config.logLevel, { destination: { write: (line: string) => void lines.push(line) } })
   const own = store ?? (await embeddedStore(t, clock))
