@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
+import { sharedFetch } from '../lib/shared-fetch.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
 import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
@@ -86,7 +87,11 @@ export class AccountCache {
 
   async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean, isKnown: boolean): Promise<Account> {
     try {
-      return await this.#cache.forceFetch(hash.digest, { context: { hash, isKnown }, forceRefresh })
+      const context = { hash, isKnown }
+      const fetch = (status: LRUCache.Status<string, Account, typeof context>) =>
+        this.#cache.forceFetch(hash.digest, { context, forceRefresh, status })
+      const requester = { id: this.idOf(hash.digest), isKnown }
+      return await sharedFetch(fetch, () => this.#options.platform.requireClosed('get_user_data', requester))
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#options.ttlMs - this.#cache.getRemainingTTL(hash.digest)

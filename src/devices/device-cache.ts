@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
+import { sharedFetch } from '../lib/shared-fetch.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import { toZone } from '../resources/zone.js'
@@ -114,7 +115,10 @@ export class DeviceCache {
 
   #request(account: Account, id?: number): Promise<Fleet> {
     const key = this.#keyOf(account, id)
-    return this.#cache.forceFetch(key, { context: { account, id } }).finally(() => account.turn())
+    const context = { account, id }
+    const fetch = (status: LRUCache.Status<string, Fleet, typeof context>) =>
+      this.#cache.forceFetch(key, { context, status })
+    return sharedFetch(fetch, () => account.requireClosed()).finally(() => account.turn())
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {

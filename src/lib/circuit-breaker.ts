@@ -73,6 +73,11 @@ export class CircuitBreaker {
     return Math.max(...circuits.map((circuit) => circuit?.waitMs(call) ?? 0))
   }
 
+  /** Whether no call of the account is a probe, which may hang. */
+  isClosed(call: Call): boolean {
+    return [this.#shared.get(call.action), this.#own.get(nameOf(call))].every((one) => !one || one.state === 'closed')
+  }
+
   /** Undefined when the call must fail fast; else call `record` once, when the call has ended. */
   enter(call: Call): { record: (outcome: Outcome) => void } | undefined {
     if (this.waitMs(call) > 0) return undefined

@@ -78,6 +78,11 @@ export class Account {
     return this.#platform.run('get_devices', this.#requester, { id, now, clock })
   }
 
+  /** As `Platform.requireClosed`, for `get_devices`. */
+  requireClosed(): void {
+    this.#platform.requireClosed('get_devices', this.#requester)
+  }
+
   /** As `Platform.turn`. */
   turn(): Promise<void> {
     return this.#platform.turn(this.id)
@@ -119,7 +124,7 @@ export class Account {
 
   /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
   list<A extends ListAction>(action: A): Promise<Row<A>[]> {
-    return this.#shared(`all ${action}`, () => this.#reading((reading) => this.#rows(action, {}, reading)))
+    return this.#shared(action, 'all', () => this.#reading((reading) => this.#rows(action, {}, reading)))
   }
 
   /** Begins a search for events that may send `calls` calls; its deadline starts now, and the caller closes it. */
@@ -143,7 +148,7 @@ export class Account {
 
   /** The documented history, serialized. */
   history(request: HistoryRequest, setup: wire.WireSetup | undefined): Promise<Buffer> {
-    return this.#shared(`get_history ${JSON.stringify(request)}`, async () => {
+    return this.#shared('get_history', JSON.stringify(request), async () => {
       const { json, skippedRows } = await this.#platform.run('get_history', this.#requester, { ...request, setup })
       if (skippedRows > 0) this.#onSkipped('get_history', skippedRows)
       return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
@@ -169,9 +174,11 @@ export class Account {
 
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
   #once<T>(action: Action, dataIn: (body: unknown) => T): Promise<T> {
-    const key = `once ${action}`
-    const kept = this.#inFlight.has(key) ? undefined : (this.#kept.get(action) as Promise<T> | undefined)
-    return kept ?? this.#shared(key, () => this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn)))
+    const kept = this.#inFlight.has(`${action} once`) ? undefined : (this.#kept.get(action) as Promise<T> | undefined)
+    return (
+      kept ??
+      this.#shared(action, 'once', () => this.#keep(action, this.#platform.get(action, this.#requester).then(dataIn)))
+    )
   }
 
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
@@ -208,23 +215,26 @@ export class Account {
       const toPage = (body: unknown): Page => checkedPage(action, body, number, name)
       return reading.send(action, (memory) => {
         const send = () => this.#platform.get(action, this.#requester, sent, toPage, memory) as Promise<Page>
-        return this.#shared(`${action} ${JSON.stringify(sent)}`, send, isFresh)
+        return this.#shared(action, JSON.stringify(sent), send, isFresh)
       })
     }
   }
 
   /**
    * Equal requests share one call while it is in flight; a response is never modified.
+   * @param what together with the action, which requests are equal.
    * @param isFresh whether a call that is in flight already is too old: then all that wait for it share the one after it.
    */
-  #shared<T>(key: string, send: () => Promise<T>, isFresh = false): Promise<T> {
+  async #shared<T>(action: Action, what: string, send: () => Promise<T>, isFresh = false): Promise<T> {
+    const key = `${action} ${what}`
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
+    if (inFlight) this.#platform.requireClosed(action, this.#requester)
     if (inFlight && !isFresh) return inFlight.finally(() => this.turn())
     if (inFlight)
-      return this.#shared(`next ${key}`, async () => {
+      return this.#shared(action, `${what} next`, async () => {
         await inFlight.catch(() => {})
-        this.#inFlight.delete(`next ${key}`)
-        return this.#shared(key, send)
+        this.#inFlight.delete(`${key} next`)
+        return this.#shared(action, what, send)
       })
     const call = send().finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, call)

@@ -1,6 +1,6 @@
 /** The client of one platform: calls pass circuit breaker and bulkhead, have one deadline each and are reported, address lookups apart. */
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
-import { type BreakerState, CircuitBreaker } from '../lib/circuit-breaker.js'
+import { type BreakerState, type Call, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Pace } from '../lib/pace.js'
 import type { Action, Query } from './actions.js'
 import type { Addresses } from './addresses.js'
@@ -118,6 +118,12 @@ export class Platform {
     await this.#options.pace?.turn(account)
   }
 
+  /** To be called before a request waits for the call of another one. @throws PlatformUnavailable where that call may be a probe, which may hang. */
+  requireClosed(action: Action, { id: account, isKnown }: Omit<Requester, 'hash'>): void {
+    const call = { account, action, isKnown }
+    if (!this.#breaker.isClosed(call)) throw this.#refusal(call)
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#http.close(), this.addresses?.close()])
   }
@@ -133,18 +139,19 @@ export class Platform {
 
   async #guarded<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
     const call = { account, action, isKnown }
-    const refusal = (): PlatformUnavailable => {
-      const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(call) / 1_000))
-      return new PlatformUnavailable(action, 'breaker_open', { retryAfterS })
-    }
-    if (this.#breaker.waitMs(call) > 0) throw refusal()
+    if (this.#breaker.waitMs(call) > 0) throw this.#refusal(call)
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
     return await this.#bulkhead.run(call, signal, () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
-      if (!permit) throw refusal()
+      if (!permit) throw this.#refusal(call)
       return recorded(send(signal), (outcome) => permit.record(outcome ? meanings[outcome].breaker : 'ignored'))
     })
+  }
+
+  #refusal(call: Call): PlatformUnavailable {
+    const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(call) / 1_000))
+    return new PlatformUnavailable(call.action, 'breaker_open', { retryAfterS })
   }
 }
 

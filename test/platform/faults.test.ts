@@ -5,6 +5,7 @@ import { textIn } from '../../src/platform/body.js'
 import { HttpClient } from '../../src/platform/http-client.js'
 import { collect, isLong, isUnavailable, nowhere } from '../faults.js'
 import { type Bodies, gateway, gatewayOn, platform, someHash } from '../helper.js'
+import { until } from '../redis.js'
 import { faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
 
 /** Failures, and whether they open the circuit breaker. */
@@ -90,6 +91,38 @@ t.test('an outage that three accounts notice spares all the others the wait, unt
   await works(accounts[5])
   t.match(await metrics(), isClosed)
   t.equal((await devicesOf(accounts[4] as string)).status, 200)
+})
+
+t.test('no request waits for the probe of another one, which may hang', async (t) => {
+  const { become, devicesOf, get, calls, clock, ticks } = await faulty(t)
+  const held: ServerResponse[] = []
+  const requests: Record<string, () => ReturnType<typeof get>> = {
+    'a list of devices': () => devicesOf(),
+    'a device': () => devicesOf(someHash, 7),
+    'another list': () => get('/v1/geofences', someHash),
+    'a validation': () => get('/v1/geofences', someHash),
+  }
+  for (const [name, request] of Object.entries(requests)) {
+    if (name === 'a validation') clock.advance(600_000)
+    become(resets)
+    for (let n = 0; n < 5; n += 1) isUnavailable(t, await request(), name)
+    become((_request, response) => void held.push(response))
+    ticks.advance(2_000)
+    const sent = calls.length
+    let isProbing = true
+    const probe = request().finally(() => {
+      isProbing = false
+    })
+    await until(() => calls.length > sent)
+    // The probe has begun: the next one may, too, while it hangs.
+    ticks.advance(2_000)
+    isUnavailable(t, await request(), name)
+    t.ok(isProbing, `${name}: without waiting`)
+    t.equal(calls.length, sent + 1)
+    become(resets)
+    held.pop()?.destroy()
+    isUnavailable(t, await probe, name)
+  }
 })
 
 t.test('a host name that leads nowhere is a 503, and the log has the reason', async (t) => {
