@@ -6,6 +6,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   rmSync,
@@ -28,6 +29,8 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(path))
+      throw new Error(`${path} is a link that leads nowhere`)
     // Another process may have been faster.
     if (!existsSync(path)) throw error
   }
@@ -107,6 +110,8 @@ export async function verifyKeyFile(path: string): Promise<void> {
   const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   const [[code, signal]] = await ended.catch(() => [[0]])
   if (!isReading || code === 0 || signal === 'SIGKILL') return
+  // On btrfs and ZFS, a full disk ends a process that reads.
+  if (isFull(path)) throw new StoreUnavailable(`${path} cannot be read while its disk is full`)
   const advice = 'restore a backup of its folder, unless its file system has no locks or shared memory maps'
   throw new StoreUnavailable(`${path} is damaged, or not a key file; ${advice}`)
 }

@@ -1,5 +1,15 @@
 /** What only the key file promises: processes that share it, files that nobody else may read, and old files. */
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
@@ -99,6 +109,8 @@ t.test('a directory that cannot be used, or whose key file is damaged, is refuse
   for (const [name, bytes] of Object.entries({ tiny: 100, head: 4_096, short: 20_000 })) cut(name, bytes)
   for (const name of ['file', 'file/deeper', 'taken', 'garbage', 'tiny', 'head', 'short'])
     await t.rejects(opening(name), { name: 'StoreUnavailable', message: join(dir, name) }, name)
+  symlinkSync(join(dir, 'nowhere'), join(dir, 'link'))
+  await t.rejects(opening('link'), { message: `${join(dir, 'link')} is a link that leads nowhere` })
 
   t.test('and so is one that was cut within a page, unless no key is lost', async (t) => {
     // The names of the tables are in one of these pages.

@@ -178,6 +178,11 @@ t.test('on an almost full disk with expired keys', { skip: withoutMount() }, asy
     t.match(ended.stdout, / 100$/m)
   })
 
+  t.test('a file that cannot be read is not called damaged: space may heal it', async (t) => {
+    const ended = keysWith('0', 'truncate -s 20k /mnt/keys.mdb; head -c 2m /dev/zero >> /mnt/file; keys list')
+    t.match(ended, { status: 1, signal: null, stderr: '/mnt/keys.mdb cannot be read while its disk is full' })
+  })
+
   t.test('the expired keys do not fill it at the start, and keys are revoked', async (t) => {
     t.match(keysWith('300k', `keys revoke ${id}`), { status: 0, stdout: /is revoked/ })
   })

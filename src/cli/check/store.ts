@@ -102,27 +102,29 @@ async function keyFolder(path: string): Promise<Finding[]> {
   if (!folder) return [await missingFolder(path)]
   if (!folder.isDirectory()) return [fail('DATA_DIR', `${path} is not a folder`)]
   const isDiskFull = isFull(path)
-  // On a full disk the attempt would blame the folder.
-  if (!isDiskFull && !(await isWritable(path))) return [fail('DATA_DIR', `${path} is not writable; ${ownership()}`)]
+  const problem = isDiskFull ? undefined : await writeProblem(path)
+  if (problem) return [fail('DATA_DIR', `${path} is not writable; ${problem}`)]
   const found = await files(path, folder.mode)
   if (isDiskFull) return [found, full]
   if (!isFull(path, scarceBytes)) return [found]
   return [found, warn('disk', 'less than 64 MB free: soon no API key can be created')]
 }
 
-/** Tried, because `access` lets root write to `/proc`. */
-const isWritable = (path: string): Promise<boolean> =>
+/** Why nothing can be written; undefined if something can. Tried, because `access` lets root write to `/proc`. */
+const writeProblem = (path: string): Promise<string | undefined> =>
   mkdtemp(join(path, '.check-'))
     .then(rmdir)
-    .then(() => true)
-    .catch(() => false)
+    .then(() => undefined)
+    .catch(({ code, message }: NodeJS.ErrnoException) =>
+      ['EROFS', 'ENOSPC', 'EIO'].includes(code ?? '') ? message : ownership(),
+    )
 
 /** The gateway creates missing parents, too. */
 async function missingFolder(path: string, parent = dirname(path)): Promise<Finding> {
   if (await lstat(path).catch(() => undefined)) return fail('DATA_DIR', `${path} is a link that leads nowhere`)
   if (!(await stat(parent).catch(() => undefined))) return missingFolder(path, dirname(parent))
   if (isFull(parent)) return full
-  if (await isWritable(parent)) return warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)
+  if (!(await writeProblem(parent))) return warn('DATA_DIR', `${path} does not exist yet: is the volume mounted?`)
   return fail('DATA_DIR', `${path} does not exist and cannot be created`)
 }
 

@@ -82,7 +82,7 @@ t.test('a data folder that is missing, cannot be created, is open to others, or 
   t.match(await at(dir), /^fail: EISDIR/)
 })
 
-t.test('a full disk is found, and one of any size is not', { skip: withoutMount() }, (t) => {
+t.test('a full disk and a read-only one are found, and one of any size is not full', { skip: withoutMount() }, (t) => {
   const script = 'mount -t tmpfs -o mode=700,size=$1 tmpfs /mnt && OPS_PORT=off DATA_DIR=$2 "$3" "$4" check'
   const checkOn = (size: string, folder = '/mnt') =>
     mounting(script, 'sh', size, folder, process.execPath, program('main.js'))
@@ -95,6 +95,9 @@ t.test('a full disk is found, and one of any size is not', { skip: withoutMount(
     status: 1,
     stdout: /^fail +disk +full: .* neither created nor revoked$/m,
   })
+  const readOnly = script.replace('mode=', 'ro,mode=')
+  const found = mounting(readOnly, 'sh', '1m', '/mnt', process.execPath, program('main.js'))
+  t.match(found, { status: 1, stdout: /^fail +DATA_DIR +\/mnt is not writable; EROFS: read-only file system/m })
   t.match(checkOn('1m'), { status: 0, stdout: /^warn +disk +less than 64 MB free/m })
   const ofAnySize = checkOn('0')
   t.equal(ofAnySize.status, 0)
