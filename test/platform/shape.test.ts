@@ -20,8 +20,8 @@ t.test('items that are no records are left out and counted, and the rest is kept
 })
 
 t.test('only the fields of the shape are read, and no inherited one', async (t) => {
-  const [row] = read([wireDevice] as const, [JSON.parse('{"id":1,"imei":"990000000000001","__proto__":{"name":"x"}}')])
-  t.notOk('imei' in (row ?? {}))
+  const [row] = read([wireDevice] as const, [JSON.parse('{"id":1,"color":"red","__proto__":{"name":"x"}}')])
+  t.notOk('color' in (row ?? {}))
   t.equal(row?.name, undefined)
   t.same(Object.values(read({ constructor: 'scalar', toString: 'scalar' } as const, {})), [undefined, undefined])
 })
