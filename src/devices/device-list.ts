@@ -86,7 +86,8 @@ function isWhole(job: Job<'get_devices'>, { items, added }: ReadPage): boolean {
 const inGroups = (rows: unknown[]): unknown[] =>
   rows.some((row) => isObject(row) && 'items' in row) || !rows.some(isDevice) ? rows : [{ items: rows }]
 
-const isDevice = (row: unknown): boolean => isObject(row) && 'id' in row && ('device_data' in row || 'lat' in row)
+const isDevice = (row: unknown): boolean =>
+  isObject(row) && 'id' in row && ('device_data' in row || ('lat' in row && ('online' in row || 'time' in row)))
 
 function readPage({ hash }: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, query: Query) {
   const request = { action: 'get_devices', hash, query } as const

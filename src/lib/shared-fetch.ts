@@ -1,19 +1,32 @@
-/** Requests to a cache that share the call in flight for a key. */
+/** Requests that share a call in flight. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Most probes succeed within this time. */
+const probeMs = 1_000
 
 /**
- * The result of a fetch.
- * @param fetch as of an lru-cache, which says in `status` that another request has sent the call.
- * @param onShared called then, before the request waits; what it throws is thrown.
+ * The result of a call that another request has sent. If that may be a probe of a circuit breaker, which may hang, it is waited for no longer
+ * than a second. @param requireClosed throws then.
  */
-export async function sharedFetch<V, S extends { fetch?: string }>(
+export async function shared<T>(call: Promise<T>, requireClosed: () => void): Promise<T> {
+  try {
+    requireClosed()
+  } catch (refusal) {
+    const late = pause(probeMs, undefined, { ref: false }).then(() => Promise.reject(refusal))
+    return Promise.race([call, late])
+  }
+  return call
+}
+
+/**
+ * The result of a fetch from a cache.
+ * @param fetch as of an lru-cache, which says in `status` whether another request has sent the call; then as `shared`.
+ */
+export function sharedFetch<V, S extends { fetch?: string }>(
   fetch: (status: S) => Promise<V>,
-  onShared: () => void,
+  requireClosed: () => void,
 ): Promise<V> {
   const status = {} as S
-  const fetched = fetch(status)
-  if (status.fetch === 'inflight') {
-    fetched.catch(() => {})
-    onShared()
-  }
-  return fetched
+  const call = fetch(status)
+  return status.fetch === 'inflight' ? shared(call, requireClosed) : call
 }

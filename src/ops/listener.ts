@@ -31,6 +31,8 @@ function openServer(handle: RequestListener): Server {
   const onRequest: RequestListener = (request, response) => {
     // Node keeps each chunk of a body until it is read: 2 MB if a packet has chunks of one byte.
     request.resume()
+    // As in the API's listener.
+    request.method ??= 'QUERY'
     if (response.socket !== null) return handle(request, response)
     // No scraper pipelines. A megabyte of requests whose responses wait for each other would exhaust the memory.
     stopParsing(request.socket.destroy())

@@ -1,5 +1,6 @@
 /** One account's view of the platform: its lists, and a method for each other kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
+import { shared } from '../lib/shared-fetch.js'
 import type { Action, Query } from './actions.js'
 import { checkedPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
@@ -8,6 +9,7 @@ import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js
 import { lastSetup } from './last-setup.js'
 import type { Page } from './pages.js'
 import type { Reading } from './reading.js'
+import { isAccountAction } from './response.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
 import { type FetchPage, maxPageSize, readAll } from './window.js'
 import * as wire from './wire.js'
@@ -225,14 +227,15 @@ export class Account {
    * @param what together with the action, which requests are equal.
    * @param isFresh whether a call that is in flight already is too old: then all that wait for it share the one after it.
    */
-  async #shared<T>(action: Action, what: string, send: () => Promise<T>, isFresh = false): Promise<T> {
+  #shared<T>(action: Action, what: string, send: () => Promise<T>, isFresh = false): Promise<T> {
     const key = `${action} ${what}`
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
-    if (inFlight) this.#platform.requireClosed(action, this.#requester)
-    if (inFlight && !isFresh) return inFlight.finally(() => this.turn())
+    // Without the setup, numbers would be in another unit: it is waited for.
+    const requireClosed = () => isAccountAction(action) || this.#platform.requireClosed(action, this.#requester)
+    if (inFlight && !isFresh) return shared(inFlight, requireClosed).finally(() => this.turn())
     if (inFlight)
       return this.#shared(action, `${what} next`, async () => {
-        await inFlight.catch(() => {})
+        await shared(inFlight, requireClosed).catch(() => {})
         this.#inFlight.delete(`${key} next`)
         return this.#shared(action, what, send)
       })

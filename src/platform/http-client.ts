@@ -48,6 +48,8 @@ export class HttpClient {
   readonly #origin: string
   readonly #options: Client.Options
   readonly #pool: Pool
+  /** For second attempts. */
+  readonly #clients = new Set<Client>()
   readonly #names = sharedLookup()
   readonly #basePath: string
 
@@ -72,7 +74,11 @@ export class HttpClient {
       return await this.#attempt(this.#pool, request.action, path, signal, read).catch(async (error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
         const client = new Client(this.#origin, this.#options)
-        return await this.#attempt(client, request.action, path, signal, read).finally(() => client.destroy())
+        this.#clients.add(client)
+        return await this.#attempt(client, request.action, path, signal, read).finally(() => {
+          this.#clients.delete(client)
+          return client.destroy()
+        })
       })
     } catch (error) {
       throw asPlatformError(request.action, error, signal)
@@ -81,7 +87,7 @@ export class HttpClient {
 
   /** Closes every socket; requests in flight fail. */
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await Promise.all([this.#pool, ...this.#clients].map((each) => each.destroy()))
   }
 
   async #attempt<T>(
@@ -91,8 +97,8 @@ export class HttpClient {
     signal: AbortSignal,
     read: ReadBody<T>,
   ): Promise<T> {
-    const sent = request.call(dispatcher, { method: 'GET', path, headers, signal })
-    const response = await unlessAborted(signal, sent, () => {
+    const send = () => request.call(dispatcher, { method: 'GET', path, headers, signal })
+    const response = await unlessAborted(signal, send, () => {
       const isConnected = Number(dispatcher.stats.connected) > 0
       return failure(
         action,
@@ -129,11 +135,14 @@ function sharedLookup(): { lookup: LookupFunction; isPending: () => boolean } {
 }
 
 /** undici heeds the signal of a request only once it has a connection, for which it waits up to 10 seconds. */
-function unlessAborted<T>(signal: AbortSignal, request: Promise<T>, reason: () => Error): Promise<T> {
+function unlessAborted<T>(signal: AbortSignal, send: () => Promise<T>, reason: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(reason())
     signal.addEventListener('abort', abort, { once: true })
-    request.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    // Before undici's listener, which closes the connection.
+    send()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort))
     if (signal.aborted) abort()
   })
 }

@@ -17,8 +17,8 @@ function switchState(value: Scalar): boolean | undefined {
   if (typeof value === 'boolean') return value
   const amount = number(value)
   if (amount === 0 || amount === 1) return amount === 1
-  const [, last] = /(?:^|\s)(on|true|off|false)$/.exec(word(value) ?? '') ?? []
-  return last === undefined ? undefined : last === 'on' || last === 'true'
+  const [, last] = /(?:^|[\s:_])(on|true|yes|off|false|no)$/.exec(word(value) ?? '') ?? []
+  return last === undefined ? undefined : ['on', 'true', 'yes'].includes(last)
 }
 
 /** Whether the ignition is on: by the first ignition sensor with a state, else by the platform's own status. */

@@ -9,7 +9,7 @@ import { Paging } from './list.js'
 import { field, Resource } from './schema.js'
 import { asIfUtc, dayText, epochDay, LAST_SECOND } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
-import { today as dayAt, type Zone } from './zone.js'
+import { today as dayAt, wallClock, type Zone } from './zone.js'
 
 const Amount = (description: string, example: number) => field.numberOrNull(`${description}; null if unknown`, example)
 const DateOrNull = (description: string) =>
@@ -57,9 +57,11 @@ interface Calendar {
   dayFirst: boolean | undefined
 }
 
-/** The day of a date. Some platforms write the account's midnight in UTC. */
-const dayOf = (date: string, zone: Zone): number =>
-  date.endsWith(' 00:00:00') ? epochDay(date) : dayAt(asIfUtc(date) * 1000, zone)
+/** The day of a date. Some platforms write the account's midnight in UTC; any other time is on the account's clock. */
+function dayOf(date: string, zone: Zone): number {
+  const ms = asIfUtc(date) * 1000
+  return wallClock(ms, zone)?.endsWith(' 00:00:00') ? dayAt(ms, zone) : epochDay(date)
+}
 
 /** Days since 1970-01-01 of a date in any display format, or of such a number. */
 function daysOf(value: WireService['last_service'], { zone, dayFirst }: Calendar): number[] {

@@ -180,7 +180,7 @@ t.test('no device is missed, whatever a page repeats, in pages as large as the p
     plain,
     'the last device of the page before': (ids) => plain([...ids, ...ids.slice(0, 1).map((id) => id - 1)]),
     'five devices in two groups': (ids) => [{ items: items(ids) }, { title: 'B', items: items(ids.slice(0, 5)) }],
-    'no groups': (ids) => ids.map((id) => ({ id, lat: 48 })),
+    'no groups': (ids) => ids.map((id) => ({ id, lat: 48, online: 'ack' })),
     'an item that is null on each page': (ids) => [{ items: items(ids).with(3, null as never) }],
   }
   for (const [name, groupsOf] of Object.entries(groupings)) {

@@ -8,6 +8,7 @@ import t from 'tap'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { CallReport } from '../../src/platform/client.js'
 import { PlatformRefused } from '../../src/platform/errors.js'
+import { HttpClient } from '../../src/platform/http-client.js'
 import { readAll, windowOf } from '../../src/platform/window.js'
 import { failureOf } from '../devices/worker.js'
 import { Clock, platform as openPlatform, platformClient, someHash } from '../helper.js'
@@ -33,7 +34,7 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
     const reports: CallReport[] = []
     const onCall = (report: CallReport): void => void reports.push(report)
     const { platform, calls } = await clientOn(t, answer, { timeoutMs: 300, onCall })
-    t.match(await failureOf(platform.get('get_devices', someone)), 'timeout')
+    await t.rejects(platform.get('get_devices', someone), { message: /timeout$/ })
     t.equal(calls.length, 1)
     t.match(reports, [{ outcome: 'timeout' }])
   }
@@ -98,6 +99,17 @@ t.test('a call is not lost where all idle connections are lost at once', async (
   await endOfTurn() // the client takes its connections back
   for (const socket of sockets) socket.resetAndDestroy()
   t.same(await Promise.all([get(), get()]), [[], []])
+})
+
+t.test('a call in its second attempt ends when the client is closed', async (t) => {
+  const { url, calls } = await openPlatform(t, (request, response) => {
+    if (calls.length === 1) resets(request, response)
+  })
+  const client = new HttpClient({ url, connections: 1 })
+  const request = { action: 'get_devices', hash: someHash, query: {} } as const
+  const sent = client.send(request, AbortSignal.timeout(60_000), async () => {})
+  await until(() => calls.length === 2)
+  await Promise.all([client.close(), t.rejects(sent, { message: /connection/ })])
 })
 
 t.test('a page that stalls costs no time where the status decides, and a refusal may be late', async (t) => {

@@ -94,6 +94,7 @@ check("a day service is due on the account's day, where the platform writes midn
   ['east of UTC', at('21:00:00'), dated('2026-04-21', '2026-05-11', 0), 3],
   ['far east of UTC', at('18:30:00'), dated('2026-04-21', '2026-05-11', 0), 5.5],
   ['west of UTC', at('05:00:00'), dated('2026-04-20', '2026-05-10', -1), -5],
+  ['any other time', at('23:15:00'), dated('2026-04-20', '2026-05-10', -1), 3],
   ['a day with a time of zero', at('00:00:00'), dated('2026-04-20', '2026-05-10', -1), -5],
 ])
 

@@ -116,7 +116,7 @@ const writeProblem = (path: string): Promise<string | undefined> =>
     .then(rmdir)
     .then(() => undefined)
     .catch(({ code, message }: NodeJS.ErrnoException) =>
-      ['EROFS', 'ENOSPC', 'EIO'].includes(code ?? '') ? message : ownership(),
+      ['EROFS', 'ENOSPC', 'EDQUOT', 'EIO'].includes(code ?? '') ? message : ownership(),
     )
 
 /** The gateway creates missing parents, too. */
