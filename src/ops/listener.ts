@@ -53,7 +53,6 @@ export async function openOps({ host, port, metrics, isDraining }: OpsOptions) {
     serverFactory: openServer,
     forceCloseConnections: true,
     return503OnClosing: false,
-    pluginTimeout: 0,
     clientErrorHandler: (_error, socket) => {
       if (socket.writable) socket.end(badRequest, () => socket.destroy())
       else socket.destroy()

@@ -29,10 +29,10 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(path))
-      throw new Error(`${path} is a link that leads nowhere`)
     // Another process may have been faster.
-    if (!existsSync(path)) throw error
+    if (existsSync(path)) return
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
+    throw isLink ? new Error(`${path} is a link that leads nowhere`) : error
   }
 }
 
