@@ -62,6 +62,11 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   if (offset > 0 && total !== undefined && offset >= total)
     return { rows: [], seen: page.rows, count: async () => exactly(total) }
   const size = await appliedSize(fetch, page, requested)
+  if (page.isRepeat && size === requested) {
+    // It ignores the page but not its size.
+    const longest = await fetch(1, maxPageSize)
+    if (longest.rows.length > size) return windowOf(async () => longest, offset, limit)
+  }
   const number = numberFor(size)
   const pages = pagesFrom(number === page.number ? page : await fetch(number, size), fetch, size)
   const start = offset - (number - 1) * size
@@ -106,6 +111,8 @@ interface NumberedPage extends Page {
   currentPage: number
   /** Whether the platform sends the page's number, the last page's number or the total; the page size does not count. */
   isPaged: boolean
+  /** Whether it is the first page in place of another one. */
+  isRepeat: boolean
 }
 
 type FetchNumbered = (number: number, size: number) => Promise<NumberedPage>
@@ -121,11 +128,12 @@ function numbered(fetchPage: FetchPage): FetchNumbered {
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
-    const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
-    const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
+    const saysFirst = number > 1 && currentPage === 1
+    const known = saysFirst ? { ...page, total: undefined, lastPage: undefined } : page
+    const isRepeat = saysFirst || (number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size))))
     // Others repeat their last page beyond their end.
-    const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
-    return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
+    const rows = isRepeat || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
+    return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged, isRepeat }
   }
 }
 

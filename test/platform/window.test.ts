@@ -5,16 +5,17 @@ import { pageOf } from '../../src/platform/pages.js'
 import { type FetchPage, readAll, TooManyCalls, windowOf } from '../../src/platform/window.js'
 
 type Says = 'total' | 'lastPage' | 'currentPage' | 'perPage'
-/** The largest page, or, when `fixed`, the size of every page; what the platform says of each page, perhaps in `strings`. */
-type Habits = { pageSize: number } & Partial<Record<Says | 'fixed' | 'strings', boolean>>
+/** The largest page, or, when `fixed`, the size of every page; what the platform says of each page, perhaps in `strings`; each may be the `first`. */
+type Habits = { pageSize: number } & Partial<Record<Says | 'fixed' | 'strings' | 'first', boolean>>
 
 const rowsOf = (count: number) => Array.from({ length: count }, (_, at) => ({ id: count - at }))
 
 /** A platform's pager. @param rows are looked up for each call: they may change between two. */
 function pager(rows: () => object[], habits: Habits) {
   const calls: string[] = []
-  const fetchPage: FetchPage = async (number, limit) => {
-    calls.push(`${number}/${limit}`)
+  const fetchPage: FetchPage = async (asked, limit) => {
+    calls.push(`${asked}/${limit}`)
+    const number = habits.first ? 1 : asked
     const all = rows()
     const size = habits.fixed ? habits.pageSize : Math.min(limit, habits.pageSize)
     const say = (value: number) => (habits.strings ? String(value) : value)
@@ -37,13 +38,15 @@ const countedWindow = (...window: Parameters<typeof windowOf>) =>
 
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 /** Smaller pages than requested are always noticed; larger ones, whose last page may be as long, by the numbers of pages. */
-const isReadable = ({ pageSize, fixed, perPage, lastPage }: Habits) => perPage || lastPage || pageSize === 30 || !fixed
+const isReadable = ({ pageSize, fixed, perPage, lastPage, first, total, currentPage }: Habits) =>
+  first ? pageSize === 1_000 && !fixed && total && currentPage : perPage || lastPage || pageSize === 30 || !fixed
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
 
 t.test('any window is exactly that part of the list, and the total is all of it (N33)', async () => {
   const pageSize = fc.constantFrom(30, 100, 1_000)
-  const habits = fc.record({ pageSize, fixed: fc.boolean(), strings: fc.boolean(), ...numbers }).filter(isReadable)
+  const flags = { fixed: fc.boolean(), strings: fc.boolean(), first: fc.boolean(), ...numbers }
+  const habits = fc.record({ pageSize, ...flags }).filter(isReadable)
   const window = fc.record({ count: fc.nat(400), offset: fc.nat(450), limit: fc.integer({ min: 1, max: 200 }) })
   await fc.assert(
     fc.asyncProperty(window, habits, async ({ count, offset, limit }, habits) => {
@@ -102,6 +105,7 @@ const costs: [name: string, habits: Habits, count: number, window: [offset: numb
   ['behind the end, with the total', { ...large, ...tellsAll }, 10, [400, 50], '9/50'],
   ['behind the end, with the page size alone', { ...large, perPage: true }, 10, [400, 50], '9/50 1/50'],
   ['behind the end, without any number: counted', large, 100, [400, 50], '9/50 1/50 2/50 3/50'],
+  ['each is the first page: a longer one', { ...large, ...tellsAll, first: true }, 137, [50, 50], '2/50 1/1000'],
   ['an empty list with the last page', { ...large, ...saysPages }, 0, [0, 50], '1/50'],
 ]
 
