@@ -50,8 +50,11 @@ const parsedOrSent = (raw: unknown): unknown => unwrapped(raw) ?? raw
 function rowsOf(paginator: unknown): unknown {
   if (!isObject(paginator)) return paginator
   if ('data' in paginator) return paginator.data
-  // Rows under numeric keys, of which an empty page has none.
-  return 'pagination' in paginator ? itemsOf(paginator) : paginator
+  if (!('pagination' in paginator)) return paginator
+  // Rows under numeric keys, of which an empty page has none; beside a list of another name, which is none of them, it is not empty.
+  const rows = itemsOf(paginator)
+  const hasOther = Object.entries(paginator).some(([name, raw]) => name !== 'pagination' && itemsOf(raw).length > 0)
+  return rows.length === 0 && hasOther ? paginator : rows
 }
 
 /** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */

@@ -3,6 +3,7 @@ import type { Fleet, ServiceSource } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
+import { changed } from '../platform/changed.js'
 import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
 import type { WireService, WireSetup } from '../platform/wire.js'
 import { writesDayFirst } from '../resources/device.js'
@@ -41,6 +42,9 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     // No platform call for a device of another account.
     if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
     const rows = await rowsOf(account, fleet, deviceId)
+    // No row would be one of the device.
+    if (deviceId !== undefined && rows.length > 0 && !rows.some(deviceOf))
+      throw changed('services', 'device_id in any row')
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const isNeeded = requested.some(({ row }) => needsSetup(row, fleet))
@@ -77,6 +81,7 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const rows = requested
     .filter((id) => listed.has(id))
     .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
+  if (rows.length > 0 && !rows.some((row) => id(row.id))) throw changed('get_devices', 'id in any service')
   return [...rows, ...(await account.deviceServices(requested.filter((id) => shown.has(id) && !listed.has(id))))]
 }
 
