@@ -75,6 +75,7 @@ function bodyOf(text: string): RecordedResponse {
 export function buildRecorder(options: RecorderOptions) {
   const hashes = new Set<string>()
   const counts = { rejected: 0, stored: 0 }
+  const files = new Set<string>()
   let last: Promise<void> = Promise.resolve()
   const app = Fastify({ forceCloseConnections: true })
   const ending = new AbortController()
@@ -104,7 +105,7 @@ export function buildRecorder(options: RecorderOptions) {
         ? refuse(new Error('a second hash was sent, and a folder is one account; restart with another --as'))
         : await keep(exchangeOf(recorded, response), hashes, options).catch(refuse)
       if (!kept) counts.rejected++
-      else if (options.update) counts.stored++
+      else if (options.update) counts.stored = files.add(fileNameOf(kept)).size
     })
     await last
     const { location, 'content-type': type = 'application/json', 'retry-after': retry } = response.headers

@@ -96,7 +96,8 @@ t.test('record --update stores what the platform sends, and --check fails when i
   const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
   const proxy = await recording.url()
   const bodies: Bodies = {}
-  for (const action of ['get_user_data', 'get_devices', 'get_alerts'])
+  // One of them twice.
+  for (const action of ['get_user_data', 'get_devices', 'get_alerts', 'get_alerts'])
     bodies[action] = await (await get(proxy, action, hash)).json()
   t.equal(await recording.end(), 0)
   t.match(recording.text(), 'stored 3 exchanges in fixtures/mine')

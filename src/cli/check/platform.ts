@@ -175,8 +175,8 @@ function permission(action: Action, failure: unknown, ms: number): Finding {
   if (failure === undefined) return (ms > slowMs ? warn : ok)(name, `${ms} ms`)
   if (failure instanceof PlatformForbidden) return warn(name, 'the account lacks the permission')
   if (!(failure instanceof PlatformUnavailable)) throw failure
-  // Every platform has devices.
-  if (failure.reason === 'missing_action' && action !== 'get_devices')
+  // Every platform has user data and devices.
+  if (failure.reason === 'missing_action' && action !== 'get_user_data' && action !== 'get_devices')
     return warn(name, 'missing on this platform; it may be an old one')
   return fail(name, explain(failure))
 }

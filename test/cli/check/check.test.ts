@@ -130,7 +130,11 @@ t.test('each action is tried with the hash of an account', async (t) => {
   t.match(found['platform get_alerts'], /^warn: the account lacks the permission/)
   t.match(found['platform services'], /^warn: missing on this platform/)
   t.match(found['platform get_events'], 'fail: unusable response: wrong_shape (fields: something)')
-  const bare = await on({})
+  // An invented hash is refused, or the whole platform would be missing.
+  const get_user_data: RequestListener = ({ url = '' }, response) =>
+    response.writeHead(url.includes(encodeURIComponent(someHash)) ? 404 : 401).end('{"error":"Unauthorized"}')
+  const bare = await on({ get_user_data })
+  t.match(bare['platform get_user_data'], 'fail: has no action get_user_data: is PLATFORM_URL its API base?')
   t.match(bare['platform get_devices'], 'fail: has no action get_devices: is PLATFORM_URL its API base?')
   t.match(bare['platform get_geofences'], /^warn: missing on this platform/)
 })
