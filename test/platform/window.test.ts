@@ -39,7 +39,9 @@ const countedWindow = (...window: Parameters<typeof windowOf>) =>
 const tellsAll = { total: true, lastPage: true, currentPage: true, perPage: true }
 /** Smaller pages than requested are always noticed; larger ones, whose last page may be as long, by the numbers of pages. */
 const isReadable = ({ pageSize, fixed, perPage, lastPage, first, total, currentPage }: Habits) =>
-  first ? pageSize === 1_000 && !fixed && total && currentPage : perPage || lastPage || pageSize === 30 || !fixed
+  first
+    ? [total, currentPage, pageSize === 1_000, !fixed].every(Boolean)
+    : perPage || lastPage || pageSize === 30 || !fixed
 
 const numbers = { total: fc.boolean(), lastPage: fc.boolean(), currentPage: fc.boolean(), perPage: fc.boolean() }
 
