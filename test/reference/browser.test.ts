@@ -39,7 +39,10 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     const bytes = (await page.evaluate<number[]>(sizes)).reduce((sum, one) => sum + one)
     t.ok(bytes > 35_000 && bytes < 100_000, `the page weighs ${bytes} bytes until the console opens`)
     const response = (await page.locator('#map-json').textContent()) ?? ''
-    const { count, data } = JSON.parse(response) as { count: number; data: { id: number; lat: number | null }[] }
+    const { count, data } = JSON.parse(response) as {
+      count: number
+      data: { id: number; lat: number | null; status: string }[]
+    }
     const drawn = (await marks(page).allTextContents()).map((text) => Number(text || '1'))
     t.equal(count, 50)
     const placed = data.filter(({ lat }) => lat !== null)
@@ -59,6 +62,11 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     t.match(await page.locator('#map-note').textContent(), /^Live: updated every 30 seconds while visible\./)
     await page.locator('#map-pause').click()
     t.equal(await page.locator('#map-note').textContent(), 'Paused.')
+    // One that is not moving keeps its address.
+    const parked = String(placed.find(({ status }) => status === 'offline')?.id)
+    const { address } = (await service.get(`/v1/devices/${parked}/location`, 'demo')).body
+    await page.locator('#map-choice').selectOption(parked)
+    await page.getByText(`: offline, ${address}`).waitFor()
   })
 
   t.test('the map says whether it is paused, also when it is paused while it waits for a response', async (t) => {

@@ -207,6 +207,8 @@ t.test('a service without a demo shows no token and nothing of the map', async (
   const without = await (await fetch(`${url}/docs`)).text()
   t.notMatch(without, /map\.js|map\.css|data-demo|Bearer demo|#map|#rehearsal/)
   t.match(without, /Bearer &lt;API_KEY&gt;/)
+  const rehearsed = [...html.matchAll(/<code>Prefer: error=(\w+)<\/code>/g)].map(([, code]) => code)
+  t.same(new Set(rehearsed), new Set(Object.keys(errorTable)), 'with one, each error says how to rehearse it')
   const missing = chapters(html).filter((id) => !chapters(without).includes(id))
   t.same(missing, ['map', 'rehearsal'])
 })
