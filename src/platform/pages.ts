@@ -51,9 +51,9 @@ function rowsOf(paginator: unknown): unknown {
   if (!isObject(paginator)) return paginator
   if ('data' in paginator) return paginator.data
   if (!('pagination' in paginator)) return paginator
-  // Rows under numeric keys, of which an empty page has none; beside a list of another name, which is none of them, it is not empty.
+  // Rows under numeric keys, of which an empty page has none. Records under another name may be the rows.
   const rows = itemsOf(paginator)
-  const hasOther = Object.entries(paginator).some(([name, raw]) => name !== 'pagination' && itemsOf(raw).length > 0)
+  const hasOther = Object.entries(paginator).some(([name, raw]) => name !== 'pagination' && itemsOf(raw).some(isObject))
   return rows.length === 0 && hasOther ? paginator : rows
 }
 

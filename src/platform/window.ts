@@ -61,12 +61,14 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   // A platform that ignores the page repeats rows there.
   if (offset > 0 && total !== undefined && offset >= total)
     return { rows: [], seen: page.rows, count: async () => exactly(total) }
-  const size = await appliedSize(fetch, page, requested)
-  if (page.isRepeat && size === requested) {
-    // It ignores the page but not its size.
-    const longest = await fetch(1, maxPageSize)
-    if (longest.rows.length > size) return windowOf(async () => longest, offset, limit)
+  if (page.isRepeat) {
+    // It may still apply the size: what follows its longest page is out of reach.
+    const first = await fetch(1, requested)
+    const { rows: seen, total = 0 } = first.rows.length === requested ? await fetch(1, maxPageSize) : first
+    const count = async () => exactly(Math.max(seen.length, Math.min(total, offset)))
+    return { rows: seen.slice(offset, offset + limit), seen, count }
   }
+  const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = pagesFrom(number === page.number ? page : await fetch(number, size), fetch, size)
   const start = offset - (number - 1) * size

@@ -33,6 +33,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['a total of 0', { items: { total: 0, per_page: 50, current_page: 1, data: [] } }, /^ok$/],
     ['a total of 0 without rows', { items: { total: '0' } }, /^ok$/],
     ['numeric keys, and none on this page', { status: 1, pagination: { total: 0 } }, /^ok$/],
+    ['numeric keys, none on this page, and texts', { pagination: { page: 2 }, errors: ['x'] }, /^ok$/],
     ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
     ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
     ['words in place of rows', { items: 'No events' }, /^ok$/],
