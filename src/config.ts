@@ -20,7 +20,7 @@ export const Environment = Type.Object({
   ),
   PLATFORM_TIMEOUT_MS: integer(
     10_000,
-    'Deadline of one call to the platform, or of all pages of a device list, milliseconds',
+    'Deadline of one call to the platform, or of all pages of a device list, milliseconds; a request is 503 after 50 s in any case',
   ),
   REDIS_URL: optional(
     'One `redis://` or `rediss://` URL, or several comma-separated = a cluster; unset = the embedded store',
@@ -29,7 +29,9 @@ export const Environment = Type.Object({
     'Folder of the embedded store, on a local disk: its file system must have locks and shared memory maps',
     './data',
   ),
-  DEMO_TOKEN: optional('The shared demo token; unset = `demo` when the sandbox is the platform, else none'),
+  DEMO_TOKEN: optional(
+    'The shared demo token, which `/api/docs` shows; beside a platform it starts the sandbox, too; unset = `demo` without a platform, else none',
+  ),
   RATE_LIMIT_MAX: integer(100, 'Requests per window and credential'),
   RATE_LIMIT_WINDOW_S: integer(60, 'Length of the window, seconds', 1, 86_400),
   POSITION_TTL_MS: integer(5_000, 'Time to live of cached positions, milliseconds'),

@@ -91,6 +91,9 @@ const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
 /** The message of a 503 because of overload, which is not the fault of the platform. */
 export const overloaded = 'The service is overloaded. Try again shortly.'
 
+/** Whatever the caller sends: the platform has no smaller response. */
+const tooLarge = 'The response of the tracking platform is too large.'
+
 /** The error response for anything thrown. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -101,7 +104,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('forbidden', { cause: error, message })
   }
   if (error instanceof PlatformUnavailable) {
-    const message = error.reason === 'overload' ? overloaded : undefined
+    const message = error.reason === 'overload' ? overloaded : error.reason === 'too_large' ? tooLarge : undefined
     return new ApiError('gateway_error', { cause: error, message, retryAfterS: error.retryAfterS })
   }
   if (error instanceof StoreUnavailable) {

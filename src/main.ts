@@ -138,7 +138,7 @@ gps-fleet-gateway check      Finds the problems of a deployment; changes nothing
 gps-fleet-gateway keys       Manages API keys; see gps-fleet-gateway keys --help.
 gps-fleet-gateway replay     Serves recorded exchanges in place of the platform.
 gps-fleet-gateway record     Records exchanges of a platform.
-All but the last two read the environment of the gateway.`
+All but record read the environment of the gateway, replay with --gateway only. check also tries the hash in PLATFORM_HASH.`
 
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {

@@ -4,8 +4,8 @@ import { prose } from './html.js'
 
 const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   invalid_request: {
-    when: 'A parameter or body field is missing, malformed or out of range. `param` names it; without `param` the request as a whole is unreadable.',
-    remedy: 'Correct the parameter. The same request always gets the same response.',
+    when: 'A parameter or body field is missing, malformed or out of range, or needs too many calls to the platform. `param` names it; without `param` the request as a whole is unreadable, or arrived too slowly.',
+    remedy: 'Correct the request as the message says. Repeat only one that did not arrive in time.',
   },
   unauthorized: {
     when: 'The request has no `Authorization: Bearer …` header.',
@@ -22,7 +22,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   },
   not_found: {
     when: 'The path does not exist, or this account has no such resource. Resources of other accounts look the same.',
-    remedy: 'Check the id against the list it came from. The message repeats the id.',
+    remedy: 'Check the id against the list it came from. The message repeats it.',
   },
   no_location: {
     when: 'The device exists and has never reported a position.',
@@ -47,7 +47,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
   },
   rate_limit_exceeded: {
-    when: 'The rate limit of the credential is exceeded, or that of the IP address for requests without a valid credential.',
+    when: 'The rate limit of the credential is exceeded, or that of the IP address for what counts there.',
     remedy: 'Wait the number of seconds in `Retry-After`, then send fewer requests. This body has no `docs` link.',
   },
   headers_too_large: {
@@ -61,7 +61,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   gateway_error: {
     when: 'The tracking platform is temporarily unavailable, the credential cannot be validated, or the service is overloaded.',
     remedy:
-      'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct.',
+      'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct, unless the message asks for a `limit`.',
   },
 }
 

@@ -98,7 +98,7 @@ export const Key = Resource('Key', 'An active API key, with its value truncated'
   last_used_at: field.countOrNull('When it was last used, in epoch milliseconds, exact to one minute; null if never'),
   status: Word(['active'], { description: 'Only active keys are listed', example: 'active' }),
   usable: field.flagOrNull(
-    'Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since',
+    'Whether the key holds the platform hash of this request. If false, renew it, or replace it if another user of the platform created it; null if it was created by an earlier release and not used since',
     true,
   ),
 })

@@ -1027,7 +1027,7 @@ export interface components {
        * @enum {string}
        */
       status: 'active'
-      /** @description Whether the key holds the platform hash of this request. If false, renew it; null if it was created by an earlier release and not used since */
+      /** @description Whether the key holds the platform hash of this request. If false, renew it, or replace it if another user of the platform created it; null if it was created by an earlier release and not used since */
       usable: boolean | null
     }
     /** @description The items, with the applied paging */

@@ -43,10 +43,11 @@ const missing = (a: string, b: string): number => [...b].reduce((rest, letter) =
 const isLocal = (host: string): boolean => /^(localhost|\[::1\]|127\..*|0\.0\.0\.0)$/.test(host)
 
 function publicUrl({ publicUrl: url, platformUrl }: Config): Finding {
-  const { hostname, protocol } = new URL(url)
+  const { hostname, protocol, pathname } = new URL(url)
   if (platformUrl === undefined) return ok('PUBLIC_URL', url)
   if (isLocal(hostname)) return warn('PUBLIC_URL', `${url}: links in errors and in the reference lead nowhere`)
   if (protocol === 'http:') return warn('PUBLIC_URL', `${url}: credentials would travel unencrypted`)
+  if (pathname === '/') return warn('PUBLIC_URL', `${url}: links lead nowhere without /api, unless the proxy adds it`)
   return ok('PUBLIC_URL', url)
 }
 
@@ -62,5 +63,5 @@ function demoToken({ demoToken: token, platformUrl }: Config): Finding {
   if (/^(demo|test|sandbox)/i.test(token) || token.length < 12) {
     return warn('DEMO_TOKEN', 'easily guessed: strangers will use the sample data, and this process, with it')
   }
-  return ok('DEMO_TOKEN', 'not easily guessed')
+  return ok('DEMO_TOKEN', 'not easily guessed, but /api/docs shows it')
 }

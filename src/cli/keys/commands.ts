@@ -36,7 +36,7 @@ interface Command {
 
 export const commands: Record<string, Command> = {
   list: {
-    usage: 'list [<account e-mail>]',
+    usage: 'list [<account e-mail>|<fingerprint>]',
     help: 'Lists the active keys of an account, or all accounts with the fingerprints that the log uses.',
     example: 'list fleet@example.com',
     run: ({ store, args, now }) => (args.length === 0 ? listAccounts(store, now) : listKeys(store, args, now)),
@@ -78,7 +78,7 @@ export const commands: Record<string, Command> = {
     },
   },
   purge: {
-    usage: 'purge <account e-mail> --yes',
+    usage: 'purge <account e-mail>|<fingerprint> --yes',
     help: 'Revokes all keys of an account.',
     example: 'purge fleet@example.com --yes',
     run: async ({ store: { keys }, args, now, isConfirmed }) => {

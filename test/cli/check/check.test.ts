@@ -45,6 +45,7 @@ t.test('settings that are valid and still unwise are found, with a real platform
     ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-short' }, /^warn: easily guessed/],
     ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-9fW2-xx04' }, /^ok/],
     ['PUBLIC_URL', {}, /^warn: .*lead nowhere/],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://fleet.example.com' }, /^warn: .*lead nowhere without \/api/],
     ['PUBLIC_URL', { PUBLIC_URL: 'http://fleet.example.com/api' }, /^warn: .*unencrypted/],
     ['GATEWAY_CLOCK', { GATEWAY_CLOCK: '2026-05-12T09:30:00Z' }, /^fail: the clock is fixed/],
   ]
