@@ -166,3 +166,11 @@ t.test('requests of an account beyond its queue get 503, and the platform is not
   const blamed = lines('outage begins').map(({ of }) => of)
   t.same(blamed, ['gateway'])
 })
+
+t.test('a response that no `limit` makes smaller is not called a platform that is away', async (t) => {
+  const data = Array.from({ length: 50_001 }, (_, at) => ({ id: at + 1 }))
+  const { get } = await gatewayOn(t, { get_devices: [], get_user_drivers: { items: { drivers: { data } } } })
+  const refused = await get('/v1/drivers?limit=1', someHash)
+  isUnavailable(t, refused, '50,001 drivers')
+  t.equal(refused.body.message, 'The response of the tracking platform is too large.')
+})
