@@ -46,12 +46,16 @@ t.test('the hashes of the sandbox accounts are correct', async (t) => {
 t.test('npm ci warns about nothing: no package wants a newer Node, every install script is settled', async (t) => {
   const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { allowScripts: Record<string, boolean> }
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
-    packages: Record<string, { hasInstallScript?: true; deprecated?: string; engines?: { node?: string } }>
+    packages: Record<
+      string,
+      { resolved?: string; hasInstallScript?: true; deprecated?: string; engines?: { node?: string } }
+    >
   }
   const newer = /^(?:>=?|\^|~)? *(?:20\.(?:[2-9]\d)|2[1-9]|[3-9]\d)[\d.]*$/
-  for (const [path, { hasInstallScript, deprecated, engines }] of Object.entries(packages)) {
+  for (const [path, { resolved, hasInstallScript, deprecated, engines }] of Object.entries(packages)) {
     const name = path.split('node_modules/').at(-1) as string
     if (hasInstallScript) t.ok(name in allowScripts, `the install script of ${name} is settled`)
+    if (resolved) t.fail(`${name} names the host of a registry`)
     if (deprecated) t.fail(`${name} is deprecated: ${deprecated}`)
     if (engines?.node && newer.test(engines.node)) t.fail(`${name} wants Node ${engines.node}`)
   }
