@@ -49,10 +49,6 @@ function readWire(
   })
 }
 
-/** Whether a point has a place and a time, even 0. */
-const isPoint = ({ latitude, lat, longitude, lng, raw_time, time }: WirePoint): boolean =>
-  (latitude ?? lat) !== undefined && (longitude ?? lng) !== undefined && (raw_time ?? time) !== undefined
-
 const { items: groupShapes, ...totals } = wireHistory
 const { items: _points, ...groupShape } = groupShapes[0]
 
@@ -65,13 +61,10 @@ function* withPoints(envelope: unknown, points: readonly WirePoint[], rowOf: Row
       continue
     }
     const found: WirePoint[] = []
-    // Events may have no place.
-    const isTravel = String(read('scalar', group.status)) !== '5'
     for (const item of itemsOf(group.items)) {
       const row = rowOf(item)
-      const point = row === undefined ? undefined : points[row]
-      if (point) found.push(point)
-      if (!point || (isTravel && !isPoint(point))) tally.skipped += 1
+      if (row === undefined) tally.skipped += 1
+      else found.push(points[row] as WirePoint)
       yield
     }
     items.push({ ...read(groupShape, group, tally), items: found })

@@ -51,10 +51,10 @@ function rowsOf(paginator: unknown): unknown {
   if (!isObject(paginator)) return paginator
   if ('data' in paginator) return paginator.data
   if (!('pagination' in paginator)) return paginator
-  // Rows under numeric keys, of which an empty page has none. Records under another name may be the rows.
+  // Rows under numeric keys, of which an empty page has none. Records with ids under another name may be the rows.
   const rows = itemsOf(paginator)
-  const hasOther = Object.entries(paginator).some(([name, raw]) => name !== 'pagination' && itemsOf(raw).some(isObject))
-  return rows.length === 0 && hasOther ? paginator : rows
+  const isRows = (raw: unknown): boolean => itemsOf(raw).some((row) => isObject(row) && 'id' in row)
+  return rows.length === 0 && Object.values(paginator).some(isRows) ? paginator : rows
 }
 
 /** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */

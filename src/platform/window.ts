@@ -61,13 +61,6 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
   // A platform that ignores the page repeats rows there.
   if (offset > 0 && total !== undefined && offset >= total)
     return { rows: [], seen: page.rows, count: async () => exactly(total) }
-  if (page.isRepeat) {
-    // It may still apply the size: what follows its longest page is out of reach.
-    const first = await fetch(1, requested)
-    const { rows: seen, total = 0 } = first.rows.length === requested ? await fetch(1, maxPageSize) : first
-    const count = async () => exactly(Math.max(seen.length, Math.min(total, offset)))
-    return { rows: seen.slice(offset, offset + limit), seen, count }
-  }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
   const pages = pagesFrom(number === page.number ? page : await fetch(number, size), fetch, size)
@@ -113,8 +106,6 @@ interface NumberedPage extends Page {
   currentPage: number
   /** Whether the platform sends the page's number, the last page's number or the total; the page size does not count. */
   isPaged: boolean
-  /** Whether it is the first page in place of another one. */
-  isRepeat: boolean
 }
 
 type FetchNumbered = (number: number, size: number) => Promise<NumberedPage>
@@ -130,12 +121,11 @@ function numbered(fetchPage: FetchPage): FetchNumbered {
     const { currentPage = number } = page
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
-    const saysFirst = number > 1 && currentPage === 1
-    const known = saysFirst ? { ...page, total: undefined, lastPage: undefined } : page
-    const isRepeat = saysFirst || (number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size))))
+    const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
+    const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
     // Others repeat their last page beyond their end.
-    const rows = isRepeat || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
-    return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged, isRepeat }
+    const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
+    return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
   }
 }
 

@@ -42,9 +42,6 @@ export function services(app: App, { deviceCache, translate, clock }: Needs): vo
     // No platform call for a device of another account.
     if (deviceId !== undefined && !fleet.has(deviceId)) return page([], paging)
     const rows = await rowsOf(account, fleet, deviceId)
-    // No row would be one of the device.
-    if (deviceId !== undefined && rows.length > 0 && !rows.some(deviceOf))
-      throw changed('services', 'device_id in any row')
     const ordered = translate('services', rows, identified)
     const requested = ordered.filter(({ row }) => deviceId === undefined || id(row.device_id) === deviceId)
     const isNeeded = requested.some(({ row }) => needsSetup(row, fleet))
@@ -81,7 +78,9 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
   const rows = requested
     .filter((id) => listed.has(id))
     .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
-  if (rows.length > 0 && !rows.some((row) => id(row.id))) throw changed('get_devices', 'id in any service')
+  // One device may have a bad row only.
+  if (deviceId === undefined && rows.length > 0 && !rows.some((row) => id(row.id)))
+    throw changed('get_devices', 'id in any service')
   return [...rows, ...(await account.deviceServices(requested.filter((id) => shown.has(id) && !listed.has(id))))]
 }
 

@@ -7,7 +7,7 @@ import { isDisplayTime } from '../../src/resources/display-time.js'
 import { failureOf, jobs } from '../devices/worker.js'
 import { isUnavailable } from '../faults.js'
 import { type Bodies, someHash } from '../helper.js'
-import { device, faulty, pageIn, sendsBy, sound, well } from './faulty.js'
+import { device, faulty, pageIn, sendsBy, sound } from './faulty.js'
 
 /** `ok`, or the detail of the failure. */
 function outcome(check: () => void): string {
@@ -48,6 +48,7 @@ t.test('a page is accepted unless it holds rows, or says that there are some, an
     ['`data` renamed on page 2', { items: { ...numbers, current_page: 2, rows } }, /^no rows/, 2],
     ['`data` renamed beside the numbers', { rows, pagination: { page: 1 } }, /^no rows; fields: rows, pagination$/],
     ['the same with a total', { rows, pagination: { total: 2 } }, /^no rows; fields: rows, pagination$/],
+    ['an empty page of numeric keys beside links', { pagination: { page: 2 }, links: [{ url: null }] }, /^ok$/],
     ['a total without rows', { items: { ...numbers, data: [] } }, /^no rows/],
     ['`id` renamed on page 2', { items: [{ key: 1 }, { key: 2 }] }, /^no id in any row/, 2],
     ['`id` unusable', { items: [{ id: 0 }, { id: null }, { id: 'x' }, { id: [] }] }, /^no id in any row/],
@@ -180,25 +181,18 @@ t.test('a changed platform: 503 for whatever needs a renamed field, and recovery
   ])
 })
 
-t.test('services of which none has an id, or none a device where those of one are wanted, are a failure', async (t) => {
-  const { become, get, clock, lines } = await faulty(t, { ACCOUNT_TTL_MS: '1000' })
-  const service = { id: 8, expiration_by: 'days', interval: 9 }
-  const own = (services: object[]): Bodies => ({
-    ...well,
-    get_devices: [{ items: [{ ...device, device_data: { services } }] }],
-  })
-  const listed = { data: [service], pagination: { current_page: 1 } }
-  const cases: [path: string, bodies: Bodies, missing: string][] = [
-    ['services', own([{ key: 8 }, { key: 9 }]), 'get_devices: wrong_shape (no id in any service)'],
-    ['services?device_id=7', { ...well, services: listed }, 'services: wrong_shape (no device_id in any row)'],
-  ]
-  for (const [path, bodies, missing] of cases) {
-    become(bodies)
-    clock.advance(2_000)
-    isUnavailable(t, await get(`/v1/${path}`, someHash), path)
-    t.match(lines('outage begins', 'outage has another reason').at(-1), { reason: missing })
-  }
-})
+t.test(
+  'services in the device list of which none has an id are a failure, those of one device may be bad',
+  async (t) => {
+    const { become, get, clock, lines } = await faulty(t)
+    const services = [{ key: 8 }, { key: 9 }]
+    become({ get_devices: [{ items: [{ ...device, device_data: { services } }] }], get_user_data: all.get_user_data })
+    clock.advance(2)
+    isUnavailable(t, await get('/v1/services', someHash), 'of all devices')
+    t.equal(lines('outage begins').at(-1)?.reason, 'get_devices: wrong_shape (no id in any service)')
+    t.match(await get('/v1/services?device_id=7', someHash), { status: 200, body: { count: 0 } })
+  },
+)
 
 t.test('no data is an empty list, and rows beside an unreadable one are served', async (t) => {
   const { become, get, clock } = await faulty(t)
