@@ -91,7 +91,7 @@ const fastifyCodes: Record<string, [code: ErrorCode, message?: string]> = {
 /** The message of a 503 because of overload, which is not the fault of the platform. */
 export const overloaded = 'The service is overloaded. Try again shortly.'
 
-/** Whatever the caller sends: the platform has no smaller response. */
+/** No `limit` makes it smaller; of a history, fewer days do. */
 const tooLarge = 'The response of the tracking platform is too large.'
 
 /** The error response for anything thrown. */

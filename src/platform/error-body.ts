@@ -29,7 +29,7 @@ export function textsOf(data: Record<string, unknown>): string[] {
 
 /** An empty list, which some platforms report as a failure. */
 const noDataText =
-  /^\s{0,9}no (?:data|history|records?|results?|positions?|items?|devices?|events?|alerts?|drivers?|services?|geofences?)(?: (?:was|were))?(?: (?:found|available))?(?: (?:for|in|on|within|during) [a-z ]{0,40}(?:period|range|interval|dates?|days?|time|device))?\s{0,9}[.!]?$/i
+  /^\s{0,9}no (?:data|history|records?|results?|positions?|items?|devices?|events?|alerts?|drivers?|services?|geofences?)(?: (?:was|were))?(?: (?:found|available))?\s{0,9}[.!]?$/i
 
 export const isNoData = (text: string): boolean => noDataText.test(text)
 

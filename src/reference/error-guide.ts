@@ -47,7 +47,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
     remedy: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
   },
   rate_limit_exceeded: {
-    when: 'The rate limit of the credential is exceeded, or that of the IP address for what counts there.',
+    when: 'The rate limit of the credential is exceeded, or that of the IP address for requests without a valid credential in their header.',
     remedy: 'Wait the number of seconds in `Retry-After`, then send fewer requests. This body has no `docs` link.',
   },
   headers_too_large: {

@@ -80,8 +80,6 @@ t.test("the platform's word that there is no data is an empty history; any other
   for (const [message, status] of Object.entries({
     'No data found': 200,
     'No history found.': 200,
-    'No data available for the selected period.': 200,
-    'No data for account': 503,
     'No data plan, contact support': 503,
     'Something went wrong': 503,
   })) {
