@@ -3,7 +3,7 @@ const hooks = require('node:async_hooks')
 const Module = require('node:module')
 
 const { runMain } = Module
-Module.runMain = (path) => runMain(path.replace(/\/test\/(.*)\.test\.ts$/, '/build/test/$1.test.js'))
+Module.runMain = (path) => runMain(path.replace(/\/test\/(.*)\.ts$/, '/build/test/$1.js'))
 
 // tap would note each module for a coverage report that nobody asks for, in a loader in a thread of its own: 40 % of the processor time
 // until a test file has a gateway. Without a loader, and with these notes in place, it does nothing.

@@ -3,12 +3,12 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import t from 'tap'
 import type { Account } from '../../src/platform/account.js'
 import { failureOf } from '../devices/worker.js'
-import { type Bodies, clientParts, someHash } from '../helper.js'
+import { type Bodies, someHash, startedWorker } from '../helper.js'
 import { until } from '../redis.js'
 import { accountOn, clientOn } from './faulty.js'
 
 t.test('equal requests of one account share a call in flight, whether it works or fails; no others do', async (t) => {
-  await clientParts.worker.start()
+  await startedWorker()
   const waiting: (() => void)[] = []
   const respond: RequestListener = (request, response) => {
     const isRefusing = request.url?.includes('get_alerts')
