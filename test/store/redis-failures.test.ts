@@ -156,13 +156,14 @@ t.test('when no node of a cluster can be used, the reason is that of a node', { 
     // Too long for a name: no server is asked for its address.
     [`redis://${'n'.repeat(64)}:1`, /^getaddrinfo E/],
   ]
-  for (const [url, reason] of cases) {
+  const fails = async ([url, reason]: (typeof cases)[number]) => {
     const store = await openRedis(t, `${url},${url}`)
     const failure = await store.keys.find('unknown', NOW).catch((error) => error)
     t.type(failure, StoreUnavailable)
     t.match(failure.cause.message, reason)
     t.notMatch(inspect(failure, { depth: 9, showHidden: true }), 'invented-wrong')
   }
+  await Promise.all(cases.map(fails))
 })
 
 t.test(
