@@ -112,43 +112,51 @@ t.test('the key file does not grow with each start that removes expired keys', a
   t.ok(sizes[5]! - sizes[2]! < minFreeBytes, sizes.join())
 })
 
-t.test('a key file whose verification cannot run is not taken for a damaged one', async (t) => {
-  const place = await embeddedPlace(t)
-  await storedKey(await place.open())
-  for (const ends of ['process.abort()', 'process.exit(1)', 'throw new Error()']) {
-    const folder = t.testdir({ 'ends.cjs': `if (/read-key-file/.test(process.argv[1])) ${ends}` })
-    const env = { DATA_DIR: place.config.dataDir, NODE_OPTIONS: `--require=${join(folder, 'ends.cjs')}` }
-    const { status, stdout } = spawnSync(process.execPath, [program('main.js'), 'keys', 'list'], {
-      env,
-      encoding: 'utf8',
-    })
-    t.match([status, stdout], [0, / 1$/m], ends)
-  }
-})
-
-t.test('a new store on a full disk is refused with the cause', { skip: withoutMount() }, async (t) => {
-  const folder = temporaryFolder(t)
-  const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
-  for (const size of ['64k', '68k', '72k', '84k']) {
-    const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
-    t.match(ended, { status: 1, stderr: `Cannot use ${folder}/data (DATA_DIR): ENOSPC: no space left on device` }, size)
-  }
-})
-
 /** Each in a container of its own, as far as ids of processes go. */
 const apart = ['--pid', '--fork', '--kill-child', process.execPath, program('main.js')]
 const withoutUnshare = spawnSync('unshare', [...apart, '--help']).status !== 0 && 'this process may not unshare'
 
-t.test('a key file that another container uses is refused with what to do', { skip: withoutUnshare }, async (t) => {
-  const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: temporaryFolder(t) }
-  const first = new Program(t, 'unshare', apart, { env })
-  await first.printed(/try: /)
-  const second = new Program(t, 'unshare', apart, { env })
-  t.equal(await second.exited, 1)
-  t.match(
-    second.log,
-    /Cannot use \S+ \(DATA_DIR\): .*; another container uses it, with the same process id: stop it first$/m,
-  )
+t.test('in processes', async (t) => {
+  // The first one waits for ten seconds.
+  t.jobs = 2
+  t.test('a key file that another container uses is refused with what to do', { skip: withoutUnshare }, async (t) => {
+    const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', OPS_PORT: 'off', DATA_DIR: temporaryFolder(t) }
+    const first = new Program(t, 'unshare', apart, { env })
+    await first.printed(/try: /)
+    const second = new Program(t, 'unshare', apart, { env })
+    t.equal(await second.exited, 1)
+    t.match(
+      second.log,
+      /Cannot use \S+ \(DATA_DIR\): .*; another container uses it, with the same process id: stop it first$/m,
+    )
+  })
+
+  t.test('a key file whose verification cannot run is not taken for a damaged one', async (t) => {
+    const place = await embeddedPlace(t)
+    await storedKey(await place.open())
+    for (const ends of ['process.abort()', 'process.exit(1)', 'throw new Error()']) {
+      const folder = t.testdir({ 'ends.cjs': `if (/read-key-file/.test(process.argv[1])) ${ends}` })
+      const env = { DATA_DIR: place.config.dataDir, NODE_OPTIONS: `--require=${join(folder, 'ends.cjs')}` }
+      const { status, stdout } = spawnSync(process.execPath, [program('main.js'), 'keys', 'list'], {
+        env,
+        encoding: 'utf8',
+      })
+      t.match([status, stdout], [0, / 1$/m], ends)
+    }
+  })
+
+  t.test('a new store on a full disk is refused with the cause', { skip: withoutMount() }, async (t) => {
+    const folder = temporaryFolder(t)
+    const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
+    for (const size of ['64k', '68k', '72k', '84k']) {
+      const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
+      t.match(
+        ended,
+        { status: 1, stderr: `Cannot use ${folder}/data (DATA_DIR): ENOSPC: no space left on device` },
+        size,
+      )
+    }
+  })
 })
 
 t.test('on an almost full disk with expired keys', { skip: withoutMount() }, async (t) => {
