@@ -8,6 +8,8 @@ import t from 'tap'
  * loading and warming up the same modules.
  */
 export async function runAll(folder: string): Promise<void> {
+  // That of the configuration is for one test.
+  t.setTimeout(600_000)
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.js'))
   // The tests of a file come before the import of the next one, which is queued after them.
   for (const name of names.sort()) await t.test(name, async (t) => t.ok(await import(join(folder, name))))
