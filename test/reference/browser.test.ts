@@ -196,7 +196,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
   t.test('on a phone every text of the console has contrast, and nothing is wider than the screen', async (t) => {
     const { page } = await open(t, phone, `${url}/docs${operation}`)
     await openConsole(page)
-    await isLegible(t, page, phone, 'dark')
+    await isLegible(t, page, phone)
   })
 
   t.test('text of twice the size fits a phone, with the title and the contents in view', async (t) => {

@@ -41,7 +41,7 @@ export function consoleTests(t: Test, { url, get }: Gateway, open: Open): void {
     t.match(shown, /ratelimit-remaining/)
     t.ok(requests.includes(`${url}/v1/devices?limit=2&offset=0`), 'the request went to this gateway')
     t.equal(await page.locator('main').count(), 1)
-    await isLegible(t, page, desktop, 'light')
+    await isLegible(t, page, desktop)
     await page.locator('#operation-getMe .try').click()
     await page.locator('#operation-getMe .execute').click()
     await page.getByText('"credential": "demo"').first().waitFor()
