@@ -10,14 +10,19 @@ import type { Answer } from './helper.js'
 export const isLong = process.env.FAULTS === 'long'
 
 setFlagsFromString('--expose-gc')
+const collectOnce = runInNewContext('gc') as () => void
+
 /** Collects garbage now. */
-export const collect = runInNewContext('gc') as () => void
+export function collect(): void {
+  collectOnce()
+  // Waits until the buffers that the first one found are freed.
+  collectOnce()
+}
 
 /** The heap and the buffers that each of many entries keeps, kB. @param add makes the entry of a number. */
 export async function kilobytesKept(add: (n: number) => unknown, count = 1_000): Promise<number> {
   const used = (): number => {
-    // The second one waits until the buffers that the first one found are freed.
-    for (let times = 0; times < 2; times += 1) collect()
+    collect()
     const { heapUsed, arrayBuffers } = process.memoryUsage()
     return heapUsed + arrayBuffers
   }

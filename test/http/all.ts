@@ -1,4 +1,4 @@
-/** All tests of this folder, in one process. */
+/** All tests of this folder, in one process, but those that run alone. */
 import { runAll } from '../all.js'
 
 await runAll(import.meta.dirname)

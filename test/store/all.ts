@@ -1,4 +1,4 @@
-/** All tests of this folder, in one process, but those that wait for Redis for most of their time, and load no gateway. */
+/** All tests of this folder, in one process, but those that run alone. */
 import { runAll } from '../all.js'
 
-await runAll(import.meta.dirname, 'redis')
+await runAll(import.meta.dirname)
