@@ -155,9 +155,9 @@ t.test('a long history or list is translated in small steps, between which other
       steps: count,
     },
   ]
-  // By this clock every step has taken so long that others have their turn.
+  // By this clock every step takes 10 ms, after which others have their turn.
   let now = 0
-  t.intercept(performance, 'now', { value: () => (now += 1_000) })
+  t.intercept(performance, 'now', { value: () => (now += 10) })
   for (const { read, steps } of reads) {
     let [isRunning, turns] = [true, 0]
     const ended = read().finally(() => {
