@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import t, { type Test } from 'tap'
@@ -168,7 +168,7 @@ async function build(t: Test, stage: Stage, roots: Map<string, string>): Promise
       const from = words[0]?.startsWith('--from=') ? roots.get(words.shift()?.slice(7) ?? '') : root
       const to = words.pop() ?? '.'
       for (const word of words) {
-        const target = join(workdir, to === './' ? word : to)
+        const target = join(workdir, to === './' ? basename(word) : to)
         mkdirSync(dirname(target), { recursive: true })
         cpSync(join(from ?? root, word), target, { recursive: true, verbatimSymlinks: true })
       }
