@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import t from 'tap'
 
 /**
- * How the names of files begin that tap runs in processes of their own: those that measure the heap of their process, in which the garbage of
- * other files would hide what they look for, and those of Redis, which load no gateway, and wait for most of their time.
+ * How the names of files begin that tap runs in processes of their own: those that measure the heap or the processor time of their process,
+ * to which the garbage of other files would add, and those of Redis, which load no gateway, and wait for most of their time.
  */
-export const alone = ['http/memory', 'platform/faults', 'store/redis']
+export const alone = ['http/memory', 'platform/fairness', 'platform/faults', 'store/redis']
 
 /**
  * Runs the compiled tests below a folder. With a process for each file, two fifths of the processor time of the files with a gateway went into

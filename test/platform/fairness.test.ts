@@ -126,8 +126,8 @@ const invented: Scenario = [
   },
 ]
 
-t.test('a long history or list is translated in small steps, between which others have their turn', async (t) => {
-  const count = 4_000
+/** Reads of a history and a device list of so many rows. @returns what each has read. */
+async function longReads(t: Test, count: number): Promise<(() => Promise<() => number>)[]> {
   const rows = Array.from({ length: count }, (_, at) => ({
     id: at + 1,
     lat: 1,
@@ -144,32 +144,63 @@ t.test('a long history or list is translated in small steps, between which other
   const history = { deviceId: 1, ...days, positions: true, format: 'json', setup: undefined } as const
   const context = { client, signal: AbortSignal.timeout(60_000), reservation: new ByteBudget(1e9).open('a') }
   const job = { url, hash: someHash, owner: 'a' }
-  const reads = [
-    {
-      read: () => readHistory({ ...job, action: 'get_history', params: history }, context),
-      // The points are put into their groups, become positions, and then JSON, a hundred at once.
-      steps: 2 * count + count / 100,
+  return [
+    async () => {
+      const { result } = await readHistory({ ...job, action: 'get_history', params: history }, context)
+      return () => JSON.parse(Buffer.from(result.json).toString()).positions.length
     },
-    {
-      read: () => readDeviceList({ ...job, action: 'get_devices', params: { id: undefined, now: 0 } }, context),
-      steps: count,
+    async () => {
+      const params = { id: undefined, now: 0 }
+      const { result } = await readDeviceList({ ...job, action: 'get_devices', params }, context)
+      return () => result.ids.length
     },
   ]
+}
+
+/** The result of the work. @param onTurn called after each turn of the event loop. */
+async function watched<T>(work: () => Promise<T>, onTurn: () => void): Promise<T> {
+  let isRunning = true
+  const ended = work().finally(() => {
+    isRunning = false
+  })
+  while (isRunning) {
+    await endOfTurn()
+    onTurn()
+  }
+  return ended
+}
+
+t.test('a long history or list is translated in small steps, between which others have their turn', async (t) => {
+  const count = 4_000
+  const reads = await longReads(t, count)
+  // The points of a history are put into their groups, become positions, and then JSON, a hundred at once.
+  const steps = [2 * count + count / 100, count]
   // By this clock every step takes 10 ms, after which others have their turn.
   let now = 0
   t.intercept(performance, 'now', { value: () => (now += 10) })
-  for (const { read, steps } of reads) {
-    let [isRunning, turns] = [true, 0]
-    const ended = read().finally(() => {
-      isRunning = false
-    })
-    for (; isRunning; turns += 1) await endOfTurn()
-    const { result } = await ended
-    t.equal(
-      'json' in result ? JSON.parse(Buffer.from(result.json).toString()).positions.length : result.ids.length,
-      count,
-    )
-    t.ok(turns >= steps, `${turns} turns`)
+  for (const [at, read] of reads.entries()) {
+    let turns = 0
+    const counted = await watched(read, () => (turns += 1))
+    t.equal(counted(), count)
+    t.ok(turns >= (steps[at] ?? 0), `${turns} turns`)
+  }
+})
+
+t.test('no turn takes a large part of the processor time of a long history or list', async (t) => {
+  for (const read of await longReads(t, 60_000)) {
+    const parts: number[] = []
+    // What the translation itself does at once is in each of them; the collection of garbage is not.
+    for (let times = 0; times < 3; times += 1) {
+      const started = process.cpuUsage()
+      let [longest, before] = [0, started]
+      const counted = await watched(read, () => {
+        longest = Math.max(longest, process.cpuUsage(before).user)
+        before = process.cpuUsage()
+      })
+      parts.push(longest / process.cpuUsage(started).user)
+      t.equal(counted(), 60_000)
+    }
+    t.ok(Math.min(...parts) < 1 / 4, `${parts}`)
   }
 })
 
