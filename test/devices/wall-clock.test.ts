@@ -42,6 +42,14 @@ t.test('in the hour that the end of summer repeats, what has just come is correc
   }
 })
 
+t.test('a time that a device does not have stays unknown, also west of Greenwich', async (t) => {
+  for (const none of [0, '0', '', undefined]) {
+    const row = { timestamp: none, moved_timestamp: at(-3_600) }
+    correctTimes(row, { offsetMinutes: -300 }, now)
+    t.same(row, { timestamp: none, moved_timestamp: at(4 * 3_600) }, JSON.stringify(none))
+  }
+})
+
 t.test('the offset at the times of a large list is looked up once for each minute, also in summer', async (t) => {
   const summer = { from: { month: 3, position: 4, weekday: 7, time: '02:00' }, to: '10-25 02:00' }
   const ofRules = t.capture(Date.prototype, 'toJSON', Date.prototype.toJSON)

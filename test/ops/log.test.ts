@@ -139,6 +139,34 @@ t.test('the line of a request leaves out undefined fields, and is not written be
   t.same(quiet.lines, [])
 })
 
+t.test(
+  'of an error the log shows what it is and why it came about, and nothing else that a library keeps with it',
+  async (t) => {
+    const { lines, logger } = written('info')
+    const kept = {
+      command: { name: 'auth', args: ['a-secret'] },
+      headers: { authorization: 'a-secret' },
+      code: 'ECONNRESET',
+    }
+    const cause = Object.assign(new Error('reset'), kept)
+    logger.error({ err: Object.assign(new TypeError('failed', { cause }), { ...kept, code: 7 }) }, 'odd')
+    logger.error({ err: 'a-secret' }, 'thrown text')
+    const [error, text] = lines.map((line) => JSON.parse(line).err)
+    t.match(error.stack, 'TypeError: failed\n')
+    t.same(
+      { ...error, stack: '' },
+      {
+        type: 'TypeError',
+        message: 'failed',
+        stack: '',
+        cause: { type: 'Error', message: 'reset', code: 'ECONNRESET' },
+      },
+    )
+    t.same(text, { type: 'string', message: 'not an Error' })
+    t.notMatch(lines.join(), 'a-secret')
+  },
+)
+
 t.test('on a terminal a line is readable, and no text controls the terminal', async (t) => {
   const { lines, logger } = written('info')
   logger.warn({ label: 'a\u001b[2J\u009b', word: 'b\u202ec\u2028d', reason: 'no way', n: 7 }, 'odd')

@@ -90,6 +90,19 @@ t.test('a request over the limit is a 429 that costs the platform nothing, until
   t.same([next.status === 429, ...limitsOf(next)], [false, 20, 19, 60])
 })
 
+t.test('a request over the limit costs the platform nothing, even when its hash is due for validation', async (t) => {
+  const clock = new Clock()
+  const env = { RATE_LIMIT_MAX: '3', ACCOUNT_TTL_MS: '1000' }
+  const { get, calls } = await gatewayOn(t, { clock: clock.now, env }, fleet)
+  for (const credential of [(await createKey(get)).body.key, someHash]) {
+    t.same(await statusesOf(3, () => get('/v1/me', credential)), [200, 200, 200])
+    const before = calls.length
+    clock.advance(1_001)
+    t.same(await statusesOf(4, () => get('/v1/me', credential)), Array(4).fill(429))
+    t.equal(calls.length, before)
+  }
+})
+
 t.test('two keys of one account, its hash, and another account have a budget each', async (t) => {
   const { get } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10' } }, fleet)
   const credentials = [someHash, otherHash, (await createKey(get)).body.key, (await createKey(get)).body.key]
