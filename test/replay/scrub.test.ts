@@ -179,6 +179,10 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
     t.ok(leaks.includes(`$.responses[0].json.note: ${what}`), what)
     t.notMatch(leaks.join(), /fleet\.test|hunter|3569|5d0b/)
   }
+  for (const before of ['', '/', 'a/', 'ab/']) {
+    const json = { note: before + Buffer.from(hash).toString('base64') }
+    t.ok(findLeaks(exchange({ json }), [hash]).join().includes('the live credential'), `behind "${before}"`)
+  }
   const asName = findLeaks(exchange({ json: { [hash]: { token: 'abc' } } }))
   t.notOk(asName.join().includes(hash), 'also as a name')
   t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
