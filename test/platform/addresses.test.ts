@@ -41,7 +41,8 @@ t.test('a device and its location get the address of their position, which is lo
     for (const [at, path] of paths.entries()) t.equal(found[at]?.body.address, 'Mill Lane 7', path)
   }
   t.equal(lookups(), 1, 'device 10 has the same coordinates, to 4 decimals')
-  t.ok(calls.some((call) => /\/api\/address\?.*lat=48\.2&lng=16\.3$/.test(call)))
+  // Whichever request arrived first.
+  t.ok(calls.some((call) => /\/api\/address\?.*lat=48\.2(0004)?&lng=16\.3$/.test(call)))
   const { body } = await get('/v1/devices', someHash)
   const addresses = body.data.map((device: { address: string | null }) => device.address)
   t.same(addresses, ['Mill Lane 7', ...Array(8).fill(null), 'Mill Lane 7'])
