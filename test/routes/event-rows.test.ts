@@ -1,7 +1,9 @@
 /** Several lists of events as one. */
 import fc from 'fast-check'
 import t from 'tap'
-import { merged } from '../../src/routes/event-rows.js'
+import { read } from '../../src/platform/shape.js'
+import { wireEvent } from '../../src/platform/wire.js'
+import { distinct, merged } from '../../src/routes/event-rows.js'
 
 t.test('the first rows of merged lists do not depend on how many rows of each were read', async () => {
   const time = fc.constantFrom('2026-05-11 09:00:00', '2026-05-11 09:00:01', '2026-05-11 10:00:00', null)
@@ -19,4 +21,10 @@ t.test('the first rows of merged lists do not depend on how many rows of each we
     }),
     { numRuns: 2_000 },
   )
+})
+
+t.test('a row that several lists have comes once, and rows without an id are not taken for one', async (t) => {
+  const rows = [{ id: 7, time: 'a' }, { time: 'b' }, { id: '7', time: 'a' }, { time: 'c' }, { id: 8 }]
+  const names = distinct(rows.map((row) => read(wireEvent, row))).map(({ id, time }) => `${id} ${time}`)
+  t.same(names, ['7 a', 'undefined b', 'undefined c', '8 undefined'])
 })
