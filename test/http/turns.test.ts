@@ -97,8 +97,8 @@ t.test('a caller waits for no other account, whatever the credentials of that on
 t.test('requests that wait for one call to the platform do not all go on in one turn', async (t) => {
   const { turn } = Pace.prototype
   let resumed = 0
-  t.capture(Pace.prototype, 'turn', async function (this: Pace, caller: string) {
-    await turn.call(this, caller)
+  t.capture(Pace.prototype, 'turn', async function (this: Pace, ...what: Parameters<typeof turn>) {
+    await turn.apply(this, what)
     resumed += 1
   })
   for (const [action, path, laterMs, expected = 200] of [
