@@ -5,6 +5,7 @@ import {
   clusterReplica,
   detour,
   freePort,
+  type RedisServer,
   redisCluster,
   redisServer,
   stopOnceCopied,
@@ -75,16 +76,20 @@ t.test('when a cluster', { skip: withoutRedis }, async (t) => {
     const { record } = await recordAt(0)
     const find = () => store.keys.find(record.digest, NOW)
     await find()
+    const isIn = async (state: string, node: RedisServer) =>
+      (await node.command('cluster', 'info')).includes(`cluster_state:${state}`)
     const needAll = (value: string) => ['config', 'set', 'cluster-require-full-coverage', value]
     for (const node of nodes) await node.command(...needAll('yes'))
     await nodes[2]!.freeze()
     try {
-      await until(async () => (await nodes[0]!.command('cluster', 'info')).includes('cluster_state:fail'))
+      await until(() => isIn('fail', nodes[0]!))
       for (let n = 0; n < 8; n++) await t.rejects(find(), { cause: { message: 'CLUSTERDOWN The cluster is down' } })
     } finally {
       await nodes[2]!.thaw()
     }
     for (const node of nodes) await node.command(...needAll('no'))
+    // Each looks at its own state ten times a second.
+    for (const node of nodes) await until(() => isIn('ok', node))
     await until(() => works(find()))
   })
 
