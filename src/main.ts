@@ -61,10 +61,10 @@ async function holdPort(host: string): Promise<{ port: number; release: () => Pr
   return { port, release: () => new Promise((released) => server.close(() => released())) }
 }
 
-async function serve(): Promise<void> {
-  let config = readConfig(process.env)
+async function serve(env: NodeJS.ProcessEnv): Promise<void> {
+  let config = readConfig(env)
   const held = config.port === 0 ? await holdPort(config.host) : undefined
-  if (held) config = readConfig({ ...process.env, PORT: String(held.port) })
+  if (held) config = readConfig({ ...env, PORT: String(held.port) })
   const metrics = new Metrics()
   const logger = createLogger(config.logLevel, { onDropped: (bytes) => metrics.logDropped.inc(bytes) })
   logWarnings(logger)
@@ -142,7 +142,7 @@ All but record read the environment of the gateway, replay with --gateway only. 
 
 /** The programs parse the arguments themselves. */
 async function start([name, ...args]: string[]): Promise<void> {
-  if (name === undefined) return serve()
+  if (name === undefined) return serve(process.env)
   failWithoutOutput(console)
   // ioredis writes warnings to it, for developers.
   console.warn = () => {}
@@ -155,9 +155,10 @@ async function start([name, ...args]: string[]): Promise<void> {
   }
   if (name === 'replay' || name === 'record') {
     const { runReplay } = await import('./replay/commands.js')
-    const ended = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(([signal]) => signal)
+    const ended = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    const serveOn = (platform: string): Promise<void> => serve({ ...process.env, PLATFORM_URL: platform }).catch(fail)
     const main = fileURLToPath(import.meta.url)
-    process.exitCode = await runReplay(name, args, { env: process.env, console, ended, main })
+    process.exitCode = await runReplay(name, args, { env: process.env, console, ended, serveOn, main })
     return
   }
   const words = [name, ...args]
@@ -179,12 +180,12 @@ function because(settings: string) {
   }
 }
 
-try {
-  await start(process.argv.slice(2))
-} catch (error) {
+function fail(error: unknown): never {
   // One sentence for what an operator can mend, else the whole error.
   const isKnown = [ConfigError, StoreUnavailable, CannotListen].some((Known) => error instanceof Known)
   console.error(isKnown ? (error as Error).message : error)
   // Not `exitCode`: whatever was opened before the failure would keep the process alive.
   process.exit(1)
 }
+
+await start(process.argv.slice(2)).catch(fail)

@@ -1,7 +1,5 @@
 /** The commands replay, diff and record. */
-import { fork, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DateTime } from 'luxon'
@@ -62,28 +60,12 @@ type RecordValues = ReturnType<typeof parseArgs<{ options: typeof recordOptions 
 export interface Io {
   env: NodeJS.ProcessEnv
   console: Pick<Console, 'log' | 'error'>
-  /** Resolves with the next signal to end. */
-  ended: () => Promise<NodeJS.Signals>
+  /** Resolves with a signal to end. */
+  ended: () => Promise<unknown>
+  /** Starts a gateway on a platform in this process, which then ends as that of a gateway does. */
+  serveOn: (platformUrl: string) => Promise<void>
   /** The program's own file. */
   main: string
-}
-
-/** Starts a gateway on a platform, and forwards each signal: the first drains it, a second one ends it. @returns its exit code. */
-async function runGateway(platformUrl: string, { env, ended, main }: Io): Promise<number> {
-  const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc']
-  let signal = ended()
-  // Ends the gateway when this process is gone, also after SIGKILL: it would hold its ports.
-  const guard = "data:text/javascript,process.on('disconnect', () => process.kill(process.pid, 'SIGHUP'))"
-  const execArgv = [...process.execArgv, '--import', guard]
-  // In a process group of its own, so that Ctrl-C reaches it once: through us.
-  const gateway = fork(main, [], { env: { ...env, PLATFORM_URL: platformUrl }, execArgv, stdio, detached: true })
-  const exited = once(gateway, 'exit').then(([code]) => code ?? 1)
-  for (;;) {
-    const event = await Promise.race([exited, signal])
-    if (typeof event === 'number') return event
-    gateway.kill(event)
-    signal = ended()
-  }
 }
 
 async function listen(app: ReturnType<typeof buildReplay>, port: string): Promise<string> {
@@ -117,17 +99,23 @@ async function replay(paths: string[], values: ReplayValues, io: Io): Promise<nu
     misses++
     console.error(`no recorded response: ${JSON.stringify(miss)}`)
   }
+  const exitCode = (): number => (values.strict && misses > 0 ? 1 : 0)
   const app = buildReplay(folders, { hash: values.hash, onMiss })
   const platformUrl = await listen(app, values.port ?? '9000')
   console.log(`replay listens on ${platformUrl}`)
   for (const { name, manifest } of folders) {
     console.log(`  ${name}: ${manifest.about} ${values.hash === undefined ? `Hash: ${hashOf(name)}` : ''}`)
   }
-  let code = 0
-  if (values.gateway) code = await runGateway(platformUrl, io)
-  else await io.ended()
+  if (values.gateway) {
+    process.on('exit', (code) => {
+      process.exitCode = code || exitCode()
+    })
+    await io.serveOn(platformUrl)
+    return 0
+  }
+  await io.ended()
   await app.close()
-  return values.strict && misses > 0 ? code || 1 : code
+  return exitCode()
 }
 
 async function diff([path, left, right]: string[], values: ReplayValues, { env, console }: Io): Promise<number> {

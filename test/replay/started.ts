@@ -22,7 +22,9 @@ export function started(t: Test, ...[command, args, env = {}]: StartArguments) {
     if (url !== undefined) events.emit('listening', url)
   }
   const main = program('main.js')
-  const exit = runReplay(command, args, { env, console: { log: print, error: print }, ended: () => signal, main })
+  const serveOn = () => Promise.reject(new Error('a gateway needs a process of its own'))
+  const console = { log: print, error: print }
+  const exit = runReplay(command, args, { env, console, ended: () => signal, serveOn, main })
   const end = (): Promise<number> => {
     events.emit('signal')
     return exit
