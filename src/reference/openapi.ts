@@ -3,11 +3,10 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
-/** The keywords of JSON Schema that the page and the webhook use. */
+/** The keywords of JSON Schema that the page uses. */
 export interface Schema {
   title?: string
   type?: string | string[]
-  format?: string
   description?: string
   properties?: { [name: string]: Schema }
   required?: string[]

@@ -1,18 +1,9 @@
 /** The planned webhook message (spec.md, Events): documented so that integrators can prepare, and never sent today. */
-import type { PathItem, Schema } from './openapi.js'
+import { Type } from 'typebox'
+import { Double, field, Integer, Resource, Word, withExample } from '../resources/schema.js'
+import type { JsonObject, PathItem, Schema } from './openapi.js'
 
 export const plannedTag = 'Webhooks (planned)'
-
-/** All its properties are required unless some are named. */
-const object = (
-  description: string,
-  properties: Record<string, Schema>,
-  required = Object.keys(properties),
-): Schema => {
-  return { type: 'object', description, properties, required }
-}
-const named = (description: string): Schema =>
-  object(description, { id: { type: 'integer', format: 'int64', minimum: 1 }, name: { type: 'string' } })
 
 export const eventNames = [
   'geofence.enter',
@@ -22,29 +13,26 @@ export const eventNames = [
   'ignition.off',
   'device.offline',
   'alarm.triggered',
-]
+] as const
 
-const number = { type: 'number', format: 'double' }
+const named = (description: string, id: number, name: string) =>
+  Type.Object({ id: withExample(Integer({ minimum: 1 }), id), name: withExample(Type.String(), name) }, { description })
+const number = (example: number) => withExample(Double(), example)
 
-const plannedMessage = object(
-  'Planned, not available yet: the body of a webhook',
-  {
-    event: { type: 'string', description: 'Kind of the event', enum: eventNames },
-    timestamp: { type: 'string', format: 'date-time', description: 'Time of the event, ISO 8601 in UTC' },
-    device: named('The device of the event'),
-    geofence: named('The geofence, if the event concerns one'),
-    location: object('Position of the event; speed in km/h', { lat: number, lng: number, speed: number }),
-  },
-  ['event', 'timestamp', 'device'],
-)
-
-export const exampleMessage = {
-  event: 'geofence.enter',
-  timestamp: '2026-05-11T12:03:27Z',
-  device: { id: 318, name: 'Van 4' },
-  geofence: { id: 27, name: 'Harbour' },
-  location: { lat: 48.229171, lng: 16.418624, speed: 12 },
-}
+const PlannedMessage = Resource('PlannedMessage', 'Planned, not available yet: the body of a webhook', {
+  event: Word(eventNames, { description: 'Kind of the event', example: 'geofence.enter' }),
+  timestamp: field.text('Time of the event, ISO 8601 in UTC', '2026-05-11T12:03:27Z', { format: 'date-time' }),
+  device: named('The device of the event', 318, 'Van 4'),
+  geofence: Type.Optional(named('The geofence, if the event concerns one', 27, 'Harbour')),
+  location: Type.Optional(
+    Type.Object(
+      { lat: number(48.229171), lng: number(16.418624), speed: number(12) },
+      { description: 'Position of the event; speed in km/h' },
+    ),
+  ),
+})
+const schema = PlannedMessage as unknown as Schema & { examples: [JsonObject] }
+export const [exampleMessage] = schema.examples
 
 export const webhooks: Record<string, PathItem> = {
   fleetEvent: {
@@ -55,11 +43,7 @@ export const webhooks: Record<string, PathItem> = {
         '**Planned, not available yet.** No webhook can be registered and none is sent today; registration, signing and retries are undecided. Until then poll `GET /v1/events`.',
       tags: [plannedTag],
       security: [],
-      requestBody: {
-        content: {
-          'application/json': { schema: { title: 'PlannedMessage', ...plannedMessage }, example: exampleMessage },
-        },
-      },
+      requestBody: { content: { 'application/json': { schema, example: exampleMessage } } },
       responses: { 200: { description: 'Your response: the message is accepted' } },
     },
   },
