@@ -9,6 +9,8 @@ export interface Bench {
   rounds: number
   /** Of one run within a round; whole ones, as wrk counts them. */
   seconds: number
+  /** Of a flood; 64 unless given. */
+  connections?: number
   isQuick: boolean
   platform: Server
   /** A gateway in front of the platform, of this build unless another is given. */
@@ -27,15 +29,24 @@ export const hash = hashOf(50)
 export const platformList = (hash: string): string =>
   `/api/get_devices?lang=en&user_api_hash=${encodeURIComponent(hash)}`
 
-/** The body of one response. @throws when it is not 200. */
-export async function bodyOf(url: string, credential: string, body?: object): Promise<string> {
-  const json = body && { 'content-type': 'application/json' }
-  const sent = body && { method: 'POST' as const, body: JSON.stringify(body) }
-  const response = await request(url, { headers: { authorization: `Bearer ${credential}`, ...json }, ...sent })
-  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
-  return response.body.text()
+export interface Sent {
+  method?: 'GET' | 'POST' | 'DELETE'
+  body?: string
+  expected?: readonly number[]
 }
 
-/** Creates an API key of the account behind the hash. */
-export const createKey = async ({ url }: Server, hash: string): Promise<string> =>
-  (JSON.parse(await bodyOf(`${url}/api/v1/keys`, hash, { platform_hash: hash })) as { key: string }).key
+/** The body of one response. @throws when its status is not expected. */
+export async function bodyOf(url: string, credential?: string, { method = 'GET', body, expected = [200] }: Sent = {}) {
+  const authorization = credential !== undefined && { authorization: `Bearer ${credential}` }
+  const type = body !== undefined && { 'content-type': 'application/json' }
+  const response = await request(url, { method, body: body ?? null, headers: { ...authorization, ...type } })
+  const text = await response.body.text()
+  if (expected.includes(response.statusCode)) return text
+  throw new Error(`${method} ${url}: ${response.statusCode} instead of ${expected}: ${text.slice(0, 200)}`)
+}
+
+/** Creates an API key of the account behind the hash. @returns its id and value. */
+export async function createKey({ url }: Server, hash: string): Promise<{ id: string; key: string }> {
+  const body = JSON.stringify({ platform_hash: hash, label: 'bench' })
+  return JSON.parse(await bodyOf(`${url}/api/v1/keys`, undefined, { method: 'POST', body }))
+}

@@ -1,7 +1,7 @@
 /** A device list that is not in memory, beside the same platform called directly. */
 import { type Bench, bodyOf, hashOf, pageOf50, platformList } from './bench.js'
-import { type PacedLoad, paced } from './load.js'
-import { middle, spread, type Table } from './table.js'
+import { actAll, paced } from './load.js'
+import { inRounds, middle, spread, type Table } from './table.js'
 
 const perSecond = 50
 /** So many that no list is in memory when its account's turn comes again. */
@@ -11,26 +11,20 @@ const accounts = Array.from({ length: 200 }, (_, account) => hashOf(50, account)
  * measured core, which costs up to 1 ms a list.
  */
 const warmUp = 5_000
-const atOnce = 4
 
 export async function coldList({ platform, gateway, builds, rounds, seconds, isQuick }: Bench): Promise<Table[]> {
-  const entries: { name: string; read: (index: number) => Promise<unknown>; loads: PacedLoad[] }[] = []
   const hashAt = (index: number): string => accounts[index % accounts.length] ?? ''
-  const direct = (index: number) => bodyOf(platform.url + platformList(hashAt(index)), '')
-  entries.push({ name: 'the platform itself', read: direct, loads: [] })
+  const direct = (index: number) => bodyOf(platform.url + platformList(hashAt(index)))
+  const entries = [{ name: 'the platform itself', read: direct }]
   for (const build of builds) {
     const { url } = await gateway({ POSITION_TTL_MS: '1', ACCOUNT_TTL_MS: '3600000' }, build)
-    const read = (index: number) => bodyOf(url + pageOf50, hashAt(index))
-    entries.push({ name: `${build.label}gateway`, read, loads: [] })
+    entries.push({ name: `${build.label}gateway`, read: (index) => bodyOf(url + pageOf50, hashAt(index)) })
   }
   const before = isQuick ? accounts.length : warmUp
-  for (const { read } of entries)
-    for (let index = 0; index < before; index += atOnce)
-      await Promise.all(Array.from({ length: atOnce }, (_, next) => read(index + next)))
-  for (let round = 0; round < rounds; round += 1)
-    for (const { read, loads } of entries) loads.push(await paced(read, perSecond, 4 * seconds))
-  const own = entries[0]?.loads ?? []
-  const rows = entries.map(({ name, loads }) => ({
+  for (const { read } of entries) await actAll(before, read)
+  const measured = await inRounds(rounds, entries, ({ read }) => paced(read, perSecond, 4 * seconds))
+  const own = measured[0]?.[1] ?? []
+  const rows = measured.map(([{ name }, loads]) => ({
     name,
     'p50 ms': middle(loads, ({ p50 }) => p50),
     'p95 ms': middle(loads, ({ p95 }) => p95),

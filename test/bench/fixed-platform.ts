@@ -28,7 +28,7 @@ function listOf(json: string, devices: number): Buffer[] {
 /** Listens on 127.0.0.1. Any hash but those of `hashOf` in bench.ts is refused. */
 export function fixedPlatform(port: number, latencyMs: number): void {
   const sandbox = buildSandbox()
-  const hash = encodeURIComponent(sandboxAccounts()[0]?.hash ?? '')
+  const hash = encodeURIComponent(sandboxAccounts()[0].hash)
   const responses = new Map<string, Promise<Buffer[]>>()
 
   async function create(path: string, devices: number): Promise<Buffer[]> {

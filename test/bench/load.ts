@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Processes } from './processes.js'
+import { type Bench, bodyOf } from './bench.js'
+import type { Server } from './processes.js'
 
 /** Latencies in milliseconds. */
 export interface Load {
@@ -10,58 +11,70 @@ export interface Load {
   requests: number
   p50: number
   p99: number
-  /** Of a whole response, where that is known. */
-  bytes?: number
+  /** Bytes of all responses. */
+  read: number
 }
 
-export interface PacedLoad extends Load {
-  p95: number
-}
-
-interface Target {
-  url: string
+export interface Contestant {
+  name: string
+  /** Several share the connections. */
+  servers: readonly Server[]
+  path?: string
   /** With several, each request has the next one. */
   credentials?: readonly string[]
   headers?: Readonly<Record<string, string>>
-  /** 64 unless given. */
-  connections?: number
 }
+
+/** The response of the first contestant. */
+export const responseOf = ([first]: readonly Contestant[]): Promise<string> =>
+  bodyOf(`${first?.servers[0]?.url}${first?.path}`, first?.credentials?.[0])
 
 /** As many requests as the connections can send, by wrk. @throws when a response is not 2xx. */
-export async function flood(processes: Processes, target: Target, seconds: number): Promise<Load> {
-  const { url, credentials = [], headers = {}, connections = 64 } = target
-  const size = ['-t1', '-c', String(connections), '-d', String(seconds), '--latency', '--timeout', '30s']
-  for (const [name, value] of Object.entries(headers)) size.push('-H', `${name}: ${value}`)
-  const [credential] = credentials
-  if (credentials.length > 1) size.push('-s', rotation(processes.folder('lua'), credentials))
-  else if (credential !== undefined) size.push('-H', `Authorization: Bearer ${credential}`)
-  const output = await processes.run(['wrk', ...size, url])
-  const failure = /(Non-2xx|Socket errors).*/.exec(output)
-  if (failure) throw new Error(`${url}: ${failure[0]}`)
-  const ms = (percent: number): number => {
-    const [, value, unit = ''] = new RegExp(`${percent}%\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? []
-    return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN)
+export async function flood({ processes, seconds, connections = 64 }: Bench, contestant: Contestant): Promise<Load> {
+  const { servers, path = '', credentials = [], headers = {} } = contestant
+  const script = join(processes.folder('lua'), 'script.lua')
+  writeFileSync(script, scriptOf(credentials))
+  const options = ['-t1', '-c', String(connections / servers.length), '-d', String(seconds), '--timeout', '30s']
+  for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`)
+  const run = async ({ url }: Server): Promise<Load & { failed: number }> => {
+    const output = await processes.run(['wrk', ...options, '-s', script, url + path])
+    return JSON.parse(output.slice(output.indexOf('{')))
   }
-  const number = (pattern: RegExp): number => Number(pattern.exec(output)?.[1])
-  const [perSecond, requests] = [number(/Requests\/sec:\s+([\d.]+)/), number(/(\d+) requests in/)]
-  const [, read, unit = ''] = /([\d.]+)([KMG]?B) read/.exec(output) ?? []
-  const bytes = (Number(read) * 1024 ** ['B', 'KB', 'MB', 'GB'].indexOf(unit)) / requests
-  return { perSecond, requests, p50: ms(50), p99: ms(99), bytes }
+  const loads = await Promise.all(servers.map(run))
+  const sum = (name: 'perSecond' | 'requests' | 'read' | 'failed') => loads.reduce((sum, load) => sum + load[name], 0)
+  const most = (name: 'p50' | 'p99') => Math.max(...loads.map((load) => load[name]))
+  if (sum('failed') > 0) throw new Error(`${contestant.name}: ${sum('failed')} requests failed`)
+  const [p50, p99] = [most('p50'), most('p99')]
+  return { perSecond: sum('perSecond'), requests: sum('requests'), read: sum('read'), p50, p99 }
 }
 
-/** A script of wrk that takes the next of the credentials for each request. */
-function rotation(folder: string, credentials: readonly string[]): string {
-  const script = join(folder, 'rotate.lua')
-  const list = credentials.map((credential) => `"Bearer ${credential}"`).join(',')
-  const next = 'i = i % #all + 1 wrk.headers["Authorization"] = all[i] return wrk.format()'
-  writeFileSync(script, `local all, i = {${list}}, 0\nrequest = function() ${next} end\n`)
-  return script
-}
+const rotation = 'function request() i = i % #all + 1 wrk.headers["Authorization"] = all[i] return wrk.format() end'
 
-type Act = (index: number) => Promise<unknown>
+/** A script of wrk that takes the next of several credentials for each request, and prints a `Load`. */
+const scriptOf = (credentials: readonly string[]): string => `
+local all, i = {${credentials.map((credential) => `"Bearer ${credential}"`).join(',')}}, 0
+wrk.headers["Authorization"] = all[1]
+${credentials.length > 1 ? rotation : ''}
+function done(sum, latency)
+  local e, p50, p99 = sum.errors, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3
+  local failed = e.connect + e.read + e.write + e.timeout + e.status
+  local load = '{"perSecond":%f,"requests":%d,"read":%d,"p50":%f,"p99":%f,"failed":%d}'
+  print(load:format(sum.requests / sum.duration * 1e6, sum.requests, sum.bytes, p50, p99, failed))
+end
+`
+
+export type Act = (index: number) => Promise<unknown>
+
+/** So many acts, four at a time. */
+export async function actAll(count: number, act: Act): Promise<void> {
+  const everyFourth = async (from: number): Promise<void> => {
+    for (let index = from; index < count; index += 4) await act(index)
+  }
+  await Promise.all([0, 1, 2, 3].map(everyFourth))
+}
 
 /** Acts at a fixed rate, whatever each act takes; latency counts from when an act is due. @throws the first error of an act. */
-export async function paced(act: Act, perSecond: number, seconds: number): Promise<PacedLoad> {
+export async function paced(act: Act, perSecond: number, seconds: number) {
   const took: number[] = []
   const pending: Promise<unknown>[] = []
   const started = performance.now()
@@ -77,5 +90,5 @@ export async function paced(act: Act, perSecond: number, seconds: number): Promi
   await Promise.all(pending)
   took.sort((a, b) => a - b)
   const at = (part: number): number => took[Math.floor(took.length * part)] ?? 0
-  return { perSecond, requests: took.length, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  return { requests: took.length, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }

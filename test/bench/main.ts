@@ -1,5 +1,5 @@
 /** The command line of the benchmark. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,8 +62,6 @@ process.once('exit', () => processes.killAll())
 
 const own = { label: '', folder: fileURLToPath(new URL('../../../', import.meta.url)) }
 const builds = values.against === undefined ? [own] : [own, { label: otherLabel, folder: resolve(values.against) }]
-/** Linux has `cubic` unless it is configured. BBR delays what it sends, on the loopback as well. */
-const congestionControl = '/proc/sys/net/ipv4/tcp_congestion_control'
 const pace = values.quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 2 }
 const show = (text: string): void => void (values.json || console.log(text))
 
@@ -101,9 +99,8 @@ async function run(): Promise<number> {
     cores: models.join(', '),
     'load before': loadavg().map((load) => Math.round(load * 10) / 10),
     placement: isPinned ? 'server and load on a core each' : 'NOT pinned: taskset or a second core is missing',
-    'TCP congestion control': existsSync(congestionControl)
-      ? readFileSync(congestionControl, 'utf8').trim()
-      : 'unknown',
+    // Linux has `cubic` unless it is configured. BBR delays what it sends, on the loopback as well.
+    'TCP congestion control': readFileSync('/proc/sys/net/ipv4/tcp_congestion_control', 'utf8').trim(),
   }
   for (const [name, value] of Object.entries(machine)) show(`${name}: ${value}`)
   const tables = await measure()

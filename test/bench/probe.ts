@@ -22,7 +22,8 @@ if (isMainThread && process.env.PROBE !== undefined) {
     collect() // what the first has finalized
     const { rss, heapUsed, external } = process.memoryUsage()
     const handles = process.getActiveResourcesInfo().length
-    const result: ProbeResult = { rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB, handles }
+    const [rssMb, heapMb, externalMb] = [rss, heapUsed, external].map((bytes) => Math.round((bytes / MB) * 10) / 10)
+    const result = { rssMb, heapMb, externalMb, handles }
     response.writeHead(200, { connection: 'close' }).end(JSON.stringify(result))
   })
   server.listen(Number(process.env.PROBE), '127.0.0.1').unref()

@@ -3,9 +3,9 @@ import { freePort } from '../redis.js'
 import { type Bench, bodyOf } from './bench.js'
 import { grownIn, type Sample } from './flat.js'
 import { paced } from './load.js'
-import { demoToken, limitPerMinute, Mixture } from './mixture.js'
+import { demoToken, limitPerMinute, mixtureOn } from './mixture.js'
 import type { ProbeResult } from './probe.js'
-import { type Row, rounded, type Table } from './table.js'
+import { rounded, type Table } from './table.js'
 
 /** At each gateway. */
 const perSecond = 60
@@ -24,22 +24,16 @@ async function begin({ gateway }: Bench, name: string, env: Record<string, strin
     NODE_OPTIONS: `--import=${new URL('probe.js', import.meta.url).href}`,
     PROBE: String(port),
   })
-  return { name, probeUrl: `http://127.0.0.1:${port}`, mixture: await Mixture.before(server), samples: [] as Sample[] }
+  return { name, probeUrl: `http://127.0.0.1:${port}`, mixture: await mixtureOn(server), samples: [] as Sample[] }
 }
 
 /** One interval of traffic; the process is probed after the last response. */
 async function interval({ mixture, probeUrl, samples }: Soaked, minute: number, seconds: number): Promise<void> {
-  const { unexpected, unavailable } = mixture
-  const { p99, requests: responses } = await paced((index) => mixture.act(index), perSecond, seconds)
-  const counts = { unexpected: mixture.unexpected - unexpected, unavailable: mixture.unavailable - unavailable }
-  const probed = JSON.parse(await bodyOf(probeUrl, '')) as ProbeResult
-  samples.push({ minute, p99, responses, ...counts, ...probed })
+  Object.assign(mixture.counts, { unexpected: 0, unavailable: 0 })
+  const { p99, requests: responses } = await paced(mixture.act, perSecond, seconds)
+  const probed = JSON.parse(await bodyOf(probeUrl)) as ProbeResult
+  samples.push({ minute: rounded(minute), p99: rounded(p99, 1), responses, ...mixture.counts, ...probed })
 }
-
-const row = ({ name }: Soaked, sample: Sample): Row => ({
-  name,
-  ...Object.fromEntries(Object.entries(sample).map(([column, value]) => [column, rounded(value, 1)])),
-})
 
 function verdictOn({ name, samples, mixture }: Soaked): string {
   const grown = grownIn(samples)
@@ -52,19 +46,14 @@ export async function soak(bench: Bench, minutes: number, show: (line: string) =
   const soaked = [await begin(bench, 'embedded', {}), await begin(bench, 'Redis', redis)]
   for (let turn = 1; turn <= intervals; turn += 1) {
     await Promise.all(soaked.map((one) => interval(one, (minutes * turn) / intervals, (minutes * 60) / intervals)))
-    for (const one of soaked)
-      show(
-        Object.entries(row(one, one.samples.at(-1) as Sample))
-          .flat()
-          .join(' '),
-      )
+    for (const { name, samples } of soaked) show(`${name} ${JSON.stringify(samples.at(-1))}`)
   }
   const note = `${soaked.map(verdictOn).join(' ')} Memory after a garbage collection.`
   show(note)
   return {
     note,
     subject: `Mixed traffic for ${minutes} minutes, ${perSecond} a second at each gateway`,
-    rows: soaked.flatMap((one) => one.samples.map((sample) => row(one, sample))),
+    rows: soaked.flatMap(({ name, samples }) => samples.map((sample) => ({ name, ...sample }))),
     hasFailed: soaked.some(({ samples }) => grownIn(samples).length > 0),
   }
 }

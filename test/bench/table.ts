@@ -1,6 +1,7 @@
 /** Interleaved rounds, the tables of their medians, the comparison of two builds, and how far all that can be trusted. */
 import { readFileSync } from 'node:fs'
-import type { Load } from './load.js'
+import type { Bench } from './bench.js'
+import { type Contestant, flood, type Load } from './load.js'
 
 export type Row = { name: string } & Record<string, string | number>
 
@@ -15,13 +16,6 @@ export interface Table {
   compared?: readonly string[]
   /** A figure is not as it must be. */
   hasFailed?: boolean
-}
-
-export interface Contestant {
-  name: string
-  run: () => Promise<Load>
-  /** The processes whose processor time is measured, with their children. */
-  pids: readonly number[]
 }
 
 /** Put before the rows of the other build. */
@@ -74,34 +68,37 @@ export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024)
 }
 
+/** Runs every entry once per round, in turning order. @returns each with its results. */
+export async function inRounds<E, R>(rounds: number, entries: readonly E[], run: (entry: E) => Promise<R>) {
+  const measured = entries.map((entry): [E, R[]] => [entry, []])
+  for (let round = 0; round < rounds; round += 1)
+    for (const [entry, results] of round % 2 === 0 ? measured : measured.toReversed()) results.push(await run(entry))
+  return measured
+}
+
 /**
- * Runs every contestant once per round, in turning order, after a round of warm-up.
+ * Floods every contestant in each round, after one of warm-up.
  * @param floors names of the contestants of which the best is the floor; ratios are taken within each round.
  */
-export async function race(
-  contestants: readonly Contestant[],
-  rounds: number,
-  floors: readonly string[],
-): Promise<Pick<Table, 'rows'> & { floorSpread: number }> {
-  const loads = new Map(contestants.map(({ name }): [string, (Load & { cpuUs: number })[]] => [name, []]))
-  for (const { run } of contestants) await run()
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { name, run, pids } of round % 2 === 0 ? contestants : contestants.toReversed()) {
-      const before = cpuUsOf(pids)
-      const load = await run()
-      loads.get(name)?.push({ ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests })
-    }
-  }
-  const ratesOf = (name: string): number[] => (loads.get(name) ?? []).map(({ perSecond }) => perSecond)
-  const [floor = []] = floors.map(ratesOf).sort((a, b) => median(b) - median(a))
-  const rows = [...loads].map(([name, own]) => {
-    const rates = ratesOf(name)
+export async function race(bench: Bench, contestants: readonly Contestant[], floors: readonly string[]) {
+  await inRounds(1, contestants, (contestant) => flood(bench, contestant))
+  const measured = await inRounds(bench.rounds, contestants, async (contestant) => {
+    const pids = contestant.servers.map(({ pid }) => pid)
+    const before = cpuUsOf(pids)
+    const load = await flood(bench, contestant)
+    return { ...load, cpuUs: (cpuUsOf(pids) - before) / load.requests }
+  })
+  const ratesOf = (loads: readonly Load[]): number[] => loads.map(({ perSecond }) => perSecond)
+  const ofFloors = measured.filter(([{ name }]) => floors.includes(name)).map(([, loads]) => ratesOf(loads))
+  const [floor = []] = ofFloors.sort((a, b) => median(b) - median(a))
+  const rows = measured.map(([{ name }, own]) => {
+    const rates = ratesOf(own)
     return {
       name,
       'per second': rounded(median(rates), median(rates) < 100 ? 1 : 0),
       'to floor': middle(rates, (rate, round) => rate / (floor[round] ?? rate)),
       'CPU µs': middle(own, ({ cpuUs }) => cpuUs, 1),
-      bytes: middle(own, ({ bytes = 0 }) => bytes, 0),
+      bytes: middle(own, ({ read, requests }) => read / requests, 0),
       'p50 ms': middle(own, ({ p50 }) => p50, 3),
       'p99 ms': middle(own, ({ p99 }) => p99, 3),
       'spread %': spread(rates),
