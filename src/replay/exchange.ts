@@ -76,11 +76,20 @@ const manifestFile = 'account.json'
 const lineWidth = 120
 const ignoredParameters = new Set(['lang', 'user_api_hash'])
 
-/** The request of a target such as `/api/get_events?page=2`; `undefined` when it is not below `/api/`. */
+/**
+ * The request of a target such as `/api/get_events?page=2`; `undefined` when it is not below `/api/`. As in PHP, a repeated `id[]` is
+ * a list, here of `id[]`, `id[1]`, …, and of any other repeated parameter the last value counts.
+ */
 export function parseTarget(target: string): PlatformRequest | undefined {
   const url = new URL(target, 'http://platform')
   if (!url.pathname.startsWith('/api/')) return undefined
-  const query = Object.fromEntries([...url.searchParams].filter(([name]) => !ignoredParameters.has(name)))
+  const counts = new Map<string, number>()
+  const entries = [...url.searchParams].map(([name, value]) => {
+    const at = counts.get(name) ?? 0
+    counts.set(name, at + 1)
+    return [at > 0 ? name.replace(/\[\]$/, `[${at}]`) : name, value] as const
+  })
+  const query = Object.fromEntries(entries.filter(([name]) => !ignoredParameters.has(name)))
   return { action: url.pathname.slice('/api/'.length).replace(/(?<!\/)\/+$/, ''), query }
 }
 

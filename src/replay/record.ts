@@ -23,7 +23,7 @@ import { isAddressLookup, type Scrub, withIds } from './scrub.js'
 const readActions = new Set(
   `get_user_data edit_setup_data get_devices get_devices_latest get_geofences get_events get_history get_history_messages get_alerts
    services get_services add_service_data get_user_drivers get_sensors get_custom_events devices_groups geofences_groups
-   call_actions/event_types address geo_address`.split(/\s+/),
+   call_actions/event_types address address/reverse geo_address`.split(/\s+/),
 )
 const isReadAction = (action: string): boolean => readActions.has(action) || /^services\/\d+$/.test(action)
 

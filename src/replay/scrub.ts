@@ -8,10 +8,10 @@ import { endsPlate, isPlate, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
-const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?(\[\])?$|^(devices|geofences|users)(\[\])?$/
+const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?(\[\d*\])?$|^(devices|geofences|users)(\[\d*\])?$/
 /** Keys of objects whose own `id` is such an id. */
 const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
-const ownIdKey = /^id(\[\])?$/
+const ownIdKey = /^id(\[\d*\])?$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
@@ -33,11 +33,11 @@ const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && 
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
-/** Keys that come from a program, and list indexes. */
-export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})$/
+/** Keys that come from a program, list indexes, and parameters that are lists. */
+export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})(\[\d{0,4}\])?$/
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
-export const isAddressLookup = (action: string): boolean => /^(geo_)?address$/.test(action)
+export const isAddressLookup = (action: string): boolean => /^(geo_address|address(\/reverse)?)$/.test(action)
 
 export type Scrub = (exchange: Exchange) => Exchange
 

@@ -6,7 +6,7 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { drift } from '../../src/replay/drift.js'
-import { format, readFolder } from '../../src/replay/exchange.js'
+import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
@@ -53,13 +53,15 @@ t.test('a recorder writes only when told to, and names the differences from what
     if (update) t.notMatch(await readFile(join(folder, files[1] ?? ''), 'utf8'), /\$2y|session/)
   }
   const bodies: Bodies = { '*': [], get_devices: { total: 1, page: 1 } }
-  const { calls, send } = await recording(t, bodies, unscrubbed, true)
+  const { calls, send, folder } = await recording(t, bodies, unscrubbed, true)
   await send('get_devices')
   bodies.get_devices = { total: 2, last: true, page: 1 }
   const was = ['  $.responses[0].json.total: 1 | 2', '  $.responses[0].json.last: undefined | true']
   t.match((await send('get_devices')).lines, [/: 2 differences, stored$/, ...was])
   await send('get_devices?id[]=5&id[]=6')
-  t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a repeated parameter reaches the platform')
+  t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a list reaches the platform')
+  const list = scrub((await readFolder(folder)).exchanges[0] as Exchange).query
+  t.same(list, { 'id[]': `${pseudonyms.id(5)}`, 'id[1]': `${pseudonyms.id(6)}` }, 'and is recorded whole')
 })
 
 t.test('no response that is cut or has a status above 599 is written, and the line names the platform', async (t) => {
@@ -185,15 +187,17 @@ t.test('a gateway on a recording of the device list alone has each device', asyn
 
 t.test('an address is recorded without the place, as a text or as JSON', async (t) => {
   const geo_address = { location: { address: 'Carrer Major 12', road: 'Carrer Major', house: '12', zip: '08005' } }
-  const bodies = { address: 'Carrer Major 12, 08005 Girona', geo_address }
+  const bodies = { address: 'Carrer Major 12, 08005 Girona', geo_address, 'address/reverse': geo_address }
   const { url, calls, send, folder: path } = await recording(t, bodies, scrub)
-  for (const action of ['address?lat=41.387917&lng=2.16992', 'geo_address?lat=41.387917&lon=2.16992'])
+  const place = '?lat=41.387917&lng=2.16992'
+  for (const action of [`address${place}`, `address/reverse${place}`, 'geo_address?lat=41.387917&lon=2.16992'])
     t.match(await send(action), { status: 200 })
   const folder = await readFolder(path)
   const { exchanges } = folder
   t.notMatch(format(exchanges), /41\.38|2\.1699|Carrer|Major|Girona|"12|\b12\b|08005/)
   t.match(exchanges, [
     { action: 'address', responses: [{ text: /^[A-Z]\w{5} [A-Z]\w{4} \d\d, \d{5} [A-Z]\w{5}$/ }] },
+    { action: 'address/reverse', responses: [{ json: { location: { zip: /^\d{5}$/ } } }] },
     { action: 'geo_address', responses: [{ json: { location: { zip: /^\d{5}$/ } } }] },
   ])
   calls.length = 0
@@ -204,12 +208,12 @@ t.test('an address is recorded without the place, as a text or as JSON', async (
 t.test('a check sends the real ids, and the ids of an invented recording and other numbers as they are', async (t) => {
   const { url, calls } = await platform(t, { get_devices: {} })
   const { manifest, ...folder } = folderOf([
-    exchange('get_devices', { device_id: '501', id: '501', page: '501' }, { json: {} }),
+    exchange('get_devices', { device_id: '501', id: '501', 'id[1]': '501', page: '501' }, { json: {} }),
   ])
   for (const origin of ['invented', 'recorded'] as const) {
     t.ok(await check(url, { ...folder, manifest: { ...manifest, origin } }, hash, () => {}, pseudonyms))
     const id = origin === 'recorded' ? pseudonyms.originalId(501) : 501
-    t.match(calls.at(-1), `?device_id=${id}&id=${id}&page=501&`)
+    t.match(calls.at(-1), `?device_id=${id}&id=${id}&id%5B1%5D=${id}&page=501&`)
   }
 })
 

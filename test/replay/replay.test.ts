@@ -43,7 +43,8 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
   const one = { ...exchange('get_events', { device_id: '5', page: '1' }), any: ['limit'] }
   const history = exchange('get_history', { device_id: '5', from_date: '2026-01-01' })
   const alerts = { ...exchange('get_alerts', {}), any: ['*'] }
-  const recorded = [history, later, all, one, alerts]
+  const several = exchange('get_devices', { 'id[]': '5', 'id[1]': '6' })
+  const recorded = [history, later, all, one, alerts, several]
   const found = (target: string) => match(parseTarget(target) ?? { action: '', query: {} }, recorded)
   const cases: [target: string, expected: Exchange | undefined][] = [
     ['/api/get_events?lang=en&user_api_hash=x&page=1', all],
@@ -51,6 +52,10 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
     ['/api/get_events/?page=1&device_id=5', one],
     ['/api/get_events?page=1&device_id=5&limit=9', one],
     ['/api/get_alerts?whatever=1&constructor=1', alerts],
+    ['/api/get_devices?id[]=5&id[]=6', several],
+    ['/api/get_devices?id[]=7&id[]=6', undefined],
+    ['/api/get_devices?id[]=6', undefined],
+    ['/api/get_events?page=2&page=1', all],
     ['/api/get_events', undefined],
     ['/api/get_events?page=1&constructor=1', undefined],
     ['/api/get_events?page=1&device_id=6', undefined],
