@@ -12,7 +12,6 @@ import { methodNotAllowed } from './http/method-not-allowed.js'
 import { shedOverload } from './http/overload.js'
 import type { App, HttpOptions } from './http/types.js'
 import { ByteBudget } from './lib/byte-budget.js'
-import type { BreakerState } from './lib/circuit-breaker.js'
 import { Pace } from './lib/pace.js'
 import type { Realm } from './ops/metrics.js'
 import { type Outages, outagesIn } from './ops/outages.js'
@@ -91,15 +90,15 @@ function openParts(config: Config, deps: Deps) {
   })
   // The objects that a response is made of take several times its bytes.
   const budget = new ByteBudget(getHeapStatistics().heap_size_limit / 4)
-  const counters = new FailoverCounters({ shared: store.counters, clock, ticks, onCounted: metrics.countLimited })
+  const counters = new FailoverCounters({ shared: store.counters, clock, ticks })
   const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
   // So that the log says at once that Redis is away.
   void limits.read('')
   const pace = new Pace(ticks)
   const platforms = openPlatforms(config, deps, { budget, pace, outages })
-  const { accounts, demo, deviceCache } = platforms
+  const { accounts, demo, deviceCache, byRealm } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
-  metrics.watch({ deviceCache, worker: deps.worker, accounts, counters, store, budget })
+  metrics.watch({ platforms: byRealm, deviceCache, worker: deps.worker, accounts, counters, store, budget })
   return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers(demo?.token) }
 }
 
@@ -129,12 +128,11 @@ function openPlatforms(
     onWallClock: (account, offsetMinutes) =>
       log.warn({ account, offsetMinutes }, 'the platform writes its wall clock as Unix time: corrected'),
     onCorrected: () => metrics.corrected.inc(),
-    onLookup: metrics.countLookup,
     onEvicted: () => metrics.evictions.inc(),
   })
   const onRefused = (account: Account): void => deviceCache.delete(account)
   const health = platformHealth(ticks)
-  const platforms: Platform[] = []
+  const byRealm = new Map<Realm, Platform>()
   const openAccounts = (url: string, realm: Realm): AccountCache => {
     const perMinute = url === sandbox?.url ? sandboxAddressLookups : config.addressLookupsPerMinute
     const onLookup = (outcome: LookupOutcome): void => metrics.addresses.inc({ outcome })
@@ -145,10 +143,8 @@ function openPlatforms(
       if (realm === 'platform') health.record(report)
       if (report.outcome === 'ok') outages.succeeded(`${realm} ${report.action}`)
     }
-    const onBreaker = (worst: BreakerState): void => metrics.setBreakerState(realm, worst)
-    onBreaker('closed')
-    const platform = new Platform({ url, addresses, timeoutMs, worker, budget, pace, now: ticks, onCall, onBreaker })
-    platforms.push(platform)
+    const platform = new Platform({ url, addresses, timeoutMs, worker, budget, pace, now: ticks, onCall })
+    byRealm.set(realm, platform)
     return new AccountCache({ platform, realm, ttlMs: accountTtlMs, clock, onSkipped, onRefused })
   }
   const url = platformUrl ?? sandbox?.url
@@ -162,7 +158,8 @@ function openPlatforms(
     deviceCache,
     translate: translator(onSkipped, unknown.check),
     platformState: () => health.state,
-    close: () => Promise.all(platforms.map((platform) => platform.close())),
+    byRealm,
+    close: () => Promise.all([...byRealm.values()].map((platform) => platform.close())),
   }
 }
 

@@ -22,7 +22,6 @@ interface DeviceCacheOptions {
   onWallClock: (account: string, offsetMinutes: number) => void
   /** The Unix times of a list have been corrected. */
   onCorrected: () => void
-  onLookup: (isHit: boolean) => void
   onEvicted: () => void
 }
 
@@ -36,6 +35,8 @@ export class DeviceCache {
   readonly #refusals = new BoundedMap<string, number>(maxRefused)
   #lastRefusal = 0
   readonly #lists: CorrectedLists
+  /** Since the start. */
+  readonly lookups = { hit: 0, miss: 0 }
   readonly #options: DeviceCacheOptions
   /** Monotonic milliseconds. */
   readonly #now: () => number
@@ -75,7 +76,7 @@ export class DeviceCache {
    */
   fetch(account: Account, id?: number): Fleet | Promise<Fleet> {
     const cached = this.#newest(account, id, (key) => this.#cache.get(key))
-    this.#options.onLookup(cached !== undefined)
+    this.lookups[cached ? 'hit' : 'miss'] += 1
     if (cached) return cached
     return this.#request(account, id).catch((error: unknown) => {
       if (error instanceof OnlyInList) return this.#request(account)

@@ -18,13 +18,6 @@ const probesPerCoolDown = 8
 /** How long an open circuit waits before a probe. */
 const coolDownMs = 2_000
 
-interface BreakerOptions {
-  /** Monotonic milliseconds: a wall clock set back would keep circuits open. */
-  now: () => number
-  /** The shared circuit of an action changed its state. @param worst of all actions. */
-  onState: (worst: BreakerState) => void
-}
-
 /** A call, and on whose behalf it is made. */
 export interface Call {
   account: string
@@ -51,14 +44,15 @@ export interface Call {
  * A call that started before its circuit last changed state has no effect on that circuit.
  */
 export class CircuitBreaker {
-  readonly #options: BreakerOptions
+  readonly #now: () => number
   /** By account and action; there is none before the first failure. */
   readonly #own = new BoundedMap<string, Circuit>(maxOwnCircuits)
   /** By action. */
   readonly #shared = new Map<string, Circuit>()
 
-  constructor(options: BreakerOptions) {
-    this.#options = options
+  /** @param now monotonic milliseconds: a wall clock set back would keep circuits open. */
+  constructor(now: () => number) {
+    this.#now = now
   }
 
   /** The worst state of the shared circuits. */
@@ -98,17 +92,14 @@ export class CircuitBreaker {
     const name = nameOf(call)
     let circuit = this.#own.get(name)
     if (!circuit && outcome === 'failure') {
-      circuit = new Circuit({ ...this.#options, maxPerAccount: maxFailures, probesPerCoolDown: 1, onState: () => {} })
+      circuit = new Circuit(this.#now, maxFailures, 1)
       this.#own.set(name, circuit)
     }
     if (circuit?.record(call, start, outcome)) circuit.close()
   }
 
   #sharedBy(action: string): Circuit {
-    const known = this.#shared.get(action)
-    if (known) return known
-    const onState = (): void => this.#options.onState(this.state)
-    const circuit = new Circuit({ ...this.#options, maxPerAccount: maxFailuresPerAccount, probesPerCoolDown, onState })
+    const circuit = this.#shared.get(action) ?? new Circuit(this.#now, maxFailuresPerAccount, probesPerCoolDown)
     this.#shared.set(action, circuit)
     return circuit
   }
@@ -125,16 +116,11 @@ interface Start {
 
 const firstCall: Start = { changes: 0, isProbe: false }
 
-interface CircuitOptions extends Pick<BreakerOptions, 'now'> {
-  /** Failures of one account that count. */
-  maxPerAccount: number
-  probesPerCoolDown: number
-  onState: () => void
-}
-
 class Circuit {
   state: BreakerState = 'closed'
-  readonly #options: CircuitOptions
+  readonly #now: () => number
+  readonly #maxPerAccount: number
+  readonly #probesPerCoolDown: number
   /** When an account may probe again; as many as there are probes in a cool-down. */
   readonly #probeAtOf: BoundedMap<string, number>
   /** Consecutive failures by account. */
@@ -143,24 +129,26 @@ class Circuit {
   #probeAt = 0
   #changes = 0
 
-  constructor(options: CircuitOptions) {
-    this.#options = options
-    this.#probeAtOf = new BoundedMap(options.probesPerCoolDown)
+  /** @param maxPerAccount failures of one account that count. */
+  constructor(now: () => number, maxPerAccount: number, probesPerCoolDown: number) {
+    this.#now = now
+    this.#maxPerAccount = maxPerAccount
+    this.#probesPerCoolDown = probesPerCoolDown
+    this.#probeAtOf = new BoundedMap(probesPerCoolDown)
   }
 
   waitMs({ account }: Call): number {
     if (this.state === 'closed') return 0
-    return Math.max(0, Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0) - this.#options.now())
+    return Math.max(0, Math.max(this.#probeAt, this.#probeAtOf.get(account) ?? 0) - this.#now())
   }
 
   /** A call that may start, as `waitMs` is 0. */
   enter({ account }: Call): Start {
     if (this.state === 'open') this.#become('half_open')
     const isProbe = this.state === 'half_open'
-    const { now, probesPerCoolDown } = this.#options
     if (isProbe) {
-      this.#probeAt = now() + coolDownMs / probesPerCoolDown
-      this.#probeAtOf.set(account, now() + coolDownMs)
+      this.#probeAt = this.#now() + coolDownMs / this.#probesPerCoolDown
+      this.#probeAtOf.set(account, this.#now() + coolDownMs)
     }
     return { changes: this.#changes, isProbe }
   }
@@ -181,18 +169,16 @@ class Circuit {
   }
 
   #count(account: string): void {
-    const { maxPerAccount, now } = this.#options
-    this.#failures.set(account, Math.min(maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
+    this.#failures.set(account, Math.min(this.#maxPerAccount, (this.#failures.get(account) ?? 0) + 1))
     const failures = [...this.#failures.values()].reduce((sum, count) => sum + count)
     if (failures < maxFailures) return
     this.#become('open')
-    this.#probeAt = now() + coolDownMs
+    this.#probeAt = this.#now() + coolDownMs
   }
 
   #become(state: BreakerState): void {
     this.state = state
     this.#changes += 1
     this.#failures.clear()
-    this.#options.onState()
   }
 }

@@ -44,8 +44,6 @@ export interface PlatformOptions {
   /** undefined = no address is looked up. Closed with the platform. */
   addresses?: Addresses | undefined
   onCall?: (report: CallReport) => void
-  /** Called when the circuit of an action has changed its state, with the worst state of all actions. */
-  onBreaker?: (worst: BreakerState) => void
   /** Monotonic milliseconds. */
   now?: () => number
 }
@@ -65,12 +63,17 @@ export class Platform {
   readonly addresses: Addresses | undefined
 
   constructor(options: PlatformOptions) {
-    const { url, now = () => performance.now(), onBreaker = () => {} } = options
+    const { url, now = () => performance.now() } = options
     this.#options = options
     this.now = now
     this.addresses = options.addresses
-    this.#breaker = new CircuitBreaker({ now, onState: onBreaker })
+    this.#breaker = new CircuitBreaker(now)
     this.#http = new HttpClient({ url, connections: maxInFlight })
+  }
+
+  /** The worst state of the circuits of all actions. */
+  get breakerState(): BreakerState {
+    return this.#breaker.state
   }
 
   /**

@@ -14,8 +14,6 @@ interface FailoverCountersOptions {
   clock: () => number
   /** Monotonic milliseconds. */
   ticks: () => number
-  /** Called for every increment. */
-  onCounted?: (where: 'shared' | 'local') => void
 }
 
 /** While the shared counters are unavailable, one call in this time tries them, and no other waits for it. */
@@ -27,6 +25,8 @@ export class FailoverCounters {
   readonly #now: () => number
   /** Of this process, in the order in which they were opened. */
   readonly #windows = new BoundedMap<string, { current: number; endsAt: number }>(maxNames)
+  /** Requests counted since the start, also those that the store has counted together with their keys. */
+  readonly counts = { shared: 0, local: 0 }
   /** When a call may try the shared counters again; 0 while they are available. */
   #retryAt = 0
 
@@ -37,11 +37,6 @@ export class FailoverCounters {
 
   get localWindows(): number {
     return this.#windows.size
-  }
-
-  /** Reports a request that the store has counted together with its key. */
-  reportShared(): void {
-    this.#options.onCounted?.('shared')
   }
 
   /** Without shared counters returns the count instead of a promise, since every request waits for it. */
@@ -59,13 +54,13 @@ export class FailoverCounters {
   async #incrementShared(shared: Counters, name: string, windowMs: number): Promise<Count> {
     const count = await this.#try(() => shared.increment(name, windowMs))
     if (!count) return this.#incrementLocal(name, windowMs)
-    this.reportShared()
+    this.counts.shared += 1
     this.#forgetEnded(this.#now())
     return this.#withLocal(name, count)
   }
 
   #incrementLocal(name: string, windowMs: number): Count {
-    this.#options.onCounted?.('local')
+    this.counts.local += 1
     const now = this.#now()
     const open = this.#windows.get(name)
     if (open && now < open.endsAt) {

@@ -45,7 +45,7 @@ export class Limits {
 
   /** The usage of a request that the store has counted by itself. */
   counted(count: Count, limit: number): Usage {
-    this.#counters.reportShared()
+    this.#counters.counts.shared += 1
     return toUsage(count, limit)
   }
 

@@ -23,7 +23,7 @@ async function cacheOf(t: Parameters<typeof jobs>[0], maxBytes: number) {
     }) as unknown as Account
   const none = (): void => {}
   const evicted: number[] = []
-  const options = { onSkipped: none, onUnknownState: none, onWallClock: none, onCorrected: none, onLookup: none }
+  const options = { onSkipped: none, onUnknownState: none, onWallClock: none, onCorrected: none }
   const clock = new Clock(now)
   const onEvicted = () => evicted.push(1)
   const cache = new DeviceCache({ ...options, ttlMs: 5_000, maxBytes, clock: clock.now, onEvicted })

@@ -165,9 +165,10 @@ const namesIn = (expression: string): string[] =>
 
 t.test('dashboard and alerts use existing metrics, and every metric is on the dashboard or in an alert', async (t) => {
   const metrics = new Metrics()
-  const sizes = { bytes: 0, usedBytes: 0, size: 0, localWindows: 0, up: () => true }
+  const counts = { lookups: { hit: 0, miss: 0 }, counts: { shared: 0, local: 0 } }
+  const sizes = { bytes: 0, usedBytes: 0, size: 0, localWindows: 0, up: () => true, ...counts }
   const [deviceCache, worker, accounts, counters, store] = [sizes, sizes, sizes, sizes, sizes]
-  metrics.watch({ deviceCache, worker, accounts, counters, store, budget: new ByteBudget(1) })
+  metrics.watch({ platforms: new Map(), deviceCache, worker, accounts, counters, store, budget: new ByteBudget(1) })
   const known = new Set([...(await metrics.text()).body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
   const read = (name: string): string => readFileSync(`src/ops/${name}`, 'utf8')
   const dashboard = JSON.parse(read('dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] }
