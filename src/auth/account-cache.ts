@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
-import { sharedFetch } from '../lib/shared-fetch.js'
+import { shared } from '../lib/shared-fetch.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
 import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
@@ -88,10 +88,11 @@ export class AccountCache {
   async #validate(hash: Secret, maxStaleMs: number, forceRefresh: boolean, isKnown: boolean): Promise<Account> {
     try {
       const context = { hash, isKnown }
-      const fetch = (status: LRUCache.Status<string, Account, typeof context>) =>
-        this.#cache.forceFetch(hash.digest, { context, forceRefresh, status })
+      const status: LRUCache.Status<string, Account, typeof context> = {}
+      const call = this.#cache.forceFetch(hash.digest, { context, forceRefresh, status })
       const requester = { id: this.idOf(hash.digest), isKnown }
-      return await sharedFetch(fetch, () => this.#options.platform.requireClosed('get_user_data', requester))
+      const requireClosed = () => this.#options.platform.requireClosed('get_user_data', requester)
+      return await (status.fetch === 'inflight' ? shared(call, requireClosed) : call)
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#options.ttlMs - this.#cache.getRemainingTTL(hash.digest)

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
-import { sharedFetch } from '../lib/shared-fetch.js'
+import { shared } from '../lib/shared-fetch.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import { toZone } from '../resources/zone.js'
@@ -115,11 +115,11 @@ export class DeviceCache {
   }
 
   #request(account: Account, id?: number): Promise<Fleet> {
-    const key = this.#keyOf(account, id)
     const context = { account, id }
-    const fetch = (status: LRUCache.Status<string, Fleet, typeof context>) =>
-      this.#cache.forceFetch(key, { context, status })
-    return sharedFetch(fetch, () => account.requireClosed()).finally(() => account.turn())
+    const status: LRUCache.Status<string, Fleet, typeof context> = {}
+    const call = this.#cache.forceFetch(this.#keyOf(account, id), { context, status })
+    const isShared = status.fetch === 'inflight'
+    return (isShared ? shared(call, () => account.requireClosed()) : call).finally(() => account.turn())
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {

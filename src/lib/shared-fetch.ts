@@ -17,16 +17,3 @@ export async function shared<T>(call: Promise<T>, requireClosed: () => void): Pr
   }
   return call
 }
-
-/**
- * The result of a fetch from a cache.
- * @param fetch as of an lru-cache, which says in `status` whether another request has sent the call; then as `shared`.
- */
-export function sharedFetch<V, S extends { fetch?: string }>(
-  fetch: (status: S) => Promise<V>,
-  requireClosed: () => void,
-): Promise<V> {
-  const status = {} as S
-  const call = fetch(status)
-  return status.fetch === 'inflight' ? shared(call, requireClosed) : call
-}
