@@ -3,7 +3,6 @@ import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
-import { shared } from '../lib/shared-fetch.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
 import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
@@ -90,9 +89,8 @@ export class AccountCache {
       const context = { hash, isKnown }
       const status: LRUCache.Status<string, Account, typeof context> = {}
       const call = this.#cache.forceFetch(hash.digest, { context, forceRefresh, status })
-      const requester = { id: this.idOf(hash.digest), isKnown }
-      const requireClosed = () => this.#options.platform.requireClosed('get_user_data', requester)
-      return await (status.fetch === 'inflight' ? shared(call, requireClosed) : call)
+      if (status.fetch !== 'inflight') return await call
+      return await this.#options.platform.shared('get_user_data', { id: this.idOf(hash.digest), isKnown }, call)
     } catch (error) {
       const known = this.peek(hash)
       const ageMs = this.#options.ttlMs - this.#cache.getRemainingTTL(hash.digest)

@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
-import { shared } from '../lib/shared-fetch.js'
 import type { Account } from '../platform/account.js'
 import { PlatformUnavailable } from '../platform/errors.js'
 import { toZone } from '../resources/zone.js'
@@ -118,8 +117,7 @@ export class DeviceCache {
     const context = { account, id }
     const status: LRUCache.Status<string, Fleet, typeof context> = {}
     const call = this.#cache.forceFetch(this.#keyOf(account, id), { context, status })
-    const isShared = status.fetch === 'inflight'
-    return (isShared ? shared(call, () => account.requireClosed()) : call).finally(() => account.turn())
+    return (status.fetch === 'inflight' ? account.shared(call) : call).finally(() => account.turn())
   }
 
   async #load(account: Account, id: number | undefined): Promise<Fleet> {

@@ -1,6 +1,5 @@
 /** One account's view of the platform: its lists, and a method for each other kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
-import { shared } from '../lib/shared-fetch.js'
 import type { Action, Query } from './actions.js'
 import { checkedPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
@@ -80,9 +79,9 @@ export class Account {
     return this.#platform.run('get_devices', this.#requester, { id, now, clock })
   }
 
-  /** As `Platform.requireClosed`, for `get_devices`. */
-  requireClosed(): void {
-    this.#platform.requireClosed('get_devices', this.#requester)
+  /** As `Platform.shared`, for `get_devices`. */
+  shared<T>(sent: Promise<T>): Promise<T> {
+    return this.#platform.shared('get_devices', this.#requester, sent)
   }
 
   /** As `Platform.turn`. */
@@ -231,11 +230,12 @@ export class Account {
     const key = `${action} ${what}`
     const inFlight = this.#inFlight.get(key) as Promise<T> | undefined
     // Without the setup, numbers would be in another unit: it is waited for.
-    const requireClosed = () => isAccountAction(action) || this.#platform.requireClosed(action, this.#requester)
-    if (inFlight && !isFresh) return shared(inFlight, requireClosed).finally(() => this.turn())
+    const shared = (sent: Promise<T>): Promise<T> =>
+      isAccountAction(action) ? sent : this.#platform.shared(action, this.#requester, sent)
+    if (inFlight && !isFresh) return shared(inFlight).finally(() => this.turn())
     if (inFlight)
       return this.#shared(action, `${what} next`, async () => {
-        await shared(inFlight, requireClosed).catch(() => {})
+        await shared(inFlight).catch(() => {})
         this.#inFlight.delete(`${key} next`)
         return this.#shared(action, what, send)
       })

@@ -1,4 +1,5 @@
 /** The client of one platform: calls pass circuit breaker and bulkhead, have one deadline each and are reported, address lookups apart. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ByteBudget, Reservation } from '../lib/byte-budget.js'
 import { type BreakerState, type Call, CircuitBreaker } from '../lib/circuit-breaker.js'
 import type { Pace } from '../lib/pace.js'
@@ -50,6 +51,9 @@ export interface PlatformOptions {
 
 /** A list of many calls that takes longer is given up: before its caller's response deadline, and not long after the caller has left. */
 const maxListMs = 30_000
+
+/** Most probes of the circuit breaker succeed within this time. */
+const probeMs = 1_000
 
 type Send<T> = (signal: AbortSignal) => Promise<T>
 
@@ -121,10 +125,12 @@ export class Platform {
     await this.#options.pace?.turn(account)
   }
 
-  /** To be called before a request waits for the call of another one. @throws PlatformUnavailable where that call may be a probe, which may hang. */
-  requireClosed(action: Action, { id: account, isKnown }: Omit<Requester, 'hash'>): void {
+  /** The result of a call that another request has sent. If that may be a probe, which may hang, it is waited for no longer than a second. */
+  shared<T>(action: Action, { id: account, isKnown }: Omit<Requester, 'hash'>, sent: Promise<T>): Promise<T> {
     const call = { account, action, isKnown }
-    if (!this.#breaker.isClosed(call)) throw this.#refusal(call)
+    if (this.#breaker.isClosed(call)) return sent
+    const refusal = this.#refusal(call)
+    return Promise.race([sent, pause(probeMs, undefined, { ref: false }).then(() => Promise.reject(refusal))])
   }
 
   async close(): Promise<void> {
