@@ -110,7 +110,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 /** Whether both listeners would need the same port of the same address. */
 function isOnePort({ HOST, PORT, OPS_HOST, OPS_PORT }: Environment): boolean {
   const isEvery = [HOST, OPS_HOST].some((host) => host === '0.0.0.0' || host === '::')
-  return PORT > 0 && String(PORT) === OPS_PORT && (isEvery || HOST === OPS_HOST)
+  return PORT > 0 && PORT === Number(OPS_PORT) && (isEvery || HOST === OPS_HOST)
 }
 
 function parsed(given: Record<string, string | undefined>, problems: string[]): Environment | undefined {

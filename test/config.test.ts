@@ -58,7 +58,7 @@ t.test('a host is an address, with its zone, or a name', async (t) => {
 
 t.test('both listeners on one port of one address are refused', async (t) => {
   const one = { PORT: '3000', OPS_PORT: '3000' }
-  for (const env of [one, { ...one, HOST: '127.0.0.1' }, { ...one, HOST: '::1', OPS_HOST: '::' }])
+  for (const env of [one, { ...one, HOST: '127.0.0.1', OPS_PORT: '03000' }, { ...one, HOST: '::1', OPS_HOST: '::' }])
     t.throws(() => readConfig(env), /OPS_PORT must differ from PORT/)
   for (const env of [
     { PORT: '0', OPS_PORT: '0' },
