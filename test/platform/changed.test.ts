@@ -9,112 +9,97 @@ import { isUnavailable } from '../faults.js'
 import { type Bodies, someHash } from '../helper.js'
 import { device, faulty, pageIn, sendsBy, sound } from './faulty.js'
 
-/** `ok`, or the detail of the failure. */
-function outcome(check: () => void): string {
-  try {
-    check()
-    return 'ok'
-  } catch (error) {
-    return (error as { detail?: string }).detail ?? String(error)
-  }
-}
+type Row = [name: string, body: unknown, expected: RegExp, page?: number]
+/** Of each body the check must say `ok`, or name this detail of a failure. */
+const outcomes = (title: string, check: (body: unknown, page?: number) => unknown, rows: Row[]) =>
+  t.test(title, async (t) => {
+    for (const [name, body, expected, page] of rows) {
+      const checked = (async () => check(body, page))()
+      const found = await checked.then(
+        () => 'ok',
+        (error) => error.detail ?? String(error),
+      )
+      t.match(found, expected, name)
+    }
+  })
 
 const rows = [{ id: 1 }, { id: '2' }]
 const numbers = { total: 137, per_page: 50, current_page: 1 }
 const nested = JSON.parse(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)
 
-t.test('a page is accepted unless it holds rows, or says that there are some, and yields none', async (t) => {
-  const pages: [name: string, body: unknown, expected: RegExp, page?: number][] = [
-    ['rows', { items: { ...numbers, data: rows } }, /^ok$/],
-    ['half of the rows without an id', { data: [{ key: 1 }, { id: 2 }] }, /^ok$/],
-    ['no rows', { items: [] }, /^ok$/],
-    ['no rows in an object', { items: {} }, /^ok$/],
-    ['no rows at all', { items: null }, /^ok$/],
-    ['a total of 0', { items: { total: 0, per_page: 50, current_page: 1, data: [] } }, /^ok$/],
-    ['a total of 0 without rows', { items: { total: '0' } }, /^ok$/],
-    ['numeric keys, and none on this page', { status: 1, pagination: { total: 0 } }, /^ok$/],
-    ['numeric keys, none on this page, and texts', { pagination: { page: 2 }, errors: ['x'] }, /^ok$/],
-    ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
-    ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
-    ['words in place of rows', { items: 'No events' }, /^ok$/],
-    ['a number in place of rows', { items: 12 }, /^no rows; fields: none$/],
-    ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
-    ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
-    ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
-    ['a page past the end, of size 0', { items: { total: 137, per_page: 0, current_page: 4, data: [] } }, /^ok$/, 4],
-    ['a page past the end without numbers', { items: { total: 9, data: [] } }, /^ok$/, 2],
-    ['one bad row on the last page', { items: { data: [{ key: 7 }] } }, /^ok$/, 3],
-    ['`data` renamed, no total', { items: { current_page: 1, rows } }, /^no rows; fields: current_page, rows$/],
-    ['`data` renamed on page 2', { items: { ...numbers, current_page: 2, rows } }, /^no rows/, 2],
-    ['`data` renamed beside the numbers', { rows, pagination: { page: 1 } }, /^no rows; fields: rows, pagination$/],
-    ['the same with a total', { rows, pagination: { total: 2 } }, /^no rows; fields: rows, pagination$/],
-    ['an empty page of numeric keys beside links', { pagination: { page: 2 }, links: [{ url: null }] }, /^ok$/],
-    ['a total without rows', { items: { ...numbers, data: [] } }, /^no rows/],
-    ['`id` renamed on page 2', { items: [{ key: 1 }, { key: 2 }] }, /^no id in any row/, 2],
-    ['`id` unusable', { items: [{ id: 0 }, { id: null }, { id: 'x' }, { id: [] }] }, /^no id in any row/],
-    ['rows that are no records', { items: [1, 'x'] }, /^no id in any row; fields: none$/],
-    ['an `id` of 10,000 lists in one another', { items: [{ id: nested }, { id: 2 }] }, /^ok$/],
-  ]
-  for (const [name, body, expected, page = 1] of pages)
-    t.match(
-      outcome(() => checkedPage('get_events', body, page)),
-      expected,
-      name,
-    )
-})
+const page = (body: unknown, number = 1) => checkedPage('get_events', body, number)
+outcomes('a page is accepted unless it holds rows, or says that there are some, and yields none', page, [
+  ['rows', { items: { ...numbers, data: rows } }, /^ok$/],
+  ['half of the rows without an id', { data: [{ key: 1 }, { id: 2 }] }, /^ok$/],
+  ['no rows', { items: [] }, /^ok$/],
+  ['no rows in an object', { items: {} }, /^ok$/],
+  ['no rows at all', { items: null }, /^ok$/],
+  ['a total of 0', { items: { total: 0, per_page: 50, current_page: 1, data: [] } }, /^ok$/],
+  ['a total of 0 without rows', { items: { total: '0' } }, /^ok$/],
+  ['numeric keys, and none on this page', { status: 1, pagination: { total: 0 } }, /^ok$/],
+  ['numeric keys, none on this page, and texts', { pagination: { page: 2 }, errors: ['x'] }, /^ok$/],
+  ['numeric keys, and none where rows should be', { pagination: { total: 2 } }, /^no rows/],
+  ['no rows as JSON text', { items: ' [ ] ' }, /^ok$/],
+  ['words in place of rows', { items: 'No events' }, /^ok$/],
+  ['a number in place of rows', { items: 12 }, /^no rows; fields: none$/],
+  ['broken JSON text', { items: { data: '[{"id":1' } }, /^no rows; fields: none$/],
+  ['JSON text of another object', { items: JSON.stringify({ fences: rows }) }, /^no rows; fields: fences$/],
+  ['a page past the end', { items: { ...numbers, current_page: 4, data: [] } }, /^ok$/, 4],
+  ['a page past the end, of size 0', { items: { total: 137, per_page: 0, current_page: 4, data: [] } }, /^ok$/, 4],
+  ['a page past the end without numbers', { items: { total: 9, data: [] } }, /^ok$/, 2],
+  ['one bad row on the last page', { items: { data: [{ key: 7 }] } }, /^ok$/, 3],
+  ['`data` renamed, no total', { items: { current_page: 1, rows } }, /^no rows; fields: current_page, rows$/],
+  ['`data` renamed on page 2', { items: { ...numbers, current_page: 2, rows } }, /^no rows/, 2],
+  ['`data` renamed beside the numbers', { rows, pagination: { page: 1 } }, /^no rows; fields: rows, pagination$/],
+  ['the same with a total', { rows, pagination: { total: 2 } }, /^no rows; fields: rows, pagination$/],
+  ['an empty page of numeric keys beside links', { pagination: { page: 2 }, links: [{ url: null }] }, /^ok$/],
+  ['a total without rows', { items: { ...numbers, data: [] } }, /^no rows/],
+  ['`id` renamed on page 2', { items: [{ key: 1 }, { key: 2 }] }, /^no id in any row/, 2],
+  ['`id` unusable', { items: [{ id: 0 }, { id: null }, { id: 'x' }, { id: [] }] }, /^no id in any row/],
+  ['rows that are no records', { items: [1, 'x'] }, /^no id in any row; fields: none$/],
+  ['an `id` of 10,000 lists in one another', { items: [{ id: nested }, { id: 2 }] }, /^ok$/],
+])
 
-t.test('groups are accepted unless none of them has items', async (t) => {
-  const lists: [name: string, groups: unknown, expected: RegExp][] = [
-    ['no groups', [], /^ok$/],
-    ['no groups in an object', {}, /^ok$/],
-    ['groups without rows', [{ title: 'A', items: [] }, { title: 'B' }], /^ok$/],
-    ['groups with numeric keys', { 4: { items: {} } }, /^ok$/],
-    ['words in place of groups', 'No devices', /^ok$/],
-    ['no items at all', [{ items: null }], /^ok$/],
-    ['no items, as a number or JSON text', [{ items: 0 }, { items: ' [ ] ' }], /^ok$/],
-    ['a number in place of groups', 12, /^no groups; fields: none$/],
-    ['a number in place of items', [{ items: 12 }], /^no items in any group/],
-    ['a text in place of items', [{ items: 'eJyrrgUAAXUA+Q==' }], /^no items in any group/],
-    ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
-    ['devices in place of groups', rows, /^no items in any group; fields: id$/],
-    ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
-    ['texts in place of groups', ['x'], /^no items in any group; fields: none$/],
-    ['groups as broken JSON text', '[{"items":', /^no groups; fields: none$/],
-    ['items as broken JSON text', [{ items: '[{"id":1' }], /^no items in any group; fields: items$/],
-  ]
-  for (const [name, groups, expected] of lists)
-    t.match(
-      outcome(() => checkGroups('get_devices', groups)),
-      expected,
-      name,
-    )
-})
+const groups = (sent: unknown) => checkGroups('get_devices', sent)
+outcomes('groups are accepted unless none of them has items', groups, [
+  ['no groups', [], /^ok$/],
+  ['no groups in an object', {}, /^ok$/],
+  ['groups without rows', [{ title: 'A', items: [] }, { title: 'B' }], /^ok$/],
+  ['groups with numeric keys', { 4: { items: {} } }, /^ok$/],
+  ['words in place of groups', 'No devices', /^ok$/],
+  ['no items at all', [{ items: null }], /^ok$/],
+  ['no items, as a number or JSON text', [{ items: 0 }, { items: ' [ ] ' }], /^ok$/],
+  ['a number in place of groups', 12, /^no groups; fields: none$/],
+  ['a number in place of items', [{ items: 12 }], /^no items in any group/],
+  ['a text in place of items', [{ items: 'eJyrrgUAAXUA+Q==' }], /^no items in any group/],
+  ['`items` became another object', [{ items: { list: rows } }], /^no items in any group/],
+  ['devices in place of groups', rows, /^no items in any group; fields: id$/],
+  ['the list renamed', { list: [{ items: rows }] }, /^no groups; fields: list$/],
+  ['texts in place of groups', ['x'], /^no items in any group; fields: none$/],
+  ['groups as broken JSON text', '[{"items":', /^no groups; fields: none$/],
+  ['items as broken JSON text', [{ items: '[{"id":1' }], /^no items in any group; fields: items$/],
+])
 
-t.test('a history is accepted unless no group is of a known kind, or no point has a readable time', async (t) => {
-  const point = { lat: 1, lng: 2, raw_time: 'soon', time: '12-05-2026 08:00:00' }
-  const drive = { status: '1', items: [point, { lat: 1, lng: 2 }] }
-  const none = { ...drive, items: [] }
-  const other = { status: 9, items: [point] }
-  const timeless = { status: 1, items: [{ ...point, time: 1778572800 }] }
-  const nowhere = { status: 1, items: [{ ...point, lat: null, lng: null }] }
-  const histories: [name: string, items: unknown, expected: RegExp][] = [
-    ['no groups', [], /^ok$/],
-    ['some groups of another kind', [other, drive], /^ok$/],
-    ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group; fields: status, items$/],
-    ['no points', [none], /^ok$/],
-    ['a record among points of another form', [{ ...drive, items: [[1778572800, 1, 2], point] }], /^ok$/],
-    ['points as lists', [{ ...drive, items: [[1778572800, 1, 2]] }], /^no record in any point$/],
-    ['points as ids', [{ ...drive, items: { 4: 11 } }], /^no record in any point$/],
-    ['points as texts', [none, { ...drive, items: ['a,b'] }], /^no record in any point$/],
-    ['only an event without a place', [{ ...nowhere, status: 5 }], /^ok$/],
-    ['only a drive without a place', [nowhere, { ...drive, status: 5 }], /^no latitude or longitude in any point$/],
-    ['no readable time', [timeless], /^no raw_time or time in any point$/],
-  ]
-  for (const [name, items, expected] of histories) {
-    const found = outcome(() => checkedHistory(read(wireHistory, { items }), { items }, isDisplayTime))
-    t.match(found, expected, name)
-  }
-})
+const point = { lat: 1, lng: 2, raw_time: 'soon', time: '12-05-2026 08:00:00' }
+const drive = { status: '1', items: [point, { lat: 1, lng: 2 }] }
+const none = { ...drive, items: [] }
+const other = { status: 9, items: [point] }
+const timeless = { status: 1, items: [{ ...point, time: 1778572800 }] }
+const nowhere = { status: 1, items: [{ ...point, lat: null, lng: null }] }
+const history = (items: unknown) => checkedHistory(read(wireHistory, { items }), { items }, isDisplayTime)
+outcomes('a history is accepted unless no group is of a known kind, or no point has a readable time', history, [
+  ['no groups', [], /^ok$/],
+  ['some groups of another kind', [other, drive], /^ok$/],
+  ['no known kind', [{ status: 'drive', items: [point] }, other], /^no status in any group; fields: status, items$/],
+  ['no points', [none], /^ok$/],
+  ['a record among points of another form', [{ ...drive, items: [[1778572800, 1, 2], point] }], /^ok$/],
+  ['points as lists', [{ ...drive, items: [[1778572800, 1, 2]] }], /^no record in any point$/],
+  ['points as ids', [{ ...drive, items: { 4: 11 } }], /^no record in any point$/],
+  ['points as texts', [none, { ...drive, items: ['a,b'] }], /^no record in any point$/],
+  ['only an event without a place', [{ ...nowhere, status: 5 }], /^ok$/],
+  ['only a drive without a place', [nowhere, { ...drive, status: 5 }], /^no latitude or longitude in any point$/],
+  ['no readable time', [timeless], /^no raw_time or time in any point$/],
+])
 
 t.test('a failure names fields, and no key that may be data', async (t) => {
   const found = { id: 1, 'a@example.com': 1, $2y$10$abc: 1, 'Van 7': 1, 12: 1, ['x'.repeat(40)]: 1 }
@@ -181,18 +166,15 @@ t.test('a changed platform: 503 for whatever needs a renamed field, and recovery
   ])
 })
 
-t.test(
-  'services in the device list of which none has an id are a failure, those of one device may be bad',
-  async (t) => {
-    const { become, get, clock, lines } = await faulty(t)
-    const services = [{ key: 8 }, { key: 9 }]
-    become({ get_devices: [{ items: [{ ...device, device_data: { services } }] }], get_user_data: all.get_user_data })
-    clock.advance(2)
-    isUnavailable(t, await get('/v1/services', someHash), 'of all devices')
-    t.equal(lines('outage begins').at(-1)?.reason, 'get_devices: wrong_shape (no id in any service)')
-    t.match(await get('/v1/services?device_id=7', someHash), { status: 200, body: { count: 0 } })
-  },
-)
+t.test('services in the device list without any id are a failure, those of one device may be bad', async (t) => {
+  const { become, get, clock, lines } = await faulty(t)
+  const services = [{ key: 8 }, { key: 9 }]
+  become({ get_devices: [{ items: [{ ...device, device_data: { services } }] }], get_user_data: all.get_user_data })
+  clock.advance(2)
+  isUnavailable(t, await get('/v1/services', someHash), 'of all devices')
+  t.equal(lines('outage begins').at(-1)?.reason, 'get_devices: wrong_shape (no id in any service)')
+  t.match(await get('/v1/services?device_id=7', someHash), { status: 200, body: { count: 0 } })
+})
 
 t.test('no data is an empty list, and rows beside an unreadable one are served', async (t) => {
   const { become, get, clock } = await faulty(t)
