@@ -1,4 +1,4 @@
-/** What the parser rejects, and `CONNECT`: one response in the order of the connection, in time for a client that is still sending. */
+/** What the parser rejects, and `Upgrade`: one response, in time for a client that is still sending. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
@@ -8,51 +8,17 @@ import { until } from '../redis.js'
 import { type Held, heldGateway, request, send } from './held.js'
 import { exchange, raw, responsesIn, untilClosed } from './raw.js'
 
-t.test('the responses to a client error and a tunnel follow those of earlier requests', async (t) => {
+t.test('nothing behind a request with Upgrade is a request: its response closes the connection', async (t) => {
   const { url, held } = await heldGateway(t)
-  const ends: [bytes: string, status: number][] = [
-    ['no HTTP\r\n\r\n', 400],
-    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
-    ['POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
-  ]
-  for (const [bytes, status] of ends) {
-    const first = held.length
-    const text = exchange(url, request(`/v1/devices/${first + 1}`) + request(`/v1/devices/${first + 2}`) + bytes)
-    for (const at of [first, first + 1]) {
-      await until(() => held.length === at + 1)
-      send(held[at] as Held)
-    }
-    const statuses = responsesIn(await text).map((response) => response.status)
-    t.same(statuses, [200, 200, status], bytes.slice(0, 10))
-  }
-})
-
-t.test(
-  'nothing that follows a request with Upgrade is taken for a request: its response closes the connection',
-  async (t) => {
-    const { url, held } = await heldGateway(t)
-    const upgrade = request('/v1/devices/1', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    const text = untilClosed(socket)
-    const body = request('/health')
-    socket.write(`${upgrade}POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
-    await until(() => held.length === 1)
-    socket.write(body)
-    send(held[0] as Held)
-    t.match(responsesIn(await text), { length: 1, 0: { status: 200 } })
-  },
-)
-
-t.test('a client error has its response though the client closes its side before its turn comes', async (t) => {
-  const { url, get, held } = await heldGateway(t)
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+  const upgrade = request('/v1/devices/1', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
   const text = untilClosed(socket)
-  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
+  const body = request('/health')
+  socket.write(`${upgrade}POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
   await until(() => held.length === 1)
-  socket.end()
-  t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the end')
+  socket.write(body)
   send(held[0] as Held)
-  t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
+  t.match(responsesIn(await text), { length: 1, 0: { status: 200 } })
 })
 
 t.test('a client error behind another request has the same response: a HEAD no body, a long target 414', async (t) => {
@@ -113,21 +79,4 @@ t.test('a request whose response came before its invalid end has no second one',
   t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
   socket.write('no chunk\r\n')
   t.equal(await untilClosed(socket), '')
-})
-
-t.test('a request that is not HTTP has one response and is counted once, however many packets follow', async (t) => {
-  const { url, get, held, metrics } = await heldGateway(t)
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true })
-  const text = untilClosed(socket)
-  socket.write(`${request('/v1/devices/1')}no HTTP\r\n\r\n`)
-  await until(() => held.length === 1)
-  for (let packet = 0; packet < 10; packet += 1) {
-    socket.write('more')
-    t.equal((await get('/v1/me', someHash)).status, 200, 'the gateway has read the packet')
-  }
-  send(held[0] as Held)
-  t.match(responsesIn(await text), { length: 2, 0: { status: 200 }, 1: { status: 400 } })
-  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 1$/m)
-  const { headers } = await get('/health')
-  t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 1)
 })

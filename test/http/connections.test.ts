@@ -8,34 +8,54 @@ import { ownerOf } from '../../src/http/connections.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { until } from '../redis.js'
-import { type Held, hasDevices, heldGateway, request, send } from './held.js'
+import { type Held, heldGateway, request, send } from './held.js'
 import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
 
-t.test(
-  'all addresses of an IPv6 subscriber share one part of the places and the memory, also with the demo token',
-  async (t) => {
-    const ownersOf = (first: string, second: string, caller?: object) =>
-      new Set([first, second].map((ip) => ownerOf({ ip, account: caller && { id: 'demo' }, caller } as FastifyRequest)))
-    for (const caller of [undefined, { credential: 'demo' }]) {
-      t.equal(ownersOf('2001:db8::1', '2001:db8::ffff:1', caller).size, 1)
-      t.equal(ownersOf('2001:db8::1', '2001:db8:0:1::1', caller).size, 2)
-      t.equal(ownersOf('192.0.2.1', '192.0.2.2', caller).size, 2)
-    }
-  },
-)
-
-t.test('twenty requests in one packet are handled one at a time, in order', async (t) => {
-  const { url, get, held } = await heldGateway(t)
-  const ids = Array.from({ length: 20 }, (_, at) => at + 1)
-  const last = request('/v1/devices/20', 'Connection: close\r\n')
-  const text = exchange(url, ids.map((id) => (id === 20 ? last : request(`/v1/devices/${id}`))).join(''))
-  for (const id of ids) {
-    await until(() => held.length === id)
-    t.equal((await get('/v1/me', someHash)).status, 200, 'other connections are served meanwhile')
-    t.equal(held.length, id, 'the next request waits for this response')
-    send(held[id - 1] as Held)
+t.test('all addresses of an IPv6 subscriber share places and memory, also with the demo token', async (t) => {
+  const ownersOf = (first: string, second: string, caller?: object) =>
+    new Set([first, second].map((ip) => ownerOf({ ip, account: caller && { id: 'demo' }, caller } as FastifyRequest)))
+  for (const caller of [undefined, { credential: 'demo' }]) {
+    t.equal(ownersOf('2001:db8::1', '2001:db8::ffff:1', caller).size, 1)
+    t.equal(ownersOf('2001:db8::1', '2001:db8:0:1::1', caller).size, 2)
+    t.equal(ownersOf('192.0.2.1', '192.0.2.2', caller).size, 2)
   }
-  hasDevices(t, await text, ids)
+})
+
+t.test('requests are handled one at a time, in order, and what ends their connection after them', async (t) => {
+  const { url, get, held, metrics } = await heldGateway(t, { RATE_LIMIT_WINDOW_S: '3600' })
+  const [noHttp, tunnel] = ['no HTTP\r\n\r\n', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n']
+  const twoLengths = 'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'
+  const [end, more] = [(socket: Socket) => socket.end(), (socket: Socket) => socket.write('more')]
+  const rows: [requests: number, bytes: string, errors: number[], ...then: ((socket: Socket) => unknown)[]][] = [
+    [2, noHttp, [400]],
+    [2, tunnel, [405]],
+    [2, twoLengths, [400]],
+    [1, noHttp, [400], ...Array(10).fill(more)],
+    [1, noHttp, [400], end],
+    [1, '', [], end],
+    [20, '', [], end],
+  ]
+  for (const [count, bytes, errors, ...then] of rows) {
+    const before = held.length
+    const ids = Array.from({ length: count }, (_, at) => before + at + 1)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const text = untilClosed(socket)
+    socket.write(ids.map((id) => request(`/v1/devices/${id}`)).join('') + bytes)
+    for (const id of ids) {
+      await until(() => held.length === id)
+      for (const act of [() => {}, ...then.splice(0)]) {
+        act(socket)
+        t.equal((await get('/v1/me', someHash)).status, 200, 'other connections are served meanwhile')
+      }
+      t.equal(held.length, id, 'the next request waits for this response')
+      send(held[id - 1] as Held)
+    }
+    const found = responsesIn(await text).map(({ status, body }) => [status, JSON.parse(body).id])
+    t.same(found, [...ids.map((id) => [200, id]), ...errors.map((status) => [status, undefined])], bytes.slice(0, 10))
+  }
+  t.match(await metrics(), /^gateway_requests_total\{method="none",route="none",status="400"\} 4$/m)
+  const { headers } = await get('/health')
+  t.equal(Number(headers.get('ratelimit-limit')) - Number(headers.get('ratelimit-remaining')), 5, 'each counts once')
 })
 
 t.test('a connection with too many waiting requests is closed, and others are served', async (t) => {
@@ -205,22 +225,6 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   const counted = 102 - left.length + begun.length
   t.same([status, headers.get('ratelimit-remaining')], [200, `${10_000 - counted}`], 'these took none of the limit')
   last.destroy()
-})
-
-t.test('a client that half-closes after its last request gets all responses, and the connection ends', async (t) => {
-  const { url, held } = await heldGateway(t)
-  for (const count of [1, 5]) {
-    const { length } = held
-    const ids = Array.from({ length: count }, (_, at) => length + at + 1)
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-    const text = untilClosed(socket)
-    socket.end(ids.map((id) => request(`/v1/devices/${id}`)).join(''))
-    for (const id of ids) {
-      await until(() => held.length === id)
-      send(held[id - 1] as Held)
-    }
-    hasDevices(t, await text, ids)
-  }
 })
 
 t.test('closing idle connections spares the next request in a packet, up to the last response', async (t) => {

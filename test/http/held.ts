@@ -2,7 +2,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
-import { responsesIn } from './raw.js'
 
 export const request = (path: string, extra = '', credential = someHash): string =>
   `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${credential}\r\n${extra}\r\n`
@@ -27,9 +26,3 @@ export async function heldGateway(t: Test, env: Record<string, string> = {}) {
 
 export const send = ({ id, response }: Held): void =>
   void response.end(JSON.stringify([{ title: 'A', items: [{ id: Number(id) }] }]))
-
-export function hasDevices(t: Test, text: string, ids: number[]): void {
-  const found = responsesIn(text).map(({ status, body }) => [status, JSON.parse(body).id])
-  const wanted = ids.map((id) => [200, id])
-  t.same(found, wanted)
-}
