@@ -1,34 +1,7 @@
-/** The numbers of pages: those that cannot be true count as not sent. */
+/** Pages that lack rows, and rows that lack an id. */
 import t from 'tap'
 import { pageOf } from '../../src/platform/pages.js'
-import { type FetchPage, readAll, windowOf } from '../../src/platform/window.js'
-
-t.test('numbers that the rows contradict lose no row, and repeat none', async (t) => {
-  const all = Array.from({ length: 137 }, (_, at) => ({ id: 137 - at }))
-  /** Pages of 30, whatever is requested. */
-  const thirties =
-    (numbers: (limit: number) => object): FetchPage =>
-    async (number, limit) =>
-      pageOf({ items: { data: all.slice(30 * (number - 1), 30 * number), current_page: number, ...numbers(limit) } })
-  const platforms: Record<string, FetchPage> = {
-    'a last page of 0': thirties(() => ({ last_page: 0, total: 137 })),
-    'a page size of 0': thirties(() => ({ per_page: 0, total: 137 })),
-    'the requested size as that of the page': thirties((limit) => ({ per_page: limit, last_page: 5, total: 137 })),
-  }
-  for (const [name, fetchPage] of Object.entries(platforms)) {
-    for (const [offset, limit] of [
-      [0, 50],
-      [50, 50],
-      [100, 200],
-      [1_000, 50],
-    ] as const) {
-      const { rows, count } = await windowOf(fetchPage, offset, limit)
-      t.same(rows, all.slice(offset, offset + limit), `${name}: ${offset}/${limit}`)
-      t.same(await count(), { total: 137, isCounted: true })
-    }
-    t.same(await readAll(fetchPage, 50), all, name)
-  }
-})
+import { type FetchPage, windowOf } from '../../src/platform/window.js'
 
 t.test('a platform that leaves rows out of its pages loses no other', async (t) => {
   const all = Array.from({ length: 250 }, (_, at) => ({ id: 250 - at }))
