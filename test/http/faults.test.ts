@@ -41,50 +41,46 @@ t.test('of 600 clients that connect at once, the system keeps each until it is a
   for (const client of clients) client.destroy()
 })
 
-t.test(
-  'a client that sends endlessly or slowly is disconnected with a documented error, a silent one without',
-  async (t) => {
-    const { httpServer, url } = await gateway(t)
-    const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = httpServer
-    t.same([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [10_000, 15_000, 72_000, 60_000])
-    t.equal(maxConnections, 10_000)
-    if (!isLong) Object.assign(httpServer, { headersTimeout: 500, requestTimeout: 1_500 })
-    const port = Number(new URL(url).port)
-    const slowly = async (start: string, drip: string): Promise<string> => {
-      const socket = await dial({ port })
-      socket.write(start)
-      const timer = setInterval(() => socket.writable && socket.write(drip), 100)
-      const text = await untilClosed(socket)
-      clearInterval(timer)
-      return text
+t.test('a client that sends endlessly or slowly is disconnected with an error, a silent one without', async (t) => {
+  const { httpServer, url } = await gateway(t)
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = httpServer
+  t.same([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [10_000, 15_000, 72_000, 60_000])
+  t.equal(maxConnections, 10_000)
+  if (!isLong) Object.assign(httpServer, { headersTimeout: 500, requestTimeout: 1_500 })
+  const port = Number(new URL(url).port)
+  const slowly = async (start: string, drip: string): Promise<string> => {
+    const socket = await dial({ port })
+    socket.write(start)
+    const timer = setInterval(() => socket.writable && socket.write(drip), 100)
+    const text = await untilClosed(socket)
+    clearInterval(timer)
+    return text
+  }
+  const endless = async (): Promise<string> => {
+    const socket = await dial({ port })
+    const answer = untilClosed(socket)
+    socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
+    while (socket.writable) {
+      socket.write(`X-${Math.random()}: ${'y'.repeat(1_000)}\r\n`)
+      await pause(1)
     }
-    const endless = async (): Promise<string> => {
-      const socket = await dial({ port })
-      const answer = untilClosed(socket)
-      socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
-      while (socket.writable) {
-        socket.write(`X-${Math.random()}: ${'y'.repeat(1_000)}\r\n`)
-        await pause(1)
-      }
-      return answer
-    }
-    const post =
-      'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{'
-    const [headers, body, silent, flood] = await Promise.all([
-      slowly('GET /api/health HTTP/1.1\r\nHost: x\r\nX-A: ', 'a'),
-      slowly(post, ' '),
-      dial({ port }).then(untilClosed),
-      endless(),
-    ])
-    t.match(headers, /^HTTP\/1\.1 400 /)
-    t.match(headers, /"error":"invalid_request","message":"The request did not arrive in time/)
-    t.match(headers, /\r\nRateLimit-Limit: /i)
-    t.match(body, /^HTTP\/1\.1 400 /)
-    t.equal(silent, '', 'a browser would take it for the response to its first request')
-    t.match(flood, /^HTTP\/1\.1 431 /)
-    t.match(flood, /"error":"headers_too_large"/)
-  },
-)
+    return answer
+  }
+  const post = 'POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{'
+  const [headers, body, silent, flood] = await Promise.all([
+    slowly('GET /api/health HTTP/1.1\r\nHost: x\r\nX-A: ', 'a'),
+    slowly(post, ' '),
+    dial({ port }).then(untilClosed),
+    endless(),
+  ])
+  t.match(headers, /^HTTP\/1\.1 400 /)
+  t.match(headers, /"error":"invalid_request","message":"The request did not arrive in time/)
+  t.match(headers, /\r\nRateLimit-Limit: /i)
+  t.match(body, /^HTTP\/1\.1 400 /)
+  t.equal(silent, '', 'a browser would take it for the response to its first request')
+  t.match(flood, /^HTTP\/1\.1 431 /)
+  t.match(flood, /"error":"headers_too_large"/)
+})
 
 const cost = isLong ? ', cost little,' : ''
 t.test(`${many} connections at once are served${cost} and leave nothing behind`, async (t) => {

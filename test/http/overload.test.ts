@@ -46,41 +46,38 @@ t.test('while the event loop is late, requests get 503 and health is still serve
   while ((await status()) !== 200) await pause(50)
 })
 
-t.test(
-  'requests that wait long for their turn are shed, although each turn is short, and those of no other caller',
-  async (t) => {
-    const { app, pace } = bareApp(t)
-    shedOverload(app, pace, () => {})
-    app.get('/', async () => void block(15))
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = app.server.address() as AddressInfo
-    const open = async (localAddress: string): Promise<Socket> => {
-      const socket = connect({ port, host: '127.0.0.1', localAddress })
-      await once(app.server, 'connection')
-      return socket
+t.test('requests that wait long for a turn are shed, though turns are short; those of no other caller', async (t) => {
+  const { app, pace } = bareApp(t)
+  shedOverload(app, pace, () => {})
+  app.get('/', async () => void block(15))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const open = async (localAddress: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    await once(app.server, 'connection')
+    return socket
+  }
+  const statusOf = async (socket: Socket): Promise<string> => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    return String((await once(socket, 'data'))[0]).slice(9, 12)
+  }
+  const other = await open('127.0.0.2')
+  const sockets: Socket[] = []
+  while (sockets.length < 100) sockets.push(await open('127.0.0.1'))
+  let served = 0
+  let calm: Promise<string> | undefined
+  const requestUntilShed = async (socket: Socket): Promise<void> => {
+    while (served < 500 && calm === undefined) {
+      if ((await statusOf(socket)) === '503') calm ??= statusOf(other)
+      served += 1
     }
-    const statusOf = async (socket: Socket): Promise<string> => {
-      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-      return String((await once(socket, 'data'))[0]).slice(9, 12)
-    }
-    const other = await open('127.0.0.2')
-    const sockets: Socket[] = []
-    while (sockets.length < 100) sockets.push(await open('127.0.0.1'))
-    let served = 0
-    let calm: Promise<string> | undefined
-    const requestUntilShed = async (socket: Socket): Promise<void> => {
-      while (served < 500 && calm === undefined) {
-        if ((await statusOf(socket)) === '503') calm ??= statusOf(other)
-        served += 1
-      }
-      socket.destroy()
-    }
-    await Promise.all(sockets.map(requestUntilShed))
-    t.ok(served < 500, `shed after ${served} requests`)
-    t.equal(await calm, '200')
-    other.destroy()
-  },
-)
+    socket.destroy()
+  }
+  await Promise.all(sockets.map(requestUntilShed))
+  t.ok(served < 500, `shed after ${served} requests`)
+  t.equal(await calm, '200')
+  other.destroy()
+})
 
 /** Two new connections, one after the other, which send nothing. With the second, the request that gave way to the first is refused already. */
 async function openTwo({ url, httpServer }: Gateway): Promise<void> {

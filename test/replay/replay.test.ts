@@ -17,17 +17,14 @@ t.test('folders of the same name, which would have the same hash, are refused', 
   t.same(await run(t, 'replay', [acme, acme]), { code: 2, text })
 })
 
-t.test(
-  'a comparison waits as long as an overloaded gateway asks for, and takes other errors as they are',
-  async (t) => {
-    const texts = ['{}', '{"message":"The gateway is overloaded."}', '{"message":"The platform is down."}']
-    const { url, calls } = await platform(t, (_, response) => {
-      response.writeHead(calls.length === 1 ? 429 : 503, { 'retry-after': '0' }).end(texts[calls.length - 1])
-    })
-    t.match(await send(url, '/v1/me', 'demo'), { status: 503, body: { message: 'The platform is down.' } })
-    t.equal(calls.length, 3)
-  },
-)
+t.test('a comparison waits as long as an overloaded gateway asks, and takes other errors as they are', async (t) => {
+  const texts = ['{}', '{"message":"The gateway is overloaded."}', '{"message":"The platform is down."}']
+  const { url, calls } = await platform(t, (_, response) => {
+    response.writeHead(calls.length === 1 ? 429 : 503, { 'retry-after': '0' }).end(texts[calls.length - 1])
+  })
+  t.match(await send(url, '/v1/me', 'demo'), { status: 503, body: { message: 'The platform is down.' } })
+  t.equal(calls.length, 3)
+})
 
 /** Status, headers and body over a socket of the agent; rejects when the connection is reset. */
 async function fetched(url: string, agent: Agent) {

@@ -57,45 +57,39 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
   t.equal(store.up(), true)
 })
 
-t.test(
-  'a disk that refuses writes is noticed where there is room, before lmdb writes and ends the process',
-  async (t) => {
-    const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes) }), 'keys.mdb')
-    t.throws(() => keepRoom(path, openSync(path, 'r'), 0), { code: 'EBADF' })
-    keepRoom(path, openSync(path, 'r+'), 0)
-    t.equal(statSync(path).size, 2 * minFreeBytes)
-  },
-)
+t.test('a disk that refuses writes is noticed, also where there is room, before lmdb ends the process', async (t) => {
+  const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes) }), 'keys.mdb')
+  t.throws(() => keepRoom(path, openSync(path, 'r'), 0), { code: 'EBADF' })
+  keepRoom(path, openSync(path, 'r+'), 0)
+  t.equal(statSync(path).size, 2 * minFreeBytes)
+})
 
-t.test(
-  'keys work again after lmdb has given up the file, because the end of a transaction was not written',
-  async (t) => {
-    const place = await embeddedPlace(t)
-    const store = await place.open()
-    const record = await storedKey(store)
-    // lmdb writes it over a descriptor of its own, which writes through.
-    const [fd = ''] = readdirSync('/proc/self/fd').filter((one) => {
-      const link = `/proc/self/fd/${one}`
-      if (!existsSync(link) || !readlinkSync(link).startsWith(place.config.dataDir)) return false
-      const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${one}`, 'latin1')) ?? []
-      return (Number.parseInt(flags, 8) & constants.O_DSYNC) !== 0
-    })
-    closeSync(Number(fd))
-    t.equal(openSync('/dev/null', 'r'), Number(fd), 'a file that cannot be written is in its place')
-    const { record: lost } = aKey(anOwner())
-    await t.rejects(store.keys.create(lost, 20, NOW), { name: 'StoreUnavailable' })
-    await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /MDB_PANIC/ } })
-    const { dataDir } = place.config
-    renameSync(dataDir, `${dataDir}-away`)
-    await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /ENOENT/ } })
-    t.notOk(existsSync(dataDir), 'no other file takes its place')
-    renameSync(`${dataDir}-away`, dataDir)
-    const calls = [store.keys.find(record.digest, NOW), store.keys.find(lost.digest, NOW)]
-    t.same(await Promise.all(calls), [record, undefined])
-    t.equal(await store.keys.create(lost, 20, NOW), 'created')
-    t.same([await store.keys.find(lost.digest, NOW), store.up()], [lost, true])
-  },
-)
+t.test('keys work again after lmdb has given up its file: the end of a transaction was not written', async (t) => {
+  const place = await embeddedPlace(t)
+  const store = await place.open()
+  const record = await storedKey(store)
+  // lmdb writes it over a descriptor of its own, which writes through.
+  const [fd = ''] = readdirSync('/proc/self/fd').filter((one) => {
+    const link = `/proc/self/fd/${one}`
+    if (!existsSync(link) || !readlinkSync(link).startsWith(place.config.dataDir)) return false
+    const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${one}`, 'latin1')) ?? []
+    return (Number.parseInt(flags, 8) & constants.O_DSYNC) !== 0
+  })
+  closeSync(Number(fd))
+  t.equal(openSync('/dev/null', 'r'), Number(fd), 'a file that cannot be written is in its place')
+  const { record: lost } = aKey(anOwner())
+  await t.rejects(store.keys.create(lost, 20, NOW), { name: 'StoreUnavailable' })
+  await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /MDB_PANIC/ } })
+  const { dataDir } = place.config
+  renameSync(dataDir, `${dataDir}-away`)
+  await t.rejects(store.keys.find(record.digest, NOW), { cause: { message: /ENOENT/ } })
+  t.notOk(existsSync(dataDir), 'no other file takes its place')
+  renameSync(`${dataDir}-away`, dataDir)
+  const calls = [store.keys.find(record.digest, NOW), store.keys.find(lost.digest, NOW)]
+  t.same(await Promise.all(calls), [record, undefined])
+  t.equal(await store.keys.create(lost, 20, NOW), 'created')
+  t.same([await store.keys.find(lost.digest, NOW), store.up()], [lost, true])
+})
 
 t.test('the key file does not grow with each start that removes expired keys', async (t) => {
   const place = await embeddedPlace(t)

@@ -166,26 +166,22 @@ t.test('when no node of a cluster can be used, the reason is that of a node', { 
   await Promise.all(cases.map(fails))
 })
 
-t.test(
-  'a TLS record that is broken on its way costs a connection, and not the process',
-  { skip: withoutRedis },
-  async (t) => {
-    const { tlsUrl, cert } = await tlsRedis(t)
-    const alert = Buffer.from('15030300020228', 'hex')
-    const open = new Set<Socket>()
-    const way = await listening(t, (socket) => {
-      const upstream = connect(Number(new URL(tlsUrl).port), '127.0.0.1')
-      open.add(socket.on('error', () => {}))
-      socket.pipe(upstream.on('error', () => {})).pipe(socket)
-      socket.once('close', () => open.delete(socket) && upstream.destroy())
-    })
-    const REDIS_URL = `rediss://localhost:${new URL(way).port}`
-    const child = await gatewayProcess(t, { REDIS_URL, NODE_EXTRA_CA_CERTS: cert })
-    const status = async () => (await child.get('/v1/me', randomKey())).status
-    await until(async () => (await status()) === 401)
-    const before = [...open]
-    // What the client answers gets no further: only the client can end the connection.
-    for (const socket of before) socket.unpipe().resume().write(alert)
-    await until(async () => (await status()) === 401 && !before.some((socket) => open.has(socket)))
-  },
-)
+t.test('a broken TLS record costs a connection, and not the process', { skip: withoutRedis }, async (t) => {
+  const { tlsUrl, cert } = await tlsRedis(t)
+  const alert = Buffer.from('15030300020228', 'hex')
+  const open = new Set<Socket>()
+  const way = await listening(t, (socket) => {
+    const upstream = connect(Number(new URL(tlsUrl).port), '127.0.0.1')
+    open.add(socket.on('error', () => {}))
+    socket.pipe(upstream.on('error', () => {})).pipe(socket)
+    socket.once('close', () => open.delete(socket) && upstream.destroy())
+  })
+  const REDIS_URL = `rediss://localhost:${new URL(way).port}`
+  const child = await gatewayProcess(t, { REDIS_URL, NODE_EXTRA_CA_CERTS: cert })
+  const status = async () => (await child.get('/v1/me', randomKey())).status
+  await until(async () => (await status()) === 401)
+  const before = [...open]
+  // What the client answers gets no further: only the client can end the connection.
+  for (const socket of before) socket.unpipe().resume().write(alert)
+  await until(async () => (await status()) === 401 && !before.some((socket) => open.has(socket)))
+})
