@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { answers, Clock, gateway, gatewayOn, someHash } from '../helper.js'
-import { fleet, idsOf } from './fleet.js'
+import { idsOf } from './fleet.js'
 
 t.test('the demo token shows the fleet of the sandbox: some devices move, one never connected', async (t) => {
   const clock = new Clock()
@@ -128,27 +128,6 @@ t.test('500 long ids fit into a URL, one more is a 400 that names the parameter'
   t.same([status, body.count], [200, 0])
   const tooMany = Array.from({ length: 501 }, (_, at) => at + 1).join(',')
   t.match((await get(`/v1/devices?ids=${tooMany}`, 'demo')).body, { error: 'invalid_request', param: 'ids' })
-})
-
-t.test('`ids`, `updated_since` and GeoJSON show no device of another account', async (t) => {
-  const { get, hash, otherHash, id, foreignId } = await fleet(t, 3)
-  const queries = ['json', 'geojson'].flatMap((format) =>
-    [`ids=${id},${foreignId}`, 'limit=50', 'updated_since=0'].map((query) => `${query}&format=${format}`),
-  )
-  const listed = async (credential: string) => {
-    const lists = await Promise.all(queries.map((query) => get(`/v1/devices?${query}`, credential)))
-    return lists.map(({ body }) => idsOf(body))
-  }
-  // Both accounts read the same URLs at the same time, twice: from the platform and from the cache.
-  for (const _ of [1, 2]) {
-    const [mine, theirs] = await Promise.all([listed(hash), listed(otherHash)])
-    t.same([mine[0], theirs[0]], [[id], [foreignId]])
-    for (const at of [1, 4]) {
-      t.ok(mine[at]?.includes(id) && theirs[at]?.includes(foreignId))
-      t.notOk(mine[at]?.some((one) => theirs[at]?.includes(one)))
-    }
-    for (const lists of [mine, theirs]) t.same([lists[2], lists[5], lists[3]], [lists[1], lists[4], lists[0]])
-  }
 })
 
 t.test('of a list with long rows no more responses are kept than its memory counts', async (t) => {

@@ -79,18 +79,12 @@ t.test('any window of devices and events is that part of the complete list, filt
   )
 })
 
-t.test('GeoJSON passes a validator of RFC 7946, and has the geofences of the account only', async (t) => {
+t.test('GeoJSON passes a validator of RFC 7946, and has the geometry of each geofence alone', async (t) => {
   for (const path of ['devices', 'geofences']) {
-    const [mine, theirs] = await Promise.all(
-      [hash, otherHash].map(async (credential) => {
-        const { body, headers } = await get(`/v1/${path}?format=geojson`, credential)
-        t.equal(headers.get('content-type'), 'application/geo+json; charset=utf-8')
-        check(JSON.stringify(body))
-        t.ok(body.features.length > 0 && body.count >= body.features.length)
-        return idsOf(body)
-      }),
-    )
-    t.notOk(mine?.some((id) => theirs?.includes(id)))
+    const { body, headers } = await get(`/v1/${path}?format=geojson`, hash)
+    t.equal(headers.get('content-type'), 'application/geo+json; charset=utf-8')
+    check(JSON.stringify(body))
+    t.ok(body.features.length > 0 && body.count >= body.features.length)
   }
   const { body } = await get('/v1/geofences?format=geojson&limit=2&offset=1', hash)
   const { body: list } = await get('/v1/geofences?limit=2&offset=1', hash)
@@ -111,17 +105,37 @@ t.test('`/me` has kind, account and UTC offset of the credential, null where its
   t.match((await without('/v1/me', 'demo')).body, { object: 'account', credential: 'demo', key: null })
 })
 
-t.test("another account's geofence, device or driver is unknown, the device without a platform call", async (t) => {
+t.test('no list has a row of another account, in any format, from the platform or from the cache', async (t) => {
+  const both = `ids=${id},${foreignId}`
+  const devices = [both, 'limit=50', 'updated_since=0'].map((query) => `devices?${query}`)
+  const events = ['', '&after_id=0&from=2026-05-12', `&device_${both}`].map((more) => `events?limit=200${more}`)
+  const geo = [...devices, 'geofences?limit=50'].map((path) => `${path}&format=geojson`)
+  const paths = [...devices, ...events, ...geo, 'geofences', 'alerts', 'services', 'drivers']
+  const listed = (credential: string) =>
+    Promise.all(paths.map(async (path) => idsOf((await get(`/v1/${path}`, credential)).body)))
+  for (const _ of ['platform', 'cache']) {
+    // Both accounts read the same URLs at the same time.
+    const [mine, theirs] = await Promise.all([listed(hash), listed(otherHash)])
+    t.same([mine[0], theirs[0]], [[id], [foreignId]])
+    for (const [at, path] of paths.entries()) {
+      t.ok(mine[at]?.length && theirs[at]?.length, path)
+      const common = mine[at]?.filter((one) => theirs[at]?.includes(one))
+      t.same(common, [], path)
+    }
+  }
+})
+
+t.test("another account's geofence or device is unknown, the device without a platform call", async (t) => {
   const [theirs] = (await get('/v1/geofences', otherHash)).body.data
   t.equal((await get(`/v1/geofences/${theirs.id}`, hash)).status, 404)
   await get('/v1/devices', hash)
   const before = calls.length
-  t.equal((await get(`/v1/history/${foreignId}?${days}`, hash)).status, 404)
-  for (const list of ['services', 'events'])
-    t.same((await get(`/v1/${list}?device_id=${foreignId}`, hash)).body.data, [], list)
+  for (const more of ['', '&format=geojson', '&positions=false'])
+    t.match(await get(`/v1/history/${foreignId}?${days}${more}`, hash), { status: 404, body: { error: 'not_found' } })
+  const [one, some] = [`device_id=${foreignId}`, `device_ids=${foreignId},${foreignId + 1}`]
+  for (const list of [`services?${one}`, `events?${one}`, `events?${some}`, `events?${some}&after_id=0`])
+    t.same((await get(`/v1/${list}`, hash)).body.data, [], list)
   t.same(calls.slice(before), [], 'the cached list is enough')
-  const drivers = idsOf((await get('/v1/drivers', otherHash)).body)
-  t.notOk(idsOf((await get('/v1/drivers', hash)).body).some((id) => drivers.includes(id)))
 })
 
 t.test('a permission that the account lacks on the platform is a 403 that names the resource', async (t) => {
