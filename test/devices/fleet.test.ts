@@ -13,7 +13,7 @@ import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
 import { toHistory, toTrack } from '../../src/resources/history.js'
 import { collect } from '../faults.js'
-import { sends } from '../platform/faulty.js'
+import { sends, stamp } from '../platform/faulty.js'
 import { atOnce } from '../resources/history-rows.js'
 import { jobs, list, lists, now, row, zone } from './worker.js'
 
@@ -181,9 +181,6 @@ const setup = read(wireSetup, {
 })
 const days = { deviceId: 7, from: '2026-05-11', to: '2026-05-12', positions: true }
 const params = { ...days, format: 'json', setup } as const
-
-const stamp = (second: number): string =>
-  new Date(Date.UTC(2026, 4, 11) + second * 1_000).toISOString().replace('T', ' ').slice(0, 19)
 
 const point = (at: number) => ({
   ...{ id: at + 1, device_id: 3, item_id: `i${at + 1}`, time: stamp(at * 4), raw_time: stamp(at * 4), speed: at % 90 },

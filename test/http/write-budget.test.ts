@@ -8,6 +8,7 @@ import { installWriteBudget } from '../../src/http/write-budget.js'
 import { ByteBudget } from '../../src/lib/byte-budget.js'
 import type { Account } from '../../src/platform/account.js'
 import { platform, someHash } from '../helper.js'
+import { historyOf } from '../platform/faulty.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 import { bareApp, untilClosed } from './raw.js'
@@ -15,16 +16,8 @@ import { bareApp, untilClosed } from './raw.js'
 /** More than the system buffers on the way to a client that does not read. */
 const responseBytes = 8_000_000
 
-const points = Array.from({ length: 100 }, (_, at) => ({
-  id: at + 1,
-  lat: 1,
-  lng: 1,
-  speed: 1,
-  raw_time: `2026-05-12 07:${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,
-  address: 'x'.repeat(responseBytes / 100),
-}))
-const history = JSON.stringify({ items: [{ status: 1, items: points }], distance_sum: '3 Km', sensors: [] })
-const path = '/v1/history/7?from=2026-05-12&to=2026-05-12'
+const history = JSON.stringify(historyOf(100, { address: 'x'.repeat(responseBytes / 100) }))
+const path = '/v1/history/7?from=2026-05-11&to=2026-05-11'
 
 t.test('with a heap of 256 MB, histories that no client reads end no process, and others are served', async (t) => {
   const get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]

@@ -10,7 +10,7 @@ import { isLong } from '../faults.js'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { hangs, resets, sends, sound, trickles } from './faulty.js'
+import { hangs, historyOf, resets, sends, sound, trickles } from './faulty.js'
 
 const calmHash = `${someHash}calm`
 
@@ -128,16 +128,8 @@ const invented: Scenario = [
 
 /** Reads of a history and a device list of so many rows. @returns what each has read. */
 async function longReads(t: Test, count: number): Promise<(() => Promise<() => number>)[]> {
-  const rows = Array.from({ length: count }, (_, at) => ({
-    id: at + 1,
-    lat: 1,
-    lng: at / 1e4,
-    time: '2026-05-11 08:00:00',
-  }))
-  const { url } = await platform(t, {
-    get_history: { items: [{ status: 1, items: rows }] },
-    get_devices: [{ items: { ...rows } }],
-  })
+  const get_history = historyOf(count)
+  const { url } = await platform(t, { get_history, get_devices: [{ items: { ...get_history.items[0]?.items } }] })
   const client = new HttpClient({ url, connections: 1 })
   t.teardown(() => client.close())
   const days = { from: '2026-05-11', to: '2026-05-11' }

@@ -25,6 +25,17 @@ export const sound: Bodies = {
   get_user_drivers: { items: { drivers: { data: [{ id: 9, name: 'Jo' }], total: 1 } } },
 }
 
+/** A time of a platform, so many seconds after 11 May 2026 began. */
+export const stamp = (seconds: number): string =>
+  new Date(Date.UTC(2026, 4, 11) + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')
+
+/** A history of a drive, with a point for each second from `stamp(0)` on. */
+export function historyOf(count: number, more: object = {}) {
+  const place = (at: number) => ({ lat: 40 + at / 1e5, lng: 2, speed: 30 })
+  const items = Array.from({ length: count }, (_, at) => ({ id: at + 1, raw_time: stamp(at), ...place(at), ...more }))
+  return { items: [{ status: 1, items }], status: 1 }
+}
+
 /** What keeps a socket for long, or fails at once. */
 export const hangs: RequestListener = () => {}
 export const resets: RequestListener = ({ socket }) => void socket.resetAndDestroy()

@@ -1,10 +1,12 @@
 /** With a heap of 256 MB, no size or number of platform responses ends the process, and other accounts are served meanwhile. */
 import { execFileSync } from 'node:child_process'
 import type { RequestListener, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { type Bodies, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
+import { historyOf } from './faulty.js'
 
 const bodies: Bodies = {}
 const { url } = await platform(t, bodies)
@@ -14,42 +16,17 @@ const child = await gatewayProcess(t, { ...env, NODE_OPTIONS: smallHeap })
 const statusOf = async (path: string, hash = someHash) => (await child.get(`/v1/${path}`, hash)).status
 const hashOf = (name: string): string => someHash.replace('ab', name)
 
-const MB = 1024 * 1024
-
-/** Writes a long body without holding it. */
-const streams =
-  (start: string, chunks: readonly Buffer[], end: string): RequestListener =>
-  (_request, response) => {
-    let at = 0
-    const more = (): void => {
-      while (at < chunks.length && !response.destroyed) {
-        if (!response.write(chunks[at++])) return void response.once('drain', more)
-      }
-      response.end(end)
-    }
-    response.write(start)
-    more()
-  }
-
-const stamp = (second: number): string =>
-  new Date(Date.UTC(2026, 4, 11) + second * 500).toISOString().replace('T', ' ').slice(0, 19)
-const point = (id: number): string => {
-  const place = { latitude: 48 + id / 1e6, longitude: 9, altitude: 400, course: 12, speed: id % 90 }
-  return `${id > 0 ? ',' : ''}${JSON.stringify({ id, raw_time: stamp(id), ...place, other: 'x'.repeat(60) })}`
-}
-/** 100,000 points of the recorded size, a hundred in each chunk. */
-const points = Array.from({ length: 1_000 }, (_, chunk) =>
-  Buffer.from(Array.from({ length: 100 }, (_, at) => point(100 * chunk + at)).join('')),
-)
-const filler = Array<Buffer>(60).fill(Buffer.from(`"${'x'.repeat(MB)}",`))
+/** A document of 60 MB, which is not held. */
+const long = ['{"items":{"geofences":[', ...Array(60).fill(Buffer.from(`"${'x'.repeat(2 ** 20)}",`)), '""]}}']
 
 t.test('histories of 100,000 points and documents of 60 MB, many at once', async (t) => {
   bodies.get_devices = [{ title: 'A', items: [{ id: 7, name: 'Van' }] }]
-  bodies.get_history = streams('{"items":[{"status":1,"items":[', points, ']}],"distance_sum":"9 Km"}')
-  bodies.get_geofences = streams('{"items":{"geofences":[', filler, '""]}}')
+  // Points of the recorded size.
+  bodies.get_history = JSON.stringify(historyOf(100_000, { altitude: 400, course: 12, other: 'x'.repeat(60) }))
+  bodies.get_geofences = (_: unknown, response: ServerResponse) => Readable.from(long).pipe(response)
   const other = hashOf('zz')
   t.equal(await statusOf('devices/7', other), 200)
-  const history = (name: string) => statusOf('history/7?from=2026-05-11&to=2026-05-11', hashOf(name))
+  const history = (name: string) => statusOf('history/7?from=2026-05-11&to=2026-05-12', hashOf(name))
   t.equal(await history('a0'), 200, 'one is served')
   const names = Array.from({ length: 6 }, (_, at) => `b${at}`)
   const atOnce = await Promise.all(names.flatMap((name) => [history(name), statusOf('geofences', hashOf(name))]))

@@ -1,18 +1,14 @@
 /** `GET /v1/history/:device_id`. */
 import t from 'tap'
 import { type Bodies, gatewayOn, someHash } from '../helper.js'
+import { historyOf, stamp } from '../platform/faulty.js'
 import { days, fleet } from './fleet.js'
 
 const { get, hash, id } = await fleet(t)
 
 t.test('a history of 100,000 points is complete and in order, and other requests do not wait for it', async (t) => {
-  const time = (at: number) => new Date(Date.UTC(2026, 4, 11) + at * 1_000).toISOString().slice(0, 19).replace('T', ' ')
-  const points = Array.from({ length: 100_000 }, (_, at) => {
-    const place = { lat: 40 + at / 1e5, lng: 2, speed: 30 }
-    return { id: at + 1, raw_time: time(at), ...place, other: 'x'.repeat(100) }
-  })
   const totals = { distance_sum: '111 Km', top_speed: '30 kph', move_duration: '27h 46min', stop_duration: '0s' }
-  const get_history = JSON.stringify({ items: [{ status: 1, items: points }], ...totals, status: 1 })
+  const get_history = JSON.stringify({ ...historyOf(100_000, { other: 'x'.repeat(100) }), ...totals })
   const bodies = { get_devices: [{ title: 'A', items: [{ id: 1 }] }], get_history }
   const { get, url: base } = await gatewayOn(t, { env: { PLATFORM_TIMEOUT_MS: '60000' } }, bodies)
   t.equal((await get('/v1/devices/1', someHash)).status, 200)
@@ -37,7 +33,7 @@ t.test('a history of 100,000 points is complete and in order, and other requests
   t.equal(body.positions.length, 100_000)
   t.match(body, { distance_km: 111, move_seconds: 99_960 })
   t.ok(body.positions.every(({ time }, at) => at === 0 || time > (body.positions[at - 1]?.time ?? '')))
-  t.match(body.positions[99_999], { time: time(99_999), lat: 40.99999, lng: 2, speed: 30, address: null })
+  t.match(body.positions[99_999], { time: stamp(99_999), lat: 40.99999, lng: 2, speed: 30, address: null })
 })
 
 t.test('a track is GeoJSON, and `positions=false` leaves out the positions only', async (t) => {
