@@ -9,6 +9,7 @@ import { wireDevice } from '../../src/platform/wire.js'
 import { type Bodies, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
 import { pageIn, sends, sendsBy } from '../platform/faulty.js'
 import { until } from '../redis.js'
+import { watched } from '../watched.js'
 import { jobs, now, row } from './worker.js'
 
 /** A cache with room for so many bytes, and what it evicted; every account has the same device. */
@@ -169,21 +170,16 @@ t.test('an id to which the platform responds with an error is looked up in the l
 t.test('a long body that has already arrived lets other responses have their turn', async (t) => {
   const chunk = Buffer.alloc(64 * 1024, ' ')
   const chunks = 100
-  let [read, turns] = [0, 0]
+  let read = 0
   const body = async function* () {
     for (; read < chunks; read += 1) yield chunk
     yield Buffer.from('[]')
   }
-  const countTurns = (): void => {
-    turns += 1
-    if (read < chunks) setImmediate(countTurns)
-  }
-  setImmediate(countTurns)
   const options = { shape: wireDevice, onRow: () => {}, maxEnvelopeBytes: 2 ** 26, bytes: () => 0 }
   const budget = new ByteBudget(2 ** 31)
-  const { envelope } = await readItems({ action: 'get_devices', query: {} }, body(), options, {
-    reservation: budget.open('me'),
-  })
+  const reservation = budget.open('me')
+  const reading = readItems({ action: 'get_devices', query: {} }, body(), options, { reservation })
+  const [{ envelope }, turns] = await watched(reading)
   t.same(envelope, [])
   t.equal(read, chunks)
   t.ok(turns >= chunks / 4, `${turns} turns for ${chunks} chunks`)

@@ -12,6 +12,7 @@ import { answers, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper
 import { createKey, redisGateway } from '../limits.js'
 import { sends, sound } from '../platform/faulty.js'
 import { redisServer } from '../redis.js'
+import { watched } from '../watched.js'
 import { block } from './raw.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -126,22 +127,15 @@ t.test('requests that wait for one call to the platform do not all go on in one 
     const waiting = Array.from({ length: 100 }, () => get(path, someHash))
     await arrived
     while (!release) await endOfTurn()
-    let isReceived = false
-    const received = Promise.all(waiting).finally(() => {
-      isReceived = true
-    })
     const counts = [resumed]
     release()
-    while (!isReceived) {
-      await endOfTurn()
-      counts.push(resumed)
-    }
+    const [received] = await watched(Promise.all(waiting), () => void counts.push(resumed))
     const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count)).filter(Boolean)
     // The request that sent the call may wait for no turn, nor do those that are late, on a busy machine.
     t.ok(resumed - counts[0]! > 50, `${action}: ${inOneTurn}`)
     // Two turns may pass between two counts.
     t.ok(Math.max(...inOneTurn) <= 32, `${action}: ${inOneTurn}`)
-    for (const { status } of await received) t.equal(status, expected)
+    for (const { status } of received) t.equal(status, expected)
   }
 })
 
@@ -166,13 +160,10 @@ t.test('requests whose counts come in one packet of Redis do not all go on in on
     isLong = true
     redis.thaw()
     const counts = [lines('request').length]
-    while (counts.at(-1)! < counts[0]! + 40) {
-      await endOfTurn()
-      counts.push(lines('request').length)
-    }
+    const [received] = await watched(Promise.all(waiting), () => void counts.push(lines('request').length))
     const inOneTurn = counts.map((count, at) => count - (counts[at - 1] ?? count))
     t.ok(Math.max(...inOneTurn) <= 4, `${inOneTurn.filter(Boolean)}`)
-    for (const { status } of await Promise.all(waiting)) t.equal(status, expected)
+    for (const { status } of received) t.equal(status, expected)
     isLong = false
   }
 })

@@ -1,6 +1,6 @@
 /** One account does its worst; the responses of another account stay right. */
 import type { RequestListener } from 'node:http'
-import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readDeviceList } from '../../src/devices/device-list.js'
 import { readHistory } from '../../src/devices/history-document.js'
@@ -10,6 +10,7 @@ import { isLong } from '../faults.js'
 import { answers, platform, someHash } from '../helper.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
+import { watched } from '../watched.js'
 import { hangs, historyOf, resets, sends, sound, trickles } from './faulty.js'
 
 const calmHash = `${someHash}calm`
@@ -149,19 +150,6 @@ async function longReads(t: Test, count: number): Promise<(() => Promise<() => n
   ]
 }
 
-/** The result of the work. @param onTurn called after each turn of the event loop. */
-async function watched<T>(work: () => Promise<T>, onTurn: () => void): Promise<T> {
-  let isRunning = true
-  const ended = work().finally(() => {
-    isRunning = false
-  })
-  while (isRunning) {
-    await endOfTurn()
-    onTurn()
-  }
-  return ended
-}
-
 t.test('a long history or list is translated in small steps, between which others have their turn', async (t) => {
   const count = 4_000
   const reads = await longReads(t, count)
@@ -171,8 +159,7 @@ t.test('a long history or list is translated in small steps, between which other
   let now = 0
   t.intercept(performance, 'now', { value: () => (now += 10) })
   for (const [at, read] of reads.entries()) {
-    let turns = 0
-    const counted = await watched(read, () => (turns += 1))
+    const [counted, turns] = await watched(read())
     t.equal(counted(), count)
     t.ok(turns >= (steps[at] ?? 0), `${turns} turns`)
   }
@@ -185,7 +172,7 @@ t.test('no turn takes a large part of the processor time of a long history or li
     for (let times = 0; times < 3; times += 1) {
       const started = process.cpuUsage()
       let [longest, before] = [0, started]
-      const counted = await watched(read, () => {
+      const [counted] = await watched(read(), () => {
         longest = Math.max(longest, process.cpuUsage(before).user)
         before = process.cpuUsage()
       })

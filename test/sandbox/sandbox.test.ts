@@ -5,6 +5,7 @@ import { jsonChunks, lazily } from '../../src/sandbox/json-stream.js'
 import { buildSandbox, sandboxAccounts } from '../../src/sandbox/sandbox.js'
 import { Program } from '../process.js'
 import { program } from '../program.js'
+import { watched } from '../watched.js'
 import type { Event, History, Page, Service } from './requests.js'
 import { DAY, demo, NOON, open, other, pointsOf, wall } from './requests.js'
 
@@ -156,25 +157,12 @@ t.test("rows have the account's zone and units, `time` is the later of fix and s
   }
 })
 
-/** The result of the work, and the turns of the event loop that it took. */
-async function inTurns<T>(work: Promise<T>): Promise<[result: T, turns: number]> {
-  let [turns, isDone] = [0, false]
-  const turn = () => {
-    turns += 1
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const result = await work
-  isDone = true
-  return [result, turns]
-}
-
 t.test('ten thousand devices are listed, paged or whole, without blocking the event loop', async (t) => {
   const { get, devicesOf, history } = await open(t, 10_000)
   // By this clock the rows of five devices fill a slice.
   let now = 0
   const clock = t.intercept(performance, 'now', { value: () => (now += 0.2) })
-  const [devices, turns] = await inTurns(devicesOf())
+  const [devices, turns] = await watched(devicesOf())
   clock.restore()
   const ids = new Set(devices.map(({ id }) => id))
   t.ok(turns >= 1_000, `${turns} turns`)
@@ -207,7 +195,7 @@ t.test('the first requests of an account leave the event loop to others', async 
   t.teardown(() => app.close())
   const [, { hash }] = sandboxAccounts(seed)
   const turnsOf = async (action: string): Promise<number> => {
-    const [{ statusCode }, turns] = await inTurns(
+    const [{ statusCode }, turns] = await watched(
       app.inject(`/api/${action}?user_api_hash=${encodeURIComponent(hash)}`),
     )
     t.equal(statusCode, 200)
