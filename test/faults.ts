@@ -10,27 +10,24 @@ import type { Answer } from './helper.js'
 export const isLong = process.env.FAULTS === 'long'
 
 setFlagsFromString('--expose-gc')
-const collectOnce = runInNewContext('gc') as () => void
+const collect = runInNewContext('gc') as () => void
 
-/** Collects garbage now. */
-export function collect(): void {
-  collectOnce()
+/** Bytes of the heap, and of buffers outside it, without garbage. */
+export function usedBytes(): number {
+  collect()
   // Waits until the buffers that the first one found are freed.
-  collectOnce()
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
-/** The heap and the buffers that each of many entries keeps, kB. @param add makes the entry of a number. */
+/** The memory that each of many entries keeps, kB. @param add makes the entry of a number. */
 export async function kilobytesKept(add: (n: number) => unknown, count = 1_000): Promise<number> {
-  const used = (): number => {
-    collect()
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    return heapUsed + arrayBuffers
-  }
   // The first one loads code.
   await add(count)
-  const before = used()
+  const before = usedBytes()
   for (let n = 0; n < count; n += 1) await add(n)
-  return (used() - before) / 1024 / count
+  return (usedBytes() - before) / 1024 / count
 }
 
 /** The 503 of the interface, complete. */

@@ -12,7 +12,7 @@ import { type WireDevice, wireDevice, wireHistory, wireSetup } from '../../src/p
 import { type Device, deviceId, toDevice } from '../../src/resources/device.js'
 import { driverIdOf } from '../../src/resources/device-state.js'
 import { toHistory, toTrack } from '../../src/resources/history.js'
-import { collect } from '../faults.js'
+import { kilobytesKept } from '../faults.js'
 import { sends, stamp } from '../platform/faulty.js'
 import { atOnce } from '../resources/history-rows.js'
 import { jobs, list, lists, now, row, zone } from './worker.js'
@@ -232,10 +232,7 @@ t.test('every layout of a history gives the response of the whole document', asy
 t.test('a fleet of a device that does not exist counts for at least the heap that it takes', async (t) => {
   const { devices } = await jobs(t, sends('[]'))
   const columns = await devices(1)
-  collect()
-  const before = process.memoryUsage().heapUsed
-  const fleets = Array.from({ length: 3_000 }, () => new Fleet(structuredClone(columns), undefined))
-  collect()
-  const each = (process.memoryUsage().heapUsed - before) / fleets.length
-  t.ok(Number(fleets[0]?.bytes) >= each, `${Math.round(each)} bytes`)
+  const fleets: Fleet[] = []
+  const kilobytes = await kilobytesKept(() => fleets.push(new Fleet(structuredClone(columns), undefined)), 3_000)
+  t.ok(Number(fleets[0]?.bytes) >= kilobytes * 1024, `${kilobytes} kB`)
 })

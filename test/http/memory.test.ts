@@ -3,41 +3,30 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { openOps } from '../../src/ops/listener.js'
-import { collect } from '../faults.js'
+import { usedBytes } from '../faults.js'
 import { gateway, gatewayOn } from '../helper.js'
-import { until } from '../redis.js'
+import { portOf, until } from '../redis.js'
 import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
 
 const count = 20
 /** Each connection has 64 KiB; here, its client and the platform take as much. */
 const maxKb = 128
 
-/** Bytes of the heap, and of buffers outside it. */
-function usedBytes(): number {
-  collect()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
-
-/** Sends requests, each on a connection of its own. @returns the kilobytes of memory that each of them takes. */
-async function kilobytes(
-  t: Test,
-  server: Server,
-  toBytes: (n: number) => string,
-  isDone = () => true,
-): Promise<number> {
-  const { port } = server.address() as AddressInfo
+/** Sends requests, each on a connection of its own, which a server must read. @returns the memory that each of them takes, kB. */
+async function kilobytes(t: Test, to: Server | URL, toBytes: (n: number) => string, isDone = () => true) {
+  const port = to instanceof URL ? Number(to.port) : portOf(to)
   const sockets: Socket[] = []
-  server.on('connection', (socket) => sockets.push(socket))
-  const before = usedBytes()
   let sent = 0
+  const isRead = () => to instanceof URL || sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent
+  if (!(to instanceof URL)) to.on('connection', (socket) => sockets.push(socket))
+  const before = usedBytes()
   for (let n = 0; n < count; n += 1) {
     const bytes = toBytes(n)
     sent += bytes.length
     const client = connect(port, '127.0.0.1', () => client.write(bytes))
     t.teardown(() => client.destroy())
   }
-  await until(() => sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) === sent && isDone())
+  await until(() => isRead() && isDone())
   return (usedBytes() - before) / 1024 / count
 }
 
@@ -59,12 +48,8 @@ t.test('a connection keeps no long Authorization header until its next request',
   httpServer.on('request', (_request, response) => response.once('close', () => (written += 1)))
   const kept = (spaces: number): Promise<number> => {
     const [bytes, all] = [head('GET /api/v1/me', `Authorization: Bearer${' '.repeat(spaces)}demo\r\n`), written + count]
-    return kilobytes(
-      t,
-      httpServer,
-      () => bytes,
-      () => written === all,
-    )
+    const [toBytes, isWritten] = [() => bytes, () => written === all]
+    return kilobytes(t, httpServer, toBytes, isWritten)
   }
   await kept(1)
   const [short, long] = [await kept(1), await kept(15_000)]
@@ -92,13 +77,8 @@ t.test('the operations listener keeps no chunks of a body while it responds', as
   const { url, close } = await openOps({ host: '127.0.0.1', port: 0, metrics, isDraining: () => false })
   t.teardown(close)
   const bytes = head('GET /metrics', 'Transfer-Encoding: chunked\r\n') + '1\r\nx\r\n'.repeat(8_000)
-  const before = usedBytes()
-  for (let n = 0; n < count; n += 1) {
-    const client = connect(Number(new URL(url).port), '127.0.0.1', () => client.write(bytes))
-    t.teardown(() => client.destroy())
-  }
-  await until(() => scrapes === count)
-  const kB = (usedBytes() - before) / 1024 / count
+  const [toBytes, isScraped] = [() => bytes, () => scrapes === count]
+  const kB = await kilobytes(t, new URL(url), toBytes, isScraped)
   t.ok(kB < maxKb, `${kB} kB`)
 })
 

@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { textIn } from '../../src/platform/body.js'
 import { HttpClient } from '../../src/platform/http-client.js'
-import { collect, isLong, isUnavailable, nowhere } from '../faults.js'
+import { isLong, isUnavailable, kilobytesKept, nowhere } from '../faults.js'
 import { type Bodies, gateway, gatewayOn, platform, someHash } from '../helper.js'
 import { until } from '../redis.js'
 import { faulty, hangs, impatient, page, resets, sends, well } from './faulty.js'
@@ -138,16 +138,10 @@ t.test('requests to a platform that is down leave no memory behind', async (t) =
   const { become, devicesOf } = await faulty(t, { ...impatient, LOG_LEVEL: 'silent' })
   await devicesOf()
   become(hangs)
-  const many = async (count: number): Promise<void> => {
-    for (let n = 0; n < count; n += 100) await Promise.all(Array.from({ length: 100 }, () => devicesOf()))
-  }
-  await many(isLong ? 4_000 : 200)
-  collect()
-  const before = process.memoryUsage().heapUsed
-  await many(isLong ? 40_000 : 500)
-  collect()
-  const grownMb = (process.memoryUsage().heapUsed - before) / 1024 / 1024
-  t.ok(grownMb < (isLong ? 15 : 2), `${grownMb.toFixed(1)} MB`)
+  const hundred = () => Promise.all(Array.from({ length: 100 }, () => devicesOf()))
+  for (let n = 1; n < (isLong ? 40 : 2); n += 1) await hundred()
+  const kilobytes = await kilobytesKept(hundred, isLong ? 400 : 5)
+  t.ok(kilobytes < (isLong ? 38 : 409), `${kilobytes} kB for a hundred`)
 })
 
 t.test('requests of an account beyond its queue get 503, and the platform is not blamed', async (t) => {
